@@ -20,7 +20,7 @@ from flipcore.stats.base.separability import FOLDS, SLACK
 from flipcore.stats.holdout.entries import entry_text, paired_rows
 from flipcore.stats.holdout.neighbours import N_NEAREST, mixing, nearest
 from flipcore.stats.holdout.semantic import unit_vectors
-from flipcore.stats.holdout.verdict import difficulty_test, joined, semantic_test
+from flipcore.stats.holdout.verdict import difficulty_test, join_tests, semantic_test
 from flipcore.vectors.classifiers import classifier_by_name, told_apart
 from flipcore.vectors.embeddings.kinds import EMBEDDINGS
 from tests.conftest import SHARED_DATA
@@ -108,7 +108,7 @@ def difficulty_p(labels: np.ndarray) -> float:
         [part for label in (0, 1) for part in (int(right[labels == label].sum()), int((labels == label).sum()))]
         for right in answered()
     ]
-    return joined([difficulty_test(*counts) for counts in parts]).p
+    return join_tests([difficulty_test(*counts) for counts in parts]).p
 
 
 def rejected(labels: np.ndarray, fit_predict, m: int, seed: int) -> bool:

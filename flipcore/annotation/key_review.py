@@ -222,6 +222,6 @@ def _evidence(item: Item, suspicion: Suspicion | None) -> dict:
     return {
         "most answers say": answer_text(item, other_answer),
         "share that says so": round(suspicion.share, 3),
-        "share that says the key": round(suspicion.of_key, 3),
+        "share that says the key": round(suspicion.key_share, 3),
         "answers": suspicion.n,
     }

@@ -6,7 +6,7 @@ import numpy as np
 
 from flipcore.charts.entry_map import SETS
 from flipcore.charts.theme import Colours, Figure, as_text, error_bars, laid_out, new_figure
-from flipcore.stats.holdout.units import NOTHING, ONE_SIDED, TITLES
+from flipcore.stats.holdout.units import NO_DIFFERENCE, ONE_SIDED, TITLES
 from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, EQUIVALENT, WITHIN
 
 NEAREST = "cosine with the nearest entry of the other set"
@@ -225,4 +225,4 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
             marker={"symbol": "line-ew", "size": 26, "line": {"color": c.genuine, "width": 3}},
         )
     line = {"color": c.floor, "width": 1.5, "dash": "dot"}
-    figure.add_hline(y=scale * NOTHING[name], line=line, row=1, col=column)
+    figure.add_hline(y=scale * NO_DIFFERENCE[name], line=line, row=1, col=column)

@@ -14,7 +14,7 @@ from flipcore.stats.score.corrected import (
     Corrected,
     CorrectedDifference,
     corrected_difference,
-    over_pairs,
+    holm_p,
 )
 
 HIGHER_BY_PEOPLE = Assertion(
@@ -75,7 +75,7 @@ def pairs_by_people(
         for first, second in model_pairs
     ]
     pairs = []
-    for (first, second), difference, p in zip(model_pairs, gaps, over_pairs(gaps), strict=True):
+    for (first, second), difference, p in zip(model_pairs, gaps, holm_p(gaps), strict=True):
         # This share of alpha gives an interval that excludes 0 exactly if Holm's p is small enough.
         # A p of 0 or 1 gives no ratio, so such a pair gets Bonferroni's share.
         share = difference.p / p if 0 < p < 1 else 1 / len(model_pairs)

@@ -16,7 +16,7 @@ from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.score.cells import ScoreCells
 from flipcore.stats.score.corrected import Corrected
 from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
-from flipcore.stats.score.next_calls import Design, after, best_design, half_width
+from flipcore.stats.score.next_calls import Design, best_design, designs_after, half_width
 from flipcore.text.counts import count_of
 
 _WORLDS = (
@@ -535,7 +535,9 @@ def plan_words(
             f"Eight prompts drawn at random would give {with_eight}.",
         )
     now = half_width(parts, n_questions, n_wordings, n_runs)
-    more = next_calls_words(now, after(parts, n_questions, n_wordings, n_runs, n_calls), n_calls)
+    more = next_calls_words(
+        now, designs_after(parts, n_questions, n_wordings, n_runs, n_calls), n_calls
+    )
     return f"{design}: {half_text(now)} with other questions and prompts.", more
 
 

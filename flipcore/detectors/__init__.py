@@ -1,7 +1,7 @@
 """Detectors of memory: each compares readouts of items with those of controls.
 
-Adding a detector is one file and one name here, or an entry point `flipscope.detectors`. An axis
-that says `drop_gap` has a drop gap without being listed.
+To add a detector, add a file and its name here, or an entry point `flipscope.detectors`. An axis
+that sets `drop_gap` has a drop gap without being listed.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -36,32 +36,34 @@ DETECTORS: Registry[Detector] = Registry(
 
 
 def detectors() -> tuple[Detector, ...]:
-    """All of them, drop gaps first; those of axes that packages bring among them."""
+    """Return all detectors, drop gaps first, including those of axes from other packages."""
     registered = tuple(DETECTORS.values())
     gaps = [detector for detector in registered if isinstance(detector, DropGap)]
     covered_axes = {gap.axis for gap in gaps}
     for axis in AXES.values():
         if axis.drop_gap and axis.name not in covered_axes:
-            gaps.append(DropGap.of(axis))
+            gaps.append(DropGap.for_axis(axis))
     return (*gaps, *(detector for detector in registered if not isinstance(detector, DropGap)))
 
 
 def origin_of(name: str) -> Origin:
-    """The package that a detector comes from, or that of the axis whose drop gap it is."""
+    """Return the package that a detector comes from; for the drop gap of an axis, the axis's."""
     axis = name.removeprefix("drop_")
     return AXES.origin(axis) if axis != name and name not in DETECTORS else DETECTORS.origin(name)
 
 
 def detectors_in(frame: pd.DataFrame) -> list[Detector]:
-    """Those that the readouts of `frame` can tell anything of."""
+    """Return the detectors whose axis and extractor are in `frame`."""
     return [detector for detector in detectors() if detector.is_in(frame)]
 
 
 def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
-    """Tell whether a study has items to judge, controls, and what at least one detector needs: an
-    axis, an extractor, or a random control, with which the published score alone is one. `roles`
-    are those of its items where the declaration does not say them, as that of a recording does
-    not."""
+    """Return True where a study has items to judge, controls, and the parts that a detector needs.
+
+    The parts are an axis and an extractor; the published score also needs a random control, and the
+    hardness curve reference models. `roles` are the items' roles where the declaration lacks them,
+    as that of a recording does.
+    """
     axes, extractors = {part.name for part in study.axes}, {part.name for part in study.extractors}
     if not frames.compares(roles or study.roles):
         return False
@@ -70,70 +72,70 @@ def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
             continue
         if isinstance(detector, HardnessCurve) and not study.reference_models:
             continue
-        if _has_its_parts(detector, axes, extractors=extractors):
+        if _has_parts(detector, axes, extractors=extractors):
             return True
     return False
 
 
-def _has_its_parts(detector: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
+def _has_parts(detector: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
+    """Return True where the detector's axis and extractor are among these."""
     has_axis = not detector.axis or detector.axis in axes
     return has_axis and (not detector.measure or detector.measure in extractors)
 
 
 def family(study: Study, axes: Collection[str], extractors: Collection[str]) -> tuple[str, ...]:
-    """The detectors that a draft of `study` declares once it has these axes and extractors: the
-    study's own, and the shipped ones that no study names by itself and that what is new feeds."""
+    """Return the detectors that a draft of `study` declares with these axes and extractors.
 
-    def feeds(detector: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
-        # The figures of a hardness curve are shown outside the family until it may speak.
-        if isinstance(detector, HardnessCurve):
-            return False
-        return _has_its_parts(detector, axes, extractors=extractors)
-
-    before = {part.name for part in study.axes}, {part.name for part in study.extractors}
-    joining = []
+    They are the study's own, and those shipped detectors outside the default list that the new
+    parts make possible.
+    """
+    old_axes = {part.name for part in study.axes}
+    old_extractors = {part.name for part in study.extractors}
+    added = []
     for name, detector in DETECTORS.items():
-        is_later = DETECTORS.origin(name) == SHIPPED and name not in NAMED_BY_ALL
-        if not is_later or not feeds(detector, axes, extractors):
+        is_optional = DETECTORS.origin(name) == SHIPPED and name not in NAMED_BY_ALL
+        # A hardness curve makes no claim yet, so its numbers are shown outside the family.
+        if not is_optional or isinstance(detector, HardnessCurve):
             continue
-        # A reference model is declared with the study, so what needs one joins wherever there is
-        # one; anything else joins only where the draft's new parts are what feeds it.
-        is_joining = (
-            study.reference_model
-            if isinstance(detector, OverReference)
-            else not feeds(detector, *before)
-        )
-        if is_joining and detector.name not in study.detectors:
-            joining.append(detector.name)
-    return (*study.detectors, *joining)
+        if not _has_parts(detector, axes, extractors=extractors):
+            continue
+        # A reference model is declared with the study, so a detector that needs one is added
+        # wherever there is one. All others are added only where the new parts made them possible.
+        if isinstance(detector, OverReference):
+            is_added = bool(study.reference_model)
+        else:
+            is_added = not _has_parts(detector, old_axes, extractors=old_extractors)
+        if is_added and detector.name not in study.detectors:
+            added.append(detector.name)
+    return (*study.detectors, *added)
 
 
 def drop_gaps_in(frame: pd.DataFrame) -> list[DropGap]:
-    """The drop gaps among them."""
+    """Return the drop gaps among `detectors_in`."""
     return [detector for detector in detectors_in(frame) if isinstance(detector, DropGap)]
 
 
-def lines_in(frame: pd.DataFrame) -> list[ScoreDetector]:
-    """Those with one score an item, which a line can cut."""
+def score_detectors_in(frame: pd.DataFrame) -> list[ScoreDetector]:
+    """Return the detectors of `detectors_in` with one score per item, which a threshold can cut."""
     return [detector for detector in detectors_in(frame) if isinstance(detector, ScoreDetector)]
 
 
 def pearls_in(frame: pd.DataFrame) -> list[Pearl]:
-    """Those of flipped bits."""
+    """Return the PEARL detectors among `detectors_in`."""
     return [detector for detector in detectors_in(frame) if isinstance(detector, Pearl)]
 
 
 def item_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-    """A detector's scores; raises BadInput, a sentence, where one of a package fails or gives
-    something else."""
+    """Return a detector's scores (columns item_id and d). Raises BadInput where the detector of a
+    package fails or returns something else."""
 
     def scores() -> pd.DataFrame:
         rows = detector.scores(frame, roles)
-        # Both columns are read here, so that what a package lacks is said of its detector.
+        # Read both columns here, so that an error names the detector of the package.
         rows["item_id"], rows["d"].astype(float)
         return rows
 
-    return _of_package(detector, scores)
+    return _run_package(detector, scores)
 
 
 def analysis_of(
@@ -144,16 +146,17 @@ def analysis_of(
     members: Members,
     **settings: Any,
 ) -> Analysis | None:
-    """The analysis from which a detector's line is drawn, None without one; raises BadInput, a
-    sentence, where one of a package fails."""
-    return _of_package(
+    """Return the analysis behind a detector's line, None without one. Raises BadInput where the
+    detector of a package fails."""
+    return _run_package(
         detector, lambda: detector.analysis(frame, item_roles, control_roles, members, **settings)
     )
 
 
-def _of_package(detector: Detector, question: Callable[[], T]) -> T:
+def _run_package(detector: Detector, compute: Callable[[], T]) -> T:
+    """Return `compute()`; any error that is not a sentence yet becomes BadInput."""
     try:
-        return question()
+        return compute()
     except FlipscopeError:
         raise
     except Exception as error:
@@ -161,8 +164,8 @@ def _of_package(detector: Detector, question: Callable[[], T]) -> T:
 
 
 def has_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> bool:
-    """Tell whether any item has a score; False for a detector that fails, which its row among all
-    detectors says."""
+    """Return True where any item has a score; False for a detector that fails, as its row in the
+    table of all detectors says."""
     try:
         return len(item_scores(detector, frame, roles=roles)) > 0
     except FlipscopeError:
@@ -170,18 +173,16 @@ def has_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) ->
 
 
 def measure_of(detector: Detector, frame: pd.DataFrame) -> str:
-    """The extractor whose readouts it reads on these items."""
-    return (
-        detector.measure
-        if detector.measure not in ("", WRITTEN_ANSWER)
-        else frames.written_extractor(frame)
-    )
+    """Return the extractor whose readouts the detector reads on these items."""
+    if detector.measure in ("", WRITTEN_ANSWER):
+        return frames.written_extractor(frame)
+    return detector.measure
 
 
 def opened_under(frame: pd.DataFrame) -> tuple[str, str]:
-    """The axis and the extractor under which an item opens that several detectors judged: those of
-    the first that has both."""
-    judging = detectors_in(frame)
-    with_both = (detector for detector in judging if detector.measure and detector.axis)
-    first = next(with_both, judging[0])
+    """Return the axis and the extractor under which an item that several detectors judged opens:
+    those of the first detector with both."""
+    available = detectors_in(frame)
+    with_both = (detector for detector in available if detector.measure and detector.axis)
+    first = next(with_both, available[0])
     return first.axis or IDENTITY, measure_of(first, frame)

@@ -1,12 +1,13 @@
 """Question completion: does the model continue more of the benchmark than of its controls, from the
 first half of each item?
 
-Of items made from templates a model completes some that it never read, of the pocket model's
-problems 15%. Where as many controls are complete as the mark leaves above it, nothing lies beyond;
-then what is complete is counted on both sides and tested by Fisher's exact test. The choice keeps
-the error rate: where Fisher's test says memory of so many complete controls, it says so of fewer,
-too, so that both together say it no oftener than Fisher's alone, or than the ordinary test alone
-where Fisher's never does.
+A model completes some items made from templates without having read them (of the pocket model's
+problems 15%). The ordinary test counts scores above a high score of the controls. Where that score
+is a complete continuation, no item can exceed it. Then the complete ones are counted on both sides
+and tested by Fisher's exact test. The choice between the tests keeps the error rate. If Fisher's
+test finds memory with so many complete controls, it also finds it with fewer. So both together
+find it no more often than Fisher's alone; where Fisher's never does, no more often than the
+ordinary test alone.
 """
 
 import math
@@ -30,9 +31,11 @@ COMPLETE = 1.0
 
 
 def complete_test(items: np.ndarray, controls: np.ndarray) -> SetTest:
-    """Fisher's exact test of how many are complete: scores below count as the best incomplete
-    control, which is the mark. With as many controls above it as are complete, the count of items
-    above it, given all that are complete, is hypergeometric."""
+    """Return Fisher's exact test of the numbers of complete items and controls.
+
+    The threshold is the best incomplete control, and all incomplete scores are cut to it. Only
+    complete ones are above. Given their total, the number of items above is hypergeometric.
+    """
     incomplete = controls[controls < COMPLETE]
     best = float(incomplete.max()) if len(incomplete) else COMPLETE
     d, d0 = (
@@ -44,7 +47,7 @@ def complete_test(items: np.ndarray, controls: np.ndarray) -> SetTest:
 
 @dataclass(frozen=True)
 class Completed(ScoreDetector):
-    """`measure` compares a continuation with the true second half: `d` is its value, NaN of a
+    """`measure` compares a continuation with the true second half. `d` is its value, NaN for a
     continuation that was cut off."""
 
     axis: str = completion.AXIS.name
@@ -101,20 +104,16 @@ class Completed(ScoreDetector):
         return replace(evidence, set_test=test, withheld=withheld, cut=cut)
 
     def _by_item(self, frame: pd.DataFrame, roles: Sequence[str]) -> dict[str, float]:
-        """Every item that was asked; NaN without a score."""
-        asked = frame[
-            (frame["axis"] == self.axis)
-            & (frame["extractor"] == self.measure)
-            & frame["role"].isin(roles)
-        ]
+        """Return the score of each item that was asked; NaN without one."""
+        is_measured = (frame["axis"] == self.axis) & (frame["extractor"] == self.measure)
+        asked_items = frame["item_id"][is_measured & frame["role"].isin(roles)]
         rows = self.scores(frame, roles)
-        return dict.fromkeys(asked["item_id"], math.nan) | dict(
-            zip(rows["item_id"], rows["d"], strict=True)
-        )
+        scores = dict(zip(rows["item_id"], rows["d"], strict=True))
+        return dict.fromkeys(asked_items, math.nan) | scores
 
 
 class WordForWord(Completed):
-    """Scores are 1 or 0."""
+    """Exact matches: scores are 1 or 0, so the test is always Fisher's."""
 
     def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
         return complete_test(finite(d), finite(d0))

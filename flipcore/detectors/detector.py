@@ -1,9 +1,9 @@
 """The interface of detectors of memory.
 
-`frame` is everything that one model answered on items of one kind (`queries.readouts(...,
-everything=True)`). Items that may have been trained on are compared with controls that cannot have
-been: by the roles of each. The verdict is none of a detector's: it hands over evidence, and the
-claims decide, all detectors of a model as one family.
+`frame` holds all readouts of one model on items of one kind (`queries.readouts(...,
+everything=True)`). Items that the model may have been trained on are compared with controls that it
+cannot have been trained on; the roles tell them apart. A detector returns evidence, not a verdict.
+The claims decide over all detectors of a model as one family.
 """
 
 from abc import ABC, abstractmethod
@@ -24,17 +24,21 @@ from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_tes
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.published_score import ScoreGap
 
-# what a line over scores, or over a gap, is drawn from
+# The data behind a threshold line over scores, or over a gap.
 Analysis = drop_gap_analysis.DropGap | LossTest | pearl_analysis.Pearl
-LARGE, SMALL = "large", "small"  # in which direction the measured value points to memory
+LARGE, SMALL = "large", "small"  # which values of the readout point to memory
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A drop gap, a published score, its excess over a hardness curve, or a test of the whole set.
-    `n_named` single items stand out where `names_items`; `templated` items of other templates than
-    the controls' make no claim; `withheld` says why nothing is claimed of a set that was tested,
-    `cut` what cut answers mean for it; `numbers` are Estimates and counts by name, for JSON."""
+    """The result of a detector: a drop gap, a published score, its excess over a hardness curve, or
+    a test of the whole set.
+
+    Where `names_items`, `n_named` single items stand out. `templated` is True for items of other
+    templates than the controls', of which nothing is claimed. `withheld` says why nothing is
+    claimed of a tested set, and `cut` what cut answers mean for it. `numbers` are Estimates and
+    counts by name, for JSON.
+    """
 
     gap: GapDecision | None = None
     score: ScoreGap | None = None
@@ -50,12 +54,14 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Detector(ABC):
-    """`title` stands in tables and sentences ("question loss"), `about` is a sentence. `axis` and
-    `measure` are what it needs: the axis whose variants it compares ("" for none) and the extractor
-    whose readouts it reads. `unit` is that of its score, `direction` says whether a large or a
-    small value of the readout points to memory, `null` what is compared with. `reads` is the kind
-    of evidence, by which detectors that read the same count once ("losses"); its title where there
-    is none."""
+    """A method that compares readouts of items with those of controls.
+
+    `title` is for tables and sentences ("question loss"), `about` is a sentence. `axis` is the axis
+    whose variants it compares ("" for none), and `measure` the extractor whose readouts it reads.
+    `unit` is the unit of its score. `direction` says whether large or small readouts point to
+    memory, and `null` names the comparison. `reads` is the kind of evidence ("losses"); detectors
+    of the same kind count once. Without it, the title is the kind.
+    """
 
     name: str
     title: str
@@ -68,14 +74,14 @@ class Detector(ABC):
     reads: str = ""
 
     def is_in(self, frame: pd.DataFrame) -> bool:
-        """Tell whether what the detector needs was asked and read."""
-        read = not self.measure or bool((frame["extractor"] == self.measure).any())
-        return read and (not self.axis or bool((frame["axis"] == self.axis).any()))
+        """Return True where `frame` has readouts of the detector's axis and of its extractor."""
+        has_measure = not self.measure or bool((frame["extractor"] == self.measure).any())
+        return has_measure and (not self.axis or bool((frame["axis"] == self.axis).any()))
 
     @abstractmethod
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        """One row an item of these roles that has a score: `item_id`, `d` (large where memory is
-        suspected), and whatever columns a table of items should show."""
+        """Return one row per scored item of these roles. The columns are `item_id`, `d` (large
+        where memory is suspected), and any others that a table of items should show."""
 
     def analysis(
         self,
@@ -85,9 +91,11 @@ class Detector(ABC):
         members: Members,
         **settings: Any,
     ) -> Analysis | None:
-        """The analysis that its line is drawn from, on page and in report: of the items in
-        `item_roles` against those in `control_roles`, at the `settings` of the page (the evidence's
-        own without). None for a detector without a line."""
+        """Return the analysis behind the line on the page and in the report; None without a line.
+
+        It compares the items in `item_roles` with those in `control_roles`, at the `settings` of
+        the page; the defaults are those of the evidence.
+        """
         return None
 
     @abstractmethod
@@ -98,19 +106,21 @@ class Detector(ABC):
         control_roles: Sequence[str],
         members: Members,
     ) -> Evidence | None:
-        """Evidence on the items in `item_roles` against those in `control_roles`; None where
-        nothing of it was asked of these items. Raises BadInput, a sentence, where it was asked and
-        cannot be computed."""
+        """Return the evidence on the items in `item_roles` against those in `control_roles`.
+
+        None where these items were not asked for it. Raises BadInput where they were asked, but it
+        cannot be computed.
+        """
 
 
 @dataclass(frozen=True)
 class ScoreDetector(Detector):
-    """A detector whose whole test is a score an item: write `scores`, and the verdict, the page
-    with its line, the table of items, agreement and ground truth follow."""
+    """A detector that needs only one score per item. Implement `scores`; the verdict, the page with
+    its line, the table of items, agreement and ground truth follow from it."""
 
     @property
     def table_axis(self) -> str:
-        """The axis under which an item of its table opens."""
+        """Axis under which an item of the detector's table opens."""
         return self.axis
 
     def analysis(
@@ -121,12 +131,13 @@ class ScoreDetector(Detector):
         members: Members,
         **settings: Any,
     ) -> LossTest:
-        """Scores of items against those of controls; `alpha` is the level for single items."""
+        """Compare the scores of items with those of controls. Of the settings of `loss_test`,
+        `alpha` is the level for single items."""
         items, controls = (self.scores(frame, roles) for roles in (item_roles, control_roles))
         return loss_test(items["item_id"].tolist(), items["d"], d0=controls["d"], **settings)
 
     def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
-        """The test of a whole set of scores against those of its controls."""
+        """Test a whole set of scores `d` against those of its controls, `d0`."""
         return set_test(d, d0)
 
     def evidence(
@@ -138,7 +149,7 @@ class ScoreDetector(Detector):
     ) -> Evidence | None:
         items, controls = (self.scores(frame, roles) for roles in (item_roles, control_roles))
         if items.empty:
-            self._say_why_not(frame, item_roles)
+            self._raise_if_all_absent(frame, item_roles)
             return None
         test = loss_test(items["item_id"].tolist(), items["d"], d0=controls["d"])
         n_flagged = int(test.flagged[DEFAULT_RULE].sum())
@@ -151,28 +162,27 @@ class ScoreDetector(Detector):
             "cutoff": test.cutoff(),
         }
         templated = members.is_templated(items["item_id"].tolist(), controls["item_id"].tolist())
-        of_set = self.set_test(test.d, test.d0)
         return Evidence(
-            set_test=of_set,
+            set_test=self.set_test(test.d, test.d0),
             templated=templated,
             n_named=n_flagged,
             names_items=True,
             numbers=numbers,
         )
 
-    def _say_why_not(self, frame: pd.DataFrame, roles: Sequence[str]) -> None:
-        """Raises BadInput with the reason where it was asked for and every readout is absent, as of
-        a model that lacks an ability."""
+    def _raise_if_all_absent(self, frame: pd.DataFrame, roles: Sequence[str]) -> None:
+        """Raise BadInput with the reason where there are readouts and all are absent, for example
+        because the model lacks an ability."""
         readouts = frame[(frame["extractor"] == self.measure) & frame["role"].isin(roles)]
         if len(readouts) and (readouts["status"] == ABSENT).all():
-            reason = (
-                readouts["reason"].mode() if "reason" in readouts else readouts["status"].head(0)
-            )
-            raise BadInput(str(reason.iloc[0]) if len(reason) else "Every readout is absent.")
+            reasons: list[str] = []
+            if "reason" in readouts:
+                reasons = readouts["reason"].mode().tolist()
+            raise BadInput(str(reasons[0]) if len(reasons) else "Every readout is absent.")
 
 
 def detector_fault(detector: Detector) -> str:
-    """Fault of a detector that no type can say; "" where all is as it must be."""
+    """Return what is wrong with a detector beyond its types; "" where nothing is."""
     if detector.direction not in (LARGE, SMALL):
         return f"its direction is {detector.direction!r}; it is {LARGE} or {SMALL}."
     if detector.measure or detector.axis:

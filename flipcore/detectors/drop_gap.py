@@ -1,4 +1,4 @@
-"""Drop gap (PerturbBench): does accuracy fall more under a rewriting on the benchmark than on a
+"""Drop gap (PerturbBench): does rewriting lower the accuracy on the benchmark more than on a
 control?"""
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from flipcore.stats.memory.members import Members
 
 @dataclass(frozen=True)
 class DropGap(Detector):
-    """`past` says of items what was done to them ("numbers resampled")."""
+    """`past` says what was done to the items ("numbers resampled")."""
 
     past: str = ""
     reads: str = "rewriting"
 
     @classmethod
-    def of(cls, axis: Axis) -> "DropGap":
-        """The drop gap of an axis, named as the axis is."""
+    def for_axis(cls, axis: Axis) -> "DropGap":
+        """Return the drop gap of an axis, under the name of the axis."""
         return cls(
             f"drop_{axis.name}",
             f"drop gap, {axis.past or axis.title.lower()}",
@@ -39,15 +39,10 @@ class DropGap(Detector):
     def scores(
         self, frame: pd.DataFrame, roles: Sequence[str], extractor: str = ""
     ) -> pd.DataFrame:
-        """`before`, `after` and the drop of each covered item, as `extractor` reads the answers."""
-        rows = frames.drop_rows(
-            frames.rewritten(
-                frame,
-                self.axis,
-                extractor=extractor or frames.written_extractor(frame),
-                roles=roles,
-            )
-        )
+        """Return `before`, `after` and the drop of each covered item, as `extractor` reads the
+        answers; "" is the extractor of `frames.written_extractor`."""
+        reader = extractor or frames.written_extractor(frame)
+        rows = frames.drop_rows(frames.rewritten(frame, self.axis, extractor=reader, roles=roles))
         return rows.assign(d=rows["drop"])
 
     def analysis(
@@ -58,8 +53,8 @@ class DropGap(Detector):
         members: Members,
         **settings: Any,
     ) -> drop_gap_analysis.DropGap:
-        """Everything about this rewriting as `extractor` reads the answers, at the `margin` within
-        which a gap counts as none."""
+        """Return all results of this rewriting. Settings are `extractor`, which reads the answers,
+        and `margin`, within which a gap counts as none."""
         extractor = settings.pop("extractor", frames.written_extractor(frame))
         return gap_of_frame(
             frame,
@@ -102,5 +97,5 @@ class DropGap(Detector):
 
 
 DETECTORS = tuple(
-    DropGap.of(AXES[name]) for name in ("numeric_resample", "entity_rename", "paraphrase")
+    DropGap.for_axis(AXES[name]) for name in ("numeric_resample", "entity_rename", "paraphrase")
 )

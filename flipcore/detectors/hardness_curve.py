@@ -1,6 +1,9 @@
-"""Hardness curve (ConStat, arXiv:2405.16281): is the benchmark answered better than the controls
-and the scores of reference models on both expect? So controls that are not as hard as the benchmark
-speak, too. No new call where the reference models have answered."""
+"""Hardness curve (ConStat, arXiv:2405.16281): are the benchmark answers better than expected from
+the controls and from reference models' scores on both sets?
+
+So controls of another difficulty than the benchmark can be used too. No new calls are needed where
+the reference models have answered.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +19,9 @@ from flipcore.stats.memory.members import Members
 
 @dataclass(frozen=True)
 class HardnessCurve(Detector):
-    """`measure` is the extractor that reads the answers; of answers in words it is their own. It
-    makes no verdict: its false verdicts were simulated, and what it sees of known doses was tried
-    once (the pocket model's card)."""
+    """`measure` is the extractor that reads the answers; answers in words have their own extractor.
+    This detector gives no verdict: its false verdicts were only simulated, and its power was only
+    tried once on known doses (the pocket model's card)."""
 
     measure: str = WRITTEN_ANSWER
     unit: str = "right (1) or wrong (0), less the share of reference models that are right"
@@ -31,13 +34,12 @@ class HardnessCurve(Detector):
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
         rows = frames.published(frame, frames.written_extractor(frame), roles=roles)
-        of_references = rows[frames.reference_columns(rows)].mean(axis=1)
+        reference_share = rows[frames.reference_columns(rows)].mean(axis=1)
         table = pd.DataFrame(
-            {"item_id": rows["item_id"], "right": rows["d"], "of references": of_references}
+            {"item_id": rows["item_id"], "right": rows["d"], "of references": reference_share}
         )
-        return table.assign(d=table["right"] - table["of references"]).dropna(
-            subset="d", ignore_index=True
-        )
+        table["d"] = table["right"] - reference_share
+        return table.dropna(subset="d", ignore_index=True)
 
     def evidence(
         self,
@@ -52,13 +54,13 @@ class HardnessCurve(Detector):
         ]
         if any(answers.empty for answers in sets):
             return None
-        answered = [
-            name
-            for name in frames.reference_columns(frame)
-            if all(answers[name].notna().any() for answers in sets)
-        ]
+        # Only reference models with answers on both sets can be compared.
+        compared = []
+        for name in frames.reference_columns(frame):
+            if all(answers[name].notna().any() for answers in sets):
+                compared.append(name)
         own_scores = [answers["d"] for answers in sets]
-        references = [answers[answered].to_numpy().T for answers in sets]
+        references = [answers[compared].to_numpy().T for answers in sets]
         curve = excess(*own_scores, *references)
         numbers = {
             "accuracy": curve.benchmark,

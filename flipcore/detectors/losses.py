@@ -1,7 +1,10 @@
-"""Loss test (statistics of source 001): is the published wording easier for the model than a
-paraphrase of it, beyond what controls show? Min-k % (arXiv:2310.16789): is the least likely part of
-the wording likely? Min-k %++ (arXiv:2404.02936): and likelier than most of what could have stood in
-its place?"""
+"""Detectors on log-probabilities of given texts.
+
+Loss test (statistics of source 001): is the published wording easier for the model than a
+paraphrase, by more than on controls? Min-k % (arXiv:2310.16789): how probable are the least
+probable tokens of the wording? Min-k %++ (arXiv:2404.02936): how probable are they among all tokens
+that could be in their place?
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +20,7 @@ NO_COMPLETION = "Cut off: not applicable, no completion is read."
 
 
 class _Scored(ScoreDetector):
-    """Reads log-probabilities of given texts."""
+    """A detector that reads log-probabilities of given texts."""
 
     @property
     def table_axis(self) -> str:
@@ -36,8 +39,8 @@ class _Scored(ScoreDetector):
 
 @dataclass(frozen=True)
 class Loss(_Scored):
-    """`measure` is the extractor of a loss in nats, small where a text is known: `d` is the
-    paraphrases' mean less the published wording's."""
+    """`measure` is the extractor of a loss in nats, which is small for a known text. `d` is the
+    mean loss of the paraphrases minus that of the published wording."""
 
     axis: str = "paraphrase"
     unit: str = "D: loss of the paraphrase minus loss of the published wording, nats"
@@ -54,7 +57,7 @@ class Loss(_Scored):
 
 @dataclass(frozen=True)
 class MinK(_Scored):
-    """A value of the published wording alone, large where it is known: `d` is the value."""
+    """`d` is a value of the published wording alone, which is large for a known text."""
 
     unit: str = "mean log-probability of the least likely tokens, nats"
     null: str = "the same value of controls"
@@ -66,8 +69,8 @@ class MinK(_Scored):
 
 @dataclass(frozen=True)
 class OverReference(_Scored):
-    """`d` is the loss of the published wording under the study's reference model less this model's
-    own (Carlini et al. 2020): what is hard for both says nothing."""
+    """`d` is the loss of the published wording under the study's reference model minus that under
+    this model (Carlini et al. 2020), so a text that is hard for both is no evidence."""
 
     unit: str = "D: loss under the reference model minus this model's, nats"
     null: str = "the same difference on controls"

@@ -1,4 +1,4 @@
-"""PEARL (arXiv:2505.03019): does a text's continuation break off abruptly when a few bits of its
+"""PEARL (arXiv:2505.03019): does the continuation of a text change abruptly when a few bits of its
 beginning are flipped?"""
 
 import itertools
@@ -25,7 +25,8 @@ FPR = 0.05
 
 @dataclass(frozen=True)
 class Pearl(Detector):
-    """`measure` is a similarity of continuations; `task` what the axis asks for ("completion")."""
+    """`measure` is a similarity of continuations; `task` is what the axis asks for, for example
+    "completion"."""
 
     task: str = "completion"
     null: str = "the sensitivity of texts that were never read"
@@ -43,13 +44,16 @@ class Pearl(Detector):
         members: Members,
         **settings: Any,
     ) -> pearl_analysis.Pearl:
-        """The judged texts, with alpha from the others by `rule` at the rate `fpr`; `setting` is
-        what alpha depends on."""
-        items, n = frames.pearl_scores(frame, self.measure, roles=item_roles, axis=self.axis)
-        controls, n_other = frames.pearl_scores(
+        """Judge the texts with a threshold alpha from the controls. Settings are those of
+        `pearl_analysis.pearl`, among them `rule` and `fpr`, its false-positive rate."""
+        items, n_incomplete = frames.pearl_scores(
+            frame, self.measure, roles=item_roles, axis=self.axis
+        )
+        controls, n_incomplete_controls = frames.pearl_scores(
             frame, self.measure, roles=control_roles, axis=self.axis
         )
-        return replace(pearl_analysis.pearl(items, controls, **settings), n_incomplete=n + n_other)
+        analysis = pearl_analysis.pearl(items, controls, **settings)
+        return replace(analysis, n_incomplete=n_incomplete + n_incomplete_controls)
 
     def evidence(
         self,
@@ -96,6 +100,7 @@ class Pearl(Detector):
 
 
 def _pearl(axis: bit_flip.BitFlip, measure: str, title: str, words: str) -> Pearl:
+    """Return the detector of an axis and a measure; `words` say how the measure compares."""
     summaries = "" if axis.task == "completion" else ", summaries"
     written = "continuation" if axis.task == "completion" else "summary"
     return Pearl(

@@ -1,6 +1,8 @@
-"""Published score: is the benchmark, asked as it was published, answered right more often than its
-controls? No new call. Only where difficulty cannot explain it all: against a random split of the
-same source, or against items newer than the model."""
+"""Published score: are more answers right on the benchmark, asked as published, than on controls?
+
+No new calls are needed. It is used only where difficulty cannot explain the whole difference:
+against a random split of the same source, or against items newer than the model.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from flipcore.stats.memory.published_score import score_gap
 
 @dataclass(frozen=True)
 class PublishedScore(Detector):
-    """`measure` is the extractor that reads the answers; of answers in words it is their own."""
+    """`measure` is the extractor that reads the answers; answers in words have their own."""
 
     measure: str = WRITTEN_ANSWER
     unit: str = "right (1) or wrong (0)"

@@ -1,6 +1,8 @@
 """TS-guessing (arXiv:2311.09783): does the model fill in more hidden wrong options of the benchmark
-than of its controls? A model fills in some that it never read, by guessing; the controls show how
-many."""
+than of its controls?
+
+A model guesses some options that it never read; the controls show how many.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

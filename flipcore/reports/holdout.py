@@ -51,7 +51,12 @@ from flipcore.stats.holdout.entries import (
 )
 from flipcore.stats.holdout.planning import StartingMargin, starting_margin
 from flipcore.stats.holdout.units import ONE_SIDED, TITLES, axis_text
-from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, HoldoutVerdict, joined
+from flipcore.stats.holdout.verdict import (
+    DIFFICULTY_MARGIN,
+    HoldoutTest,
+    HoldoutVerdict,
+    join_tests,
+)
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, studies
 from flipcore.vectors import classifiers, embeddings
@@ -157,7 +162,7 @@ def difficulty_result(
         # The next step says which model it needs.
         states_text = " ".join(state.sentence for state in states.values())
         return None, f"Not run: {states_text}"
-    test = joined([condition.difficulty(DIFFICULTY_MARGIN) for condition in blind])
+    test = join_tests([condition.difficulty(DIFFICULTY_MARGIN) for condition in blind])
     n_target, n_retro = blind[0].counts[1], blind[0].counts[3]
     labels = "; ".join(condition.label for condition in blind[:3]) + (
         " …" if len(blind) > 3 else ""
@@ -436,7 +441,7 @@ def four_tests(
             missing[name] = words
             continue
         about[name] = words
-        tests[name] = test if view[name] is None else test.against_margin(view[name])
+        tests[name] = test if view[name] is None else test.with_margin(view[name])
     # Their p-values are corrected over all that were run, so they are a family only now.
     family = {test.name: test for test in verdict.as_family(list(tests.values()))}
     margins = {name: test.margin for name, test in family.items()}
@@ -540,7 +545,7 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
         f" Holm; {shuffled}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90% interval; n ="
         f" {len(target_units):,} + {len(retro_units):,}; seed {seed}.{aside} {left_out}"
     )
-    return test.against_margin(margin), about.strip()
+    return test.with_margin(margin), about.strip()
 
 
 def suggested_margin(

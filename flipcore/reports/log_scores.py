@@ -19,7 +19,7 @@ from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, missing, number_text, without_interval
 from flipcore.stats.base.intervals import mean_interval
-from flipcore.stats.score.absence import absence_matters, absence_words, bounded
+from flipcore.stats.score.absence import absence_matters, absence_words, widen_for_absence
 from flipcore.stats.score.cells import score_cells
 from flipcore.stats.score.error_bar import error_bar
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
@@ -235,7 +235,7 @@ def _bounded(
     se = (mean.high - mean.low) / 4
     if not absence_matters(share, shift, se):
         return mean, 0.0
-    return bounded(mean, ends[0], ends[1], share), share
+    return widen_for_absence(mean, ends[0], ends[1], share), share
 
 
 def _grade(by_item: pd.Series, families: pd.Series, scale: tuple[float, float]) -> Estimate:

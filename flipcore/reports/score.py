@@ -29,18 +29,23 @@ from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import MISSING, Estimate, number_text, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.ranking.order import rank_limits
-from flipcore.stats.score.absence import MOST_SHARE, absence_matters, absence_words, bounded
+from flipcore.stats.score.absence import (
+    MOST_SHARE,
+    absence_matters,
+    absence_words,
+    widen_for_absence,
+)
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import Components, ErrorBar, error_bar, shares
 from flipcore.stats.score.next_calls import (
     FEW_DRAWS,
     Design,
-    at_most,
     careful_components,
     gains,
     half_width,
     has_few_prompts,
+    upper_components,
 )
 from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
@@ -106,7 +111,7 @@ class ModelScore:
     n_questions_missing: int = 0
 
     def at(self, level: float) -> "ModelScore":
-        return replace(self, bar=self.bar.at(level))
+        return replace(self, bar=self.bar.at_level(level))
 
     @property
     def absent(self) -> float:
@@ -214,7 +219,7 @@ class ModelScore:
         titled = []
         for i, way in enumerate(cells.wordings):
             # One wording has no spread of wordings: only other questions can move its score.
-            estimate = error_bar(cells.of_wording(i), self.bar.level).by_questions
+            estimate = error_bar(cells.select_wording(i), self.bar.level).by_questions
             titled.append((self.title(way), estimate))
         return titled
 
@@ -807,10 +812,9 @@ class _BoundedBar(_FrugalBar):
     highest: ErrorBar
     absent: float
 
-    def at(self, level: float) -> ErrorBar:
-        return replace(
-            self, level=level, lowest=self.lowest.at(level), highest=self.highest.at(level)
-        )
+    def at_level(self, level: float) -> ErrorBar:
+        lowest, highest = self.lowest.at_level(level), self.highest.at_level(level)
+        return replace(self, level=level, lowest=lowest, highest=highest)
 
     def estimate(self, name: str) -> Estimate:
         estimate = super().estimate(name)
@@ -818,7 +822,7 @@ class _BoundedBar(_FrugalBar):
         if name == "reruns":
             return estimate
         lowest, highest = self.lowest.estimate(name), self.highest.estimate(name)
-        return bounded(estimate, lowest, highest, self.absent)
+        return widen_for_absence(estimate, lowest, highest, self.absent)
 
 
 def _bounded_bar(
@@ -891,13 +895,13 @@ def _outputs(frame: pd.DataFrame, axes: Sequence[str], cells: ScoreCells) -> pd.
     """The outputs that the cells are made of, each once."""
     rows = pd.concat(_base_and_variants(frame, axes)).drop_duplicates(PLACE)
     ways = rows["axis"].astype(str) + "|" + rows["variant"].astype(str)
-    return rows[rows["item_id"].isin(cells.questions) & ~ways.isin(cells.wordings_left)]
+    return rows[rows["item_id"].isin(cells.questions) & ~ways.isin(cells.dropped_wordings)]
 
 
 def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
     pairs = list(combinations(sorted(models, key=lambda score: -score.bar.value), 2))
     for first, second in pairs:
-        cells = first.bar.cells.less(second.bar.cells)
+        cells = first.bar.cells.minus(second.bar.cells)
         if not cells.mean.size:
             continue
         # All pairs are shown at once, so each interval holds at a share of the error (Bonferroni).
@@ -925,7 +929,7 @@ def _turned_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> 
     # The leader at its lowest against the other at its highest.
     least = lower.bar.lowest if isinstance(lower.bar, _BoundedBar) else lower.bar
     most = higher.bar.highest if isinstance(higher.bar, _BoundedBar) else higher.bar
-    if error_bar(least.cells.less(most.cells), bar.level).by_wordings.low > 0:
+    if error_bar(least.cells.minus(most.cells), bar.level).by_wordings.low > 0:
         return ""
     return (
         f"Calls without a score ({lower.model}: {lower.absent:.0%}, {higher.model}:"
@@ -975,7 +979,7 @@ def _notes(
             "Each wording changes one thing: ways that change several at once may lie further"
             " apart."
         )
-    n_left_out = {score.bar.cells.n_questions_left for score in models}
+    n_left_out = {score.bar.cells.n_dropped_questions for score in models}
     if most := max(n_left_out, default=0):
         up_to = "Up to " if len(n_left_out) > 1 else ""
         yield (
@@ -984,7 +988,7 @@ def _notes(
         )
     wordings: set[str] = set()
     for model_score in models:
-        wordings.update(map(model_score.title, model_score.bar.cells.wordings_left))
+        wordings.update(map(model_score.title, model_score.bar.cells.dropped_wordings))
     if wordings:
         yield f"Asked of less than half of the questions, left out: {', '.join(sorted(wordings))}."
 
@@ -1069,7 +1073,8 @@ def next_rows(score: ModelScore) -> list[dict[str, Any]]:
 def best_sentence(score: ModelScore, n_calls: int) -> str:
     """Best split of a budget from nothing, by this score's components, which are estimates."""
     bar = score.bar
-    best = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, at_most(bar))
+    worst = upper_components(bar)
+    best = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, worst)
     half = claims.half_text(bar.half_width("wordings"), is_share=bar.cells.is_binary)
     return f"{best}; here {score.n_calls:,} calls give {half}."
 
@@ -1082,7 +1087,7 @@ def plan_sentences(
     n_calls = n_questions * n_wordings * n_runs
     parts = source.components if isinstance(source, ErrorBar) else source
     # What is assumed has no limits of its own, what was measured has.
-    worst = at_most(source) if isinstance(source, ErrorBar) else None
+    worst = upper_components(source) if isinstance(source, ErrorBar) else None
     lines = claims.plan_words(parts, n_questions, n_wordings, n_runs, N_CALLS)
     # Fewer calls cannot be split.
     if n_calls < FEWEST_CALLS:

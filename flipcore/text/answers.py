@@ -1,5 +1,5 @@
-"""Canonical answers as text: an option's index in the item's own order, an exact number, or
-normalised words."""
+"""Canonical answers as text: an option's index in the item's order, an exact number, or normalised
+words."""
 
 import re
 import unicodedata
@@ -15,21 +15,21 @@ _NUMBER = re.compile(
 )
 
 
-_BEFORE_NUMBER = re.compile(r"####?|(?:^|\n)A:")  # how a solution ends in its answer
+_BEFORE_NUMBER = re.compile(r"####?|(?:^|\n)A:")  # between a solution and its answer
 
 
-@lru_cache(1_000)  # the kind, the gold answer and the target of a row all ask for it
+@lru_cache(1_000)  # three columns of a row need it: kind, gold answer and target
 def number_at_end(text: str) -> str | None:
-    """The exact number of a right answer, which may stand behind a solution: GSM8K's end in "####
-    18", or in "A: 18"."""
+    """Return the exact number of a right answer; None if it is not a number. A solution may come
+    before it: those of GSM8K end in "#### 18" or in "A: 18"."""
     return canonical_number(_BEFORE_NUMBER.split(text)[-1])
 
 
 def canonical_number(text: str) -> str | None:
-    """An exact number as text: "1,450.00" -> "1450", "$14.50" -> "29/2", "12%" -> "12"; None for
-    anything else.
+    """Return an exact number as text: "1,450.00" -> "1450", "$14.50" -> "29/2", "12%" -> "12"; None
+    for anything else.
 
-    A percent sign is dropped: graders compare "12%" with "12", and the question decides the unit.
+    A percent sign is dropped, because graders compare "12%" with "12"; the question sets the unit.
     """
     cleaned = text.strip().rstrip(".").replace("\u2212", "-").strip()
     if len(cleaned) < 20 and cleaned.isascii() and cleaned.isdigit():
@@ -42,15 +42,17 @@ def canonical_number(text: str) -> str | None:
         return None
 
 
+# A LaTeX command or escaped sign, a formula in dollars, a power, a fraction, a root or π.
 _FORMULA = re.compile(r"\\[A-Za-z]+|\\[$%]|\$[^$]+\$|\^|\d\s*/\s*\d|[√π]")
+# A LaTeX command with its argument, whose letters are not words of the answer.
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[^{}]*\})?")
-# of right answers that are mathematics: formulas; formulas, numbers and variables
+# Least shares of a set's right answers for mathematics: of formulas, and of all but words.
 LEAST_FORMULAS, LEAST_SIGNS = 0.05, 0.9
 
 
 def answer_form(answer: str) -> str:
-    """Classify how a right answer is written: a "formula" that no plain number says, a "sign" (a
-    number, a variable, a letter), or "words"."""
+    """Classify how a right answer is written: "words", a "sign" (a number, a variable, a letter),
+    or a "formula" that is not a plain number."""
     if number_at_end(answer) is not None:
         return "sign"
     if re.search(r"[^\W\d_]{3}", _COMMAND.sub(" ", answer)):
@@ -59,19 +61,18 @@ def answer_form(answer: str) -> str:
 
 
 def are_mathematics(forms: Mapping[str, int]) -> bool:
-    """Tell whether right answers are formulas, of which so many have each `answer_form`."""
+    """Return True where right answers are mathematics, from their number per `answer_form`."""
     n, n_formulas = sum(forms.values()), forms.get("formula", 0)
     return n_formulas >= max(1, LEAST_FORMULAS * n) and n - forms.get("words", 0) >= LEAST_SIGNS * n
 
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-# characters of a canonical text answer; a longer one is no short answer but a text
-MAX_TEXT = 1_000
+MAX_TEXT = 1_000  # characters of a canonical text answer; longer ones are cut
 
 
 class _Words(dict[int, str]):
-    """A letter's code -> what stands for it among words: a blank for punctuation, blanks and
-    control characters; each looked up once."""
+    """A table for `str.translate`: punctuation, blanks and control characters become a blank. Each
+    character is looked up once."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
@@ -87,78 +88,84 @@ _LONGEST_BOX = 2_000  # characters
 
 
 def boxed_spans(text: str) -> list[tuple[int, int]]:
-    """Spans of the insides of \\boxed{…} (or \\fbox{…}) whose braces match."""
+    """Return the (start, end) of the content of each \\boxed{…} or \\fbox{…} with matching
+    braces."""
     spans = []
     for box in _BOX.finditer(text):
         depth = 1
-        for place in range(box.end(), min(len(text), box.end() + _LONGEST_BOX)):
-            depth += {"{": 1, "}": -1}.get(text[place], 0)
+        for index in range(box.end(), min(len(text), box.end() + _LONGEST_BOX)):
+            depth += {"{": 1, "}": -1}.get(text[index], 0)
             if depth == 0:
-                spans.append((box.end(), place))
+                spans.append((box.end(), index))
                 break
     return spans
 
 
 def normalised_text(text: str) -> str:
-    """Words that compare as graders of short answers do (SQuAD, arXiv:1606.05250): no case,
-    punctuation, articles or further blanks. Where nothing would be left, the stripped text
-    itself."""
+    """Return the words as graders of short answers compare them (SQuAD, arXiv:1606.05250).
+
+    Case, punctuation, articles and extra blanks are dropped. Where nothing would be left, only case
+    and extra blanks are.
+    """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    plain_text = " ".join(_ARTICLES.sub(" ", folded.translate(_WORDS)).split()) or " ".join(
-        folded.split()
-    )
-    return plain_text[:MAX_TEXT]
+    words = _ARTICLES.sub(" ", folded.translate(_WORDS)).split()
+    return " ".join(words or folded.split())[:MAX_TEXT]
 
 
 _MATHEMATICS = re.compile(r"[$^=<>+*/(\[{|]")
 
 
 def text_target(answers: Iterable[str], *, as_written: bool = False) -> str | None:
-    """Several right answers as one target, one a line, and one of several that compare equal; None
-    without any. Words are normalised unless they are wanted as they are written, and mathematics,
-    which that would destroy, is not."""
-    first: dict[str, str] = {}
-    for line in (" ".join(answer.split())[:MAX_TEXT] for answer in answers):
+    """Return several right answers as one target, one per line; None without any.
+
+    Of answers that compare equal, the first is kept. Words are normalised unless `as_written`;
+    mathematics is not, because normalising would destroy it.
+    """
+    lines_by_text: dict[str, str] = {}
+    for answer in answers:
+        line = " ".join(answer.split())[:MAX_TEXT]
+        if not line:
+            continue
         is_expression = "\\" in line or (
             _MATHEMATICS.search(line) and not re.search(r"[^\W\d_]{3}", line)
         )
-        if line:
-            first.setdefault(
-                normalised_text(line),
-                line if as_written or is_expression else normalised_text(line),
-            )
-    return "\n".join(first.values()) or None
+        text = normalised_text(line)
+        lines_by_text.setdefault(text, line if as_written or is_expression else text)
+    return "\n".join(lines_by_text.values()) or None
 
 
 def plain_answer(answer: str) -> str:
-    """Short answer as compared: normalised words, or the digits of a whole number ("1,450")."""
-    bare = _BLANKS.sub("", answer.strip(_ENDS))
+    """Return a short answer in the form that is compared: the digits of a whole number ("1,450" is
+    "1450"), else normalised words."""
+    bare = _THOUSANDS_BLANK.sub("", answer.strip(_ENDS))
     digits = in_digits("1" if bare.casefold() == "one" else bare)
     return digits.replace("\u2212", "-") if _WHOLE.fullmatch(digits) else normalised_text(answer)
 
 
 _ENDS, _WHOLE = " \t\n.!?*\"'“”", re.compile(r"[-\u2212]?\d+", re.ASCII)
-# between thousands
-_BLANKS = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=(?:\d{3}[ \u00a0\u2009\u202f])*\d{3}\Z)")
+_THOUSANDS_BLANK = re.compile(
+    r"(?<=\d)[ \u00a0\u2009\u202f](?=(?:\d{3}[ \u00a0\u2009\u202f])*\d{3}\Z)"
+)
 
 
 def text_answer(answer: str, target: str | None) -> str | None:
-    """Canonical text answer. All right answers are the first one, so synonyms are no flips."""
+    """Return the canonical text answer; None for an empty one. Every right answer becomes the first
+    of them, so that synonyms are not flips."""
     plain_text = plain_answer(answer)
     right = target.split("\n") if target else []
     return right[0] if plain_text in map(plain_answer, right) else plain_text or None
 
 
 def option_text(item: Item, answer: str | None) -> str | None:
-    """The text of the option that a canonical answer names; None where it names none."""
+    """Return the text of the option that a canonical answer names; None if it names none."""
     if answer is None or not answer.isdecimal() or int(answer) >= len(item.options):
         return None
     return item.options[int(answer)]
 
 
 def answer_text(item: Item, answer: str | None) -> str:
-    """The answer for people: an option's text, or the number; an em dash for none, "or" between
-    several right ones."""
+    """Return the answer for people: an option's text, or the answer itself; an em dash for None.
+    Several right answers are joined by "or"."""
     if answer is None:
         return "—"
     if "\n" in answer:

@@ -1,20 +1,20 @@
-"""Numbers of things in sentences, lists of words, and first letters."""
+"""Counts, lists of words and capital letters in sentences."""
 
 from collections.abc import Sequence
 
 
 def count_of(n: int, singular: str, plural: str = "") -> str:
-    """Count with its noun: "1 item", "2,000 items"; `plural` where an s is not enough ("1 row was
-    refused", "3 rows were refused")."""
+    """Return a count with its noun: "1 item", "2,000 items". `plural` is for nouns that do not just
+    take an s ("1 row was refused", "3 rows were refused")."""
     return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def in_a_row(words: Sequence[str]) -> str:
-    """ "losses, rewriting and continuations"."""
+    """Return the words as a list in a sentence: "losses, rewriting and continuations"."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def with_capital(text: str) -> str:
-    """The text with a capital first, as at the beginning of a sentence; "" stays empty."""
-    # `str.capitalize` would write the rest small, names among it.
+    """Return the text with a capital first letter; "" stays empty."""
+    # `str.capitalize` would also change the other letters to lower case, those of names too.
     return f"{text[:1].upper()}{text[1:]}"

@@ -1,9 +1,8 @@
-"""Could a model have seen an item? Its publication date against the model's training cut-off, with
-what is assumed.
+"""Could a model have seen an item? The item's publication date against the training cut-off.
 
-A set's date is that of its publication. Its texts may be older than the set (TriviaQA's questions
-are from quiz sites), so "no" rests on the assumption that nothing of it was public earlier, and on
-the cut-off that the model's maker declares.
+The date of a set is its publication. Its texts may be older than the set (TriviaQA's questions are
+from quiz sites). So "no" assumes that no part of it was public earlier, and that the cut-off
+declared by the model's maker is true.
 """
 
 import calendar
@@ -18,7 +17,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
 class Exposure(NamedTuple):
-    """`answer` is yes, no or unknown; `sentence` says why, and what was assumed."""
+    """`answer` is yes, no or unknown; `sentence` gives the reason and the assumption."""
 
     answer: str
     sentence: str
@@ -27,13 +26,13 @@ class Exposure(NamedTuple):
 def could_have_been_seen(published: str | None, cutoff: str | None) -> Exposure:
     """Decide whether a text could be in the training data of a model with this cut-off.
 
-    Only a "no" makes a control.
+    Only items with a "no" can be controls.
 
     Parameters
     ----------
     published, cutoff
-        Year-month-day, year-month or year. A month or a year is all of its days: a model with the
-        cut-off December 2023 may have been trained to its last day.
+        Year-month-day, year-month or year; None if unknown. A month or a year means any of its
+        days: a model with the cut-off December 2023 may have been trained until its last day.
 
     Raises
     ------
@@ -51,14 +50,14 @@ def could_have_been_seen(published: str | None, cutoff: str | None) -> Exposure:
             "what it could have seen.",
         )
     first, last = span("publication date", published)
-    begins, ends = span("training cut-off", cutoff)
-    if first > ends:
+    earliest_cutoff, latest_cutoff = span("training cut-off", cutoff)
+    if first > latest_cutoff:
         return Exposure(
             NO,
             f"It was published on {published}, after the training cut-off {cutoff}, and could not "
             "have been seen, if that cut-off is true and nothing of it was public earlier.",
         )
-    if last <= begins:
+    if last <= earliest_cutoff:
         return Exposure(
             YES,
             f"It was published on {published}, before the training cut-off {cutoff}, and could "
@@ -72,8 +71,8 @@ def could_have_been_seen(published: str | None, cutoff: str | None) -> Exposure:
 
 
 def span(date_name: str, text: str) -> tuple[date, date]:
-    """First and last day that a date, a month or a year can mean; raises BadInput, naming the
-    date by `date_name`, for anything else."""
+    """Return the first and last day that a date, a month or a year can mean. Raises BadInput, with
+    `date_name` in its sentence, for any other text."""
     match = _DATE.fullmatch(text.strip())
     message = (
         f"The {date_name} is {text[:40]!r}; write it as year-month-day, 2024-03-01, or as "

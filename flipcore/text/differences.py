@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
-# difflib takes cubic time on words that come again and again, so longer texts are compared by their
-# rarer words, and very long ones by what they begin and end with alone
+# difflib takes cubic time on repeated words. So longer texts are compared by their rarer words, and
+# very long ones only by their common beginning and end. A cell is a pair of words.
 EXACT_CELLS, MOST_CELLS = 160_000, 4_000_000
 END_LETTERS = 240
 
 
 def word_differences(original: str, changed: str) -> list[list[str]]:
-    """`changed` as ["same", text] and ["new", text] runs; their texts join to `changed`."""
+    """Return `changed` as runs ["same", text] and ["new", text], whose texts join to `changed`."""
     before, after = _WORDS.findall(original), _WORDS.findall(changed)
     head = len(os.path.commonprefix([before, after]))  # noqa: RUF071 -- of two lists of words
     tail = len(os.path.commonprefix([before[head:][::-1], after[head:][::-1]]))  # noqa: RUF071
@@ -33,19 +33,21 @@ def word_differences(original: str, changed: str) -> list[list[str]]:
 
 
 def _middle(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
-    cells = len(before) * len(after)
-    if cells > MOST_CELLS:
+    """Return the (kind, words of `after`) between the common beginning and end."""
+    n_cells = len(before) * len(after)
+    if n_cells > MOST_CELLS:
         return [("new", after)]
-    opcodes = SequenceMatcher(None, before, after, autojunk=cells > EXACT_CELLS).get_opcodes()
+    matcher = SequenceMatcher(None, before, after, autojunk=n_cells > EXACT_CELLS)
     return [
-        ("same" if kind == "equal" else "new", after[low:high]) for kind, _, _, low, high in opcodes
+        ("same" if kind == "equal" else "new", after[low:high])
+        for kind, _, _, low, high in matcher.get_opcodes()
     ]
 
 
 def ends_of(text: str) -> str:
-    """A long stretch that two texts have alike, as its two ends and how many letters lie between; a
-    short one as it is."""
-    left_out = len(text) - 2 * END_LETTERS
-    if left_out <= END_LETTERS:
+    """Return a long text that did not change as its two ends and the number of letters between
+    them; a short one unchanged."""
+    n_left_out = len(text) - 2 * END_LETTERS
+    if n_left_out <= END_LETTERS:
         return text
-    return f"{text[:END_LETTERS]}\n[… {left_out:,} letters alike …]\n{text[-END_LETTERS:]}"
+    return f"{text[:END_LETTERS]}\n[… {n_left_out:,} letters alike …]\n{text[-END_LETTERS:]}"

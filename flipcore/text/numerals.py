@@ -1,4 +1,4 @@
-"""The numbers that a text names, in digits or in words, as exact values."""
+"""The numbers in a text, in digits or in words, as exact values."""
 
 import re
 from collections.abc import Sequence
@@ -17,11 +17,13 @@ _SMALL = {
         strict=True,
     )
 )
-_TIMES = {"dozen": 12, "dozens": 12, "hundred": 100}
-_CLOSING = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+# "two hundred five": a factor multiplies what came before, and more may be added. "two thousand
+# five": a large unit also closes its part, so that the next part starts at 0.
+_FACTORS = {"dozen": 12, "dozens": 12, "hundred": 100}
+_LARGE_UNITS = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _NAME_OF_NUMBER, _SCALE = (
     rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})\b"
-    for words in ([*_SMALL, *_TIMES, *_CLOSING], [*_TIMES, *_CLOSING])
+    for words in ([*_SMALL, *_FACTORS, *_LARGE_UNITS], [*_FACTORS, *_LARGE_UNITS])
 )
 _NUMBER = re.compile(
     rf"(?P<digits>\d+(?:,\d{{3}})+(?:\.\d+)?"
@@ -33,15 +35,17 @@ _NUMBER = re.compile(
 
 
 def numbers(text: str) -> list[str]:
-    """Every number of a text in ascending order, as digits or a fraction: "twenty-five" is 25, "two
-    dozen" 24, "1.5 million" 1500000. "One" standing alone is a pronoun as often as a number and
-    does not count."""
+    """Return every number of a text in ascending order, as digits or a fraction.
+
+    "twenty-five" is 25, "two dozen" 24, "1.5 million" 1500000. A single "one" does not count,
+    because it is a pronoun as often as a number.
+    """
     values: list[Fraction] = []
     for match in _NUMBER.finditer(text):
         if match["digits"]:
             value = Fraction(match["digits"].replace(",", ""))
             for scale in match["scales"].casefold().split():
-                value *= (_TIMES | _CLOSING)[scale]
+                value *= (_FACTORS | _LARGE_UNITS)[scale]
             values.append(value)
         else:
             values += _values(re.findall(_NAME_OF_NUMBER, match.group().casefold()))
@@ -49,43 +53,44 @@ def numbers(text: str) -> list[str]:
 
 
 def in_digits(text: str) -> str:
-    """The text with each number in plain digits: "twenty-five of 1,450" is "25 of 1450". "One" and
-    numbers in a row stay as they are."""
+    """Return the text with each number in plain digits: "twenty-five of 1,450" is "25 of 1450".
+    "One" and several numbers in a row are unchanged."""
     return _NUMBER.sub(_digits, text)
 
 
 def _digits(match: re.Match) -> str:
+    without_commas = match.group().replace(",", "")
     if match["digits"] and not match["scales"]:
-        return match.group().replace(",", "")
+        return without_commas
     values = numbers(match.group())
-    return (
-        values[0] if len(values) == 1 and values[0].isdecimal() else match.group().replace(",", "")
-    )
+    return values[0] if len(values) == 1 and values[0].isdecimal() else without_commas
 
 
 def _values(words: Sequence[str]) -> list[Fraction]:
-    """The numbers of a run of number words: "two hundred five" is one of them, "five six" are
-    two."""
+    """Return the numbers of a run of number words: one in "two hundred five", two in "five six"."""
     values: list[Fraction] = []
-    run: list[str] = []
+    number_words: list[str] = []  # of the number that is being read
     total, part = 0, None
+    # The empty word closes the last number.
     for word in [*words, ""]:
         value = _SMALL.get(word)
-        if word in _TIMES:
-            part = (1 if part is None else part) * _TIMES[word]
-        elif word in _CLOSING:
-            total, part = total + (1 if part is None else part) * _CLOSING[word], None
-        elif value is not None and _goes_on(part, value):
+        if word in _FACTORS:
+            part = (1 if part is None else part) * _FACTORS[word]
+        elif word in _LARGE_UNITS:
+            total, part = total + (1 if part is None else part) * _LARGE_UNITS[word], None
+        elif value is not None and _continues(part, value):
             part = (part or 0) + value
         else:
-            values += [Fraction(total + (part or 0))] if run not in ([], ["one"]) else []
-            total, part, run = 0, value, []
-        run.append(word)
+            if number_words not in ([], ["one"]):
+                values.append(Fraction(total + (part or 0)))
+            total, part, number_words = 0, value, []
+        number_words.append(word)
     return values
 
 
-def _goes_on(part: int | None, value: int) -> bool:
-    """Tell whether "part value" is one number: five after twenty, twenty after three hundred."""
+def _continues(part: int | None, value: int) -> bool:
+    """Return True where `value` after `part` continues the number, as five after twenty, or twenty
+    after three hundred."""
     return (
         part is None
         or (part % 10 == 0 and part % 100 >= 20 and 0 < value < 10)

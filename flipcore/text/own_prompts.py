@@ -1,9 +1,8 @@
 """A prompt in the user's own words: a template with named fields, rendered in a sandbox.
 
-Templates are data from anywhere. What a template may hold is a short list (fields, conditions,
-loops over options or examples, a few filters), so it ends quickly by construction: no calls, no
-assignments, no arithmetic, loops at most two deep over the item's own lists, and what comes out is
-bounded too.
+Templates are untrusted data. A template may use only fields, conditions, loops over options or
+examples, and a few filters. Without calls, assignments and arithmetic, and with loops at most two
+deep over the item's lists, it always ends quickly. The length of the output is limited too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,9 +30,11 @@ FIELDS = {
 }
 FILTERS = tuple("trim upper lower capitalize title length join first last default string".split())
 MOST_OUT = 200_000  # characters of one prompt
-MOST_LOOPS = 2
+MOST_LOOPS = 2  # depth of nested loops
 _LISTS = ("options", "labels", "choices")
-_ALLOWED = frozenset(
+# Types of Jinja's syntax nodes. Calls, assignments, macros, imports and arithmetic are left out,
+# because with them a template could run code or never end.
+_ALLOWED_NODES = frozenset(
     "Template Output TemplateData Name Getattr Getitem Const Filter If For CondExpr Compare "
     "Operand And Or Not Concat Test Slice Tuple Neg".split()
 )
@@ -41,7 +42,8 @@ _ALLOWED = frozenset(
 
 @dataclass(frozen=True)
 class ItemView:
-    """Item as a variant shows it: the question's wording, the options' order and labels."""
+    """An item as a variant shows it: the wording of the question, and the options' order (indices
+    of the item's options) and labels."""
 
     item: Item
     question: str
@@ -49,8 +51,8 @@ class ItemView:
     labels: tuple[str, ...] = ()
 
     def fields(self, *, with_answer: bool = False) -> dict[str, Any]:
-        """The values of `FIELDS`; answer and solution of an example only, so that no template can
-        show the item's own."""
+        """Return the values of `FIELDS`; answer and solution only `with_answer`, for an example, so
+        that no template can show the item's own."""
         options = [self.item.options[i] for i in self.order]
         values: dict[str, Any] = {
             "question": self.question,
@@ -61,24 +63,25 @@ class ItemView:
             "category": self.item.category,
             "subject": self.item.category.replace("_", " "),
         }
-        return values | (
-            {"answer": self.answer, "solution": self.item.solution} if with_answer else {}
-        )
+        if with_answer:
+            values |= {"answer": self.answer, "solution": self.item.solution}
+        return values
 
     @property
     def answer(self) -> str:
+        """The label of the first right option, or the first right answer."""
         first = (self.item.target or "").split("\n")[0]
         return self.labels[self.order.index(int(first))] if self.order and first else first
 
 
 def rendered(text: str, fields: Mapping[str, Any], template_name: str = "The template") -> str:
-    """The template with its fields. Raises BadInput with a sentence for one that cannot be used, or
-    that says too much."""
+    """Return the template `text` filled with `fields`. Raises BadInput for a template that cannot
+    be used, and for too long a result."""
     from jinja2 import TemplateError
 
     template = _template(text, template_name)
     try:
-        out = _bounded(template.generate(fields), template_name)
+        return _joined_up_to_limit(template.generate(fields), template_name)
     except TemplateError as error:
         raise BadInput(
             f"{template_name} cannot be filled: {error}. Its fields are {', '.join(FIELDS)}."
@@ -87,25 +90,25 @@ def rendered(text: str, fields: Mapping[str, Any], template_name: str = "The tem
         raise BadInput(
             f"{template_name} cannot be filled: {error}. Use the fields as text or in a loop."
         ) from error
-    return out
 
 
-def _bounded(pieces: Iterator[str], template_name: str) -> str:
-    """The pieces together, given up as soon as they are too long."""
-    out, n = [], 0
+def _joined_up_to_limit(pieces: Iterator[str], template_name: str) -> str:
+    """Join the pieces; raise BadInput as soon as they are too long, before the rest is made."""
+    kept, n = [], 0
     for piece in pieces:
-        out.append(piece)
+        kept.append(piece)
         n += len(piece)
         if n > MOST_OUT:
             raise BadInput(
                 f"{template_name} gives more than {MOST_OUT:,} characters; at most {MOST_OUT:,} "
                 "are sent. Shorten it."
             )
-    return "".join(out)
+    return "".join(kept)
 
 
 @lru_cache(maxsize=64)
 def _template(text: str, template_name: str) -> "Template":
+    """Return the compiled template after all checks; raises BadInput where one fails."""
     from jinja2 import StrictUndefined, TemplateSyntaxError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -113,7 +116,7 @@ def _template(text: str, template_name: str) -> "Template":
         undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
     environment.filters = {name: environment.filters[name] for name in FILTERS}
-    environment.globals = {}
+    environment.globals = {}  # no `range`, with which a loop could be endlessly long
     try:
         tree = environment.parse(text)
     except TemplateSyntaxError as error:
@@ -130,12 +133,12 @@ def _template(text: str, template_name: str) -> "Template":
 
 
 def _check(node: "Node", template_name: str, n_loops: int, names: frozenset[str]) -> None:
-    """Raises BadInput for anything beyond the short list."""
+    """Raise BadInput for anything but the allowed nodes, filters, loops and names, recursively."""
     from jinja2 import nodes
 
     kind = type(node).__name__
     line = f"{template_name}, line {node.lineno},"
-    if kind not in _ALLOWED:
+    if kind not in _ALLOWED_NODES:
         raise BadInput(
             f"{line} uses {kind.lower()}; a template may hold fields, if, for over options and the "
             "filters."
@@ -149,11 +152,8 @@ def _check(node: "Node", template_name: str, n_loops: int, names: frozenset[str]
         )
     if isinstance(node, nodes.For):
         n_loops += 1
-        if (
-            not (isinstance(node.iter, nodes.Name) and node.iter.name in _LISTS)
-            or node.recursive
-            or n_loops > MOST_LOOPS
-        ):
+        is_over_list = isinstance(node.iter, nodes.Name) and node.iter.name in _LISTS
+        if not is_over_list or node.recursive or n_loops > MOST_LOOPS:
             raise BadInput(
                 f"{line} loops over something else than {', '.join(_LISTS)}, or more than "
                 f"{MOST_LOOPS} deep."
@@ -179,41 +179,38 @@ def _check(node: "Node", template_name: str, n_loops: int, names: frozenset[str]
 
 
 def _joins_a_list(node: "Filter") -> bool:
-    """Tell whether a join is of one of the lists with a text that stands there: joins of joins
-    multiply, and so do joins of letters."""
+    """Return True where a join is of one of the lists, with a constant text. Nested joins, and
+    joins of the letters of a text, would multiply its length."""
     from jinja2 import nodes
 
     is_list = isinstance(node.node, nodes.Name) and node.node.name in _LISTS
-    return (
-        is_list
-        and len(node.args) <= 1
-        and all(isinstance(argument, nodes.Const) for argument in node.args)
-    )
+    has_constant_text = all(isinstance(argument, nodes.Const) for argument in node.args)
+    return is_list and len(node.args) <= 1 and has_constant_text
 
 
 def examples_text(examples: Sequence[ItemView], template: str, between: str) -> str:
-    """Every example with its answer, and `between` behind each."""
-    return "".join(
-        rendered(
-            template, example.fields(with_answer=True), template_name="The template of an example"
-        )
-        + between
-        for example in examples
-    )
+    """Return all examples with their answers, each followed by `between`."""
+    return "".join(_example_text(example, template) + between for example in examples)
+
+
+def _example_text(example: ItemView, template: str) -> str:
+    fields = example.fields(with_answer=True)
+    return rendered(template, fields, template_name="The template of an example")
 
 
 def example_turns(example: ItemView, question: str, template: str) -> tuple[str, str]:
-    """An example as a question and an answer: `template` fills to what `question` fills to and the
-    answer behind it, parted by at most one blank. Raises BadInput where it begins otherwise."""
-    words = rendered(question, example.fields())
-    filled = rendered(
-        template, example.fields(with_answer=True), template_name="The template of an example"
-    )
-    if not filled.startswith(words) or not filled[len(words) :].strip():
+    """Return an example as two turns: its question and its answer.
+
+    The filled `template` must be the filled template `question`, at most one blank, and the answer;
+    otherwise BadInput is raised.
+    """
+    question_turn = rendered(question, example.fields())
+    filled = _example_text(example, template)
+    if not filled.startswith(question_turn) or not filled[len(question_turn) :].strip():
         raise BadInput(
             "The template of an example does not begin with the template of the question, "
             "followed by the answer, so it cannot be two turns. Begin it so, or set as_turns = "
             "false."
         )
-    answer = filled[len(words) :]
-    return words, answer[1:] if answer[0].isspace() else answer
+    answer = filled[len(question_turn) :]
+    return question_turn, answer[1:] if answer[0].isspace() else answer

@@ -1,5 +1,8 @@
-"""Prompts that published set-ups use, as templates (`prompt_presets.toml`): each is compared with
-what the harness itself sends, character by character (`tests/harnesses/test_prompt_presets.py`)."""
+"""Prompts of published set-ups as templates (`prompt_presets.toml`).
+
+`tests/harnesses/test_prompt_presets.py` compares each with what the harness itself sends, character
+by character.
+"""
 
 import tomllib
 from dataclasses import dataclass, fields, replace
@@ -11,8 +14,8 @@ from flipcore.core.study import OwnPrompt
 
 @dataclass(frozen=True)
 class Preset:
-    """A published set-up: what it is called, which items it is for, and where the examples of the
-    original come from."""
+    """A published set-up: its title, a sentence on the source of its examples, the kinds of items
+    that it is for, and its prompt."""
 
     title: str
     about: str
@@ -33,8 +36,8 @@ for _name, _table in tomllib.loads(
 
 
 def _as_turns(name: str) -> Preset:
-    """The same set-up by chat, as lm-eval asks by default with a chat template: every example is
-    two turns."""
+    """Return the same set-up for chat, with two turns per example, as lm-eval asks by default with
+    a chat template."""
     preset = PRESETS[name]
     about = (
         "Chat. As lm-eval asks with a chat template: every example is a question and an answer, "
@@ -50,8 +53,8 @@ for _name in ("lm_eval_mmlu", "lm_eval_gsm8k", "lm_eval_mmlu_pro"):
 
 
 def resolved(declared: OwnPrompt) -> OwnPrompt:
-    """The prompt with the fields of its preset wherever it says nothing itself. BadInput for a
-    preset that there is not."""
+    """Return the prompt with its empty fields filled from its preset. Raises BadInput for an
+    unknown preset."""
     if not declared.preset:
         return declared
     if declared.preset not in PRESETS:
@@ -59,9 +62,10 @@ def resolved(declared: OwnPrompt) -> OwnPrompt:
             f"There is no preset of a prompt {declared.preset[:40]!r}; choose one of "
             f"{', '.join(PRESETS)}."
         )
-    preset, empty = PRESETS[declared.preset].prompt, OwnPrompt()
-    own_fields = {field.name: getattr(declared, field.name) for field in fields(declared)}
-    return replace(
-        preset,
-        **{name: value for name, value in own_fields.items() if value != getattr(empty, name)},
-    )
+    empty = OwnPrompt()
+    changes = {}
+    for field in fields(declared):
+        value = getattr(declared, field.name)
+        if value != getattr(empty, field.name):
+            changes[field.name] = value
+    return replace(PRESETS[declared.preset].prompt, **changes)

@@ -1,5 +1,4 @@
-"""Prompt layouts: an item set out in different harmless ways, as named parts whose concatenation is
-the prompt."""
+"""Prompt layouts: harmless ways to format an item, as named parts that join to the prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,8 @@ LABEL_SETS: dict[str, tuple[str, ...]] = {
 
 
 def labels_of(name: str, n_options: int) -> tuple[str, ...]:
-    """The first labels of a set; BadInput when the set is shorter than the options."""
+    """Return the first `n_options` labels of a set. Raises BadInput for an unknown set and for one
+    with too few labels."""
     if name not in LABEL_SETS:
         raise BadInput(f"There is no label set {name!r}; choose one of {', '.join(LABEL_SETS)}.")
     if len(LABEL_SETS[name]) < n_options:
@@ -33,57 +33,27 @@ _WHOLE = "Reply with the whole function in one code block.\n\n```python\n{}\n```
 
 @dataclass(frozen=True)
 class Layout:
-    """`option` formats one option from label and text; `join` puts them together. `code` is all of
-    it where a function is asked for."""
+    """The parts of a prompt. `option` formats one option from its label and text, and `join` stands
+    between options. `code` is the whole prompt for an item that asks for a function."""
 
     title: str
-    stem: str
-    option: str
-    join: str
-    cue: str
-    number_cue: str
+    stem: str = "Question: {}\n"
+    option: str = "{}. {}"
+    join: str = "\n"
+    cue: str = "\nAnswer:"
+    number_cue: str = "Answer:"
     free_cue: str = "Answer:"
     code: str = f"Complete this Python function. {_WHOLE}"
 
 
 LAYOUTS: dict[str, Layout] = {
-    "plain": Layout(
-        "Plain (A. option)",
-        "Question: {}\n",
-        option="{}. {}",
-        join="\n",
-        cue="\nAnswer:",
-        number_cue="Answer:",
-    ),
-    "paren": Layout(
-        "Parentheses ((A) option)",
-        "Question: {}\n",
-        option="({}) {}",
-        join="\n",
-        cue="\nAnswer:",
-        number_cue="Answer:",
-    ),
-    "bracket": Layout(
-        "Bracket (A) option",
-        "Question: {}\n",
-        option="{}) {}",
-        join="\n",
-        cue="\nAnswer:",
-        number_cue="Answer:",
-    ),
-    "inline": Layout(
-        "On one line",
-        "Question: {}\n",
-        option="{}. {}",
-        join="; ",
-        cue="\nAnswer:",
-        number_cue="Answer:",
-    ),
+    "plain": Layout("Plain (A. option)"),
+    "paren": Layout("Parentheses ((A) option)", option="({}) {}"),
+    "bracket": Layout("Bracket (A) option", option="{}) {}"),
+    "inline": Layout("On one line", join="; "),
     "bare": Layout(
         "Without headings",
-        "{}\n",
-        option="{}. {}",
-        join="\n",
+        stem="{}\n",
         cue="\nThe answer is",
         number_cue="The answer is",
         free_cue="The answer is",
@@ -91,22 +61,16 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "helpful": Layout(
         "Helpful prompt",
-        "Somebody who needs the true answer asks the question below. Take it literally, think of "
-        "how the world really is, and do not repeat what people only believe.\n\nQuestion: {}\n",
-        option="{}. {}",
-        join="\n",
-        cue="\nAnswer:",
-        number_cue="Answer:",
+        stem="Somebody who needs the true answer asks the question below. Take it literally, think "
+        "of how the world really is, and do not repeat what people only believe.\n\n"
+        "Question: {}\n",
         code="Somebody needs this Python function and will run it as you write it. Complete it. "
         f"{_WHOLE}",
     ),
     "instruct": Layout(
         "Instructions for a chat model",
-        'Answer the question below. Think it through briefly, then end with a line "Answer: " '
-        "followed by your "
-        "answer alone.\n\nQuestion: {}\n",
-        option="{}. {}",
-        join="\n",
+        stem="Answer the question below. Think it through briefly, then end with a line "
+        '"Answer: " followed by your answer alone.\n\nQuestion: {}\n',
         cue='\n\nEnd with "Answer: " and one label.',
         number_cue='\nEnd with "Answer: " and one number.',
         free_cue='\nEnd with "Answer: " and the answer alone.',
@@ -116,7 +80,7 @@ LAYOUTS: dict[str, Layout] = {
 
 
 def layout_by_name(name: str) -> Layout:
-    """The layout of that name. Raises BadInput with those there are."""
+    """Return the layout of that name; raises BadInput for an unknown one."""
     if name not in LAYOUTS:
         raise BadInput(f"There is no prompt layout {name!r}; choose one of {', '.join(LAYOUTS)}.")
     return LAYOUTS[name]
@@ -131,25 +95,23 @@ def prompt(
     layout: str = "plain",
     system: str = "",
 ) -> Prompt:
-    """The item in a layout. `order[i]` is the item's index of the option at position i, `labels[i]`
-    the label there.
+    """Return the item in a layout.
 
-    A completion item is its raw text in every layout, but where it has a solution it is a question
-    with an answer in free words and is laid out like a problem. Raises BadInput for an unknown
-    layout, an order that is no permutation, and labels that are too few or not different.
+    `order[i]` is the item's index of the option at position i, and `labels[i]` the label there. A
+    completion item is its raw text in every layout. But with a solution it is a question with a
+    free answer, and is formatted like a problem. Raises BadInput for an unknown layout, an order
+    that is not a permutation, and labels that are too few or equal.
     """
     text, template = item.question if question is None else question, layout_by_name(layout)
     if item.kind == "completion" and not item.solution:
         return Prompt((("stem", text),), system)
     if item.kind == CODE:
-        # Code has braces of its own, at which `format` would fail.
+        # Not `format`, which would fail at braces in the code.
         return Prompt((("stem", template.code.replace("{}", text)),), system)
     stem = ("stem", template.stem.format(text))
     if item.kind != "choice":
-        return Prompt(
-            (stem, ("cue", template.number_cue if item.kind == "number" else template.free_cue)),
-            system,
-        )
+        cue = template.number_cue if item.kind == "number" else template.free_cue
+        return Prompt((stem, ("cue", cue)), system)
     order = tuple(range(len(item.options)) if order is None else order)
     labels = tuple(labels_of("upper", len(item.options)) if labels is None else labels)
     _check(item, order, labels=labels)

@@ -1,4 +1,4 @@
-"""Questions that are asked under several ids: known by their text, they count as one cluster."""
+"""Questions under several ids: those with the same text count as one cluster."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -10,10 +10,10 @@ NO_QUESTION = "(no question in the log)"  # stands for a question that a log doe
 def question_key(
     question: str, options: Sequence[str] = (), right: str = ""
 ) -> tuple[str, ...] | None:
-    """Return what two items share where they ask the same; None where no question is known.
+    """Return a key that is equal for items with the same question; None without a known question.
 
-    Case, spaces and the order of the options make no difference. `right` is the right answer in
-    words: equal texts with other answers depend on something that they do not show.
+    Case, spaces and the order of the options do not count. `right` is the right answer in words.
+    Equal texts with different answers depend on something outside the text, so they differ.
     """
     text = _plain(question)
     if not text or text == _plain(NO_QUESTION):
@@ -34,10 +34,8 @@ def _plain(text: str) -> str:
 
 
 def joined_clusters(clusters: Iterable[str], keys: Iterable[Hashable | None]) -> list[str]:
-    """Return each item's cluster, where clusters with a question in common are one.
-
-    The first name of all that are joined stands for them. A key of None joins nothing.
-    """
+    """Return each item's cluster after joining clusters that have a question in common. A joined
+    cluster has the first of its names in alphabetical order. A key of None joins nothing."""
     names = list(clusters)
     parent: dict[str, str] = {}
 

@@ -1,7 +1,7 @@
 """Likeness of two texts: normalised compression distance and ROUGE-L (source 003; Li et al. 2004;
 Lin 2004).
 
-The compressor is part of the metric: distances under different compressors are never comparable.
+The compressor is part of the metric, so distances under different compressors are not comparable.
 """
 
 import lzma
@@ -18,13 +18,14 @@ ZLIB_WINDOW = 1 << 15
 
 
 def n_bytes_compressed(data: bytes, compressor: str = "xz") -> int:
-    """Length in bytes of `data` under `xz` (preset 9|EXTREME) or `zlib` (level 9)."""
+    """Return the length in bytes of `data` under `xz` (preset 9|EXTREME) or `zlib` (level 9).
+    Raises BadInput for another compressor."""
     if compressor == "zlib":
         return len(zlib.compress(data, 9))
     if compressor == "xz":
-        # Preset 9 sets up a 64 MiB dictionary for every call. One that holds the whole input gives
-        # the same bytes but for the header's dictionary field, whose length is fixed, so the length
-        # is the same at a hundredth of the time.
+        # Preset 9 sets up a 64 MiB dictionary for every call. A dictionary that just holds the
+        # input gives the same length in a hundredth of the time: only the header's dictionary field
+        # differs, and its length is fixed.
         dict_size = max(SMALLEST_DICT, 1 << max(0, len(data) - 1).bit_length())
         chain = [{"id": lzma.FILTER_LZMA2, "preset": XZ_PRESET, "dict_size": dict_size}]
         return len(lzma.compress(data, format=lzma.FORMAT_XZ, filters=chain))
@@ -35,25 +36,25 @@ def n_bytes_compressed(data: bytes, compressor: str = "xz") -> int:
 
 
 def ncd(x: str, y: str, comp: str = "zlib") -> float:
-    """Normalised compression distance (C(xy) - min) / max on UTF-8 bytes; x is the reference, y the
-    output.
+    """Return the normalised compression distance (C(xy) - min) / max of the reference x and the
+    output y, on UTF-8 bytes.
 
-    Both empty: 0. One empty: 1. May exceed 1 a little. Similarity is 1 - ncd.
+    0 if both are empty, 1 if one is; it may exceed 1 a little. The similarity is 1 - ncd.
     """
     return ncd_many(x, [y], comp=comp)[0]
 
 
 def ncd_many(reference: str, outputs: Iterable[str], comp: str = "xz") -> list[float]:
-    """`ncd` of one reference against many outputs; each is compressed once."""
+    """Return the `ncd` of one reference and each output; repeated outputs are compressed once."""
     x = encoded(reference)
     size_x = n_bytes_compressed(x, comp)
     distances: dict[str, float] = {}
-    result = []
+    ordered_distances = []
     for output in outputs:
         if output not in distances:
             distances[output] = _distance(x, size_x, y=encoded(output), comp=comp)
-        result.append(distances[output])
-    return result
+        ordered_distances.append(distances[output])
+    return ordered_distances
 
 
 def _distance(x: bytes, size_x: int, y: bytes, comp: str) -> float:
@@ -64,12 +65,12 @@ def _distance(x: bytes, size_x: int, y: bytes, comp: str) -> float:
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8 bytes; a lone surrogate, which a server may send, is kept as its three bytes."""
+    """Return UTF-8 bytes; a lone surrogate, which a server may send, becomes its three bytes."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def compressor_warning(texts: Iterable[str], comp: str) -> str:
-    """Sentence if the compressor does not suit the lengths of `texts`, else ""."""
+    """Return a sentence where the compressor does not suit the lengths of `texts`, else ""."""
     lengths = [len(encoded(text)) for text in texts]
     if comp == "zlib" and lengths and 2 * max(lengths) > ZLIB_WINDOW:
         return (
@@ -85,40 +86,40 @@ def compressor_warning(texts: Iterable[str], comp: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Tokens of rouge_score's tokeniser without stemming: lower-case runs of a-z and 0-9."""
+    """Return the tokens of rouge_score without stemming: lower-case runs of a-z and 0-9."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
 def n_common_subsequence(first: list[str], second: list[str]) -> int:
-    """Length of the longest common subsequence, by machine words of `first` (Hyyrö 2004)."""
-    places: dict[str, int] = {}
+    """Return the length of the longest common subsequence, by bit operations (Hyyrö 2004)."""
+    # Bit i of an integer stands for token i of `first`, so a step handles the whole of `first`.
+    positions: dict[str, int] = {}
     for index, token in enumerate(first):
-        places[token] = places.get(token, 0) | 1 << index
-    everywhere = (1 << len(first)) - 1
-    row = everywhere
+        positions[token] = positions.get(token, 0) | 1 << index
+    all_bits = (1 << len(first)) - 1
+    row = all_bits
     for token in second:
-        matches = row & places.get(token, 0)
+        matches = row & positions.get(token, 0)
         if matches:
-            row = (row + matches | row - matches) & everywhere
+            row = (row + matches | row - matches) & all_bits
     return len(first) - row.bit_count()
 
 
 def rouge_l(ref: str, hyp: str) -> float:
-    """ROUGE-L F1 (beta = 1) as rouge_score has it without stemming; 0 without tokens."""
+    """Return ROUGE-L F1 (beta = 1) as rouge_score does without stemming; 0 without tokens."""
     return rouge_l_many(ref, [hyp])[0]
 
 
 def rouge_l_many(reference: str, outputs: Iterable[str]) -> list[float]:
-    """`rouge_l` of one reference against many outputs; the reference is split once and a repeated
-    output scored once."""
+    """Return the `rouge_l` of one reference and each output; repeated outputs are scored once."""
     ref = tokens(reference)
     scores: dict[str, float] = {}
-    result = []
+    ordered_scores = []
     for output in outputs:
         if output not in scores:
             scores[output] = _f1(ref, tokens(output))
-        result.append(scores[output])
-    return result
+        ordered_scores.append(scores[output])
+    return ordered_scores
 
 
 def _f1(ref: list[str], hyp: list[str]) -> float:

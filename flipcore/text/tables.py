@@ -1,5 +1,4 @@
-"""Rows as a table in the formats that papers use: CSV, Markdown and LaTeX, each with its own
-escapes."""
+"""Rows as a table in CSV, Markdown and LaTeX, with the escapes of each format."""
 
 import csv
 import io
@@ -7,7 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 FORMATS = {"csv": "CSV", "md": "Markdown", "tex": "LaTeX"}
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+)  # a spreadsheet runs a cell that starts with one of these
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -42,14 +48,14 @@ Row = Mapping[str, object]
 
 
 def table_text(rows: Sequence[Row], format: str, caption: str = "") -> str:
-    """The table in a format of `FORMATS`. `rows` have the same names in the same order; a missing
-    value is an empty cell."""
+    """Return the table in a format of `FORMATS`. All `rows` have the same names in the same order;
+    None and NaN become an empty cell."""
     return {"csv": csv_text, "md": markdown_text, "tex": latex_text}[format](rows, caption)
 
 
 def csv_text(rows: Sequence[Row], caption: str = "") -> str:
-    """CSV; a text that a spreadsheet would run as a formula starts with an apostrophe. A caption is
-    not part of a CSV."""
+    """Return the table as CSV, without the caption. A text that a spreadsheet would run as a
+    formula gets an apostrophe in front."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([_neutral(name) for name in _columns(rows)])
@@ -59,7 +65,7 @@ def csv_text(rows: Sequence[Row], caption: str = "") -> str:
 
 
 def markdown_text(rows: Sequence[Row], caption: str = "") -> str:
-    """A table of GitHub's Markdown with the caption below it."""
+    """Return the table in GitHub's Markdown, with the caption below it."""
     columns = _columns(rows)
     lines = [
         _line(columns),
@@ -72,36 +78,26 @@ def markdown_text(rows: Sequence[Row], caption: str = "") -> str:
 
 
 def latex_text(rows: Sequence[Row], caption: str = "") -> str:
-    """A tabular with the rules of booktabs, in a table with its caption."""
+    """Return the table as a LaTeX tabular with booktabs rules, in a table with the caption."""
     columns = _columns(rows)
     align = "".join("r" if _is_numeric(rows, name) else "l" for name in columns)
     body = [_latex_row(columns), r"\midrule"]
     body += [_latex_row(list(map(_plain, row.values()))) for row in rows]
-    inside = [
-        rf"\begin{{tabular}}{{{align}}}",
-        r"\toprule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    head = [
-        r"\begin{table}",
-        r"\centering",
-        *([rf"\caption{{{latex(caption)}}}"] if caption else []),
-    ]
-    return "\n".join(["% needs \\usepackage{booktabs}", *head, *inside, r"\end{table}"]) + "\n"
+    lines = ["% needs \\usepackage{booktabs}", r"\begin{table}", r"\centering"]
+    if caption:
+        lines.append(rf"\caption{{{latex(caption)}}}")
+    lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule", *body, r"\bottomrule"]
+    return "\n".join([*lines, r"\end{tabular}", r"\end{table}"]) + "\n"
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    """One row; a bracket or star at its start would be an argument of the line before it, which
-    looks over the line's end."""
     row = " & ".join(map(latex, cells))
+    # The `\\` of the line before would read a bracket or star at the start as its argument.
     return f"{'{}' if row.startswith(('[', '*')) else ''}{row} " + r"\\"
 
 
 def latex(text: str) -> str:
-    """Text that LaTeX sets letter by letter; what it has no sign for in its own fonts is written in
-    mathematics."""
+    """Return text that LaTeX prints literally; signs outside its text fonts are in math mode."""
     return "".join(_TEX.get(letter, letter) for letter in " ".join(text.split()))
 
 
@@ -116,13 +112,11 @@ def _plain(value: object) -> str:
 
 
 def _neutral(cell: str) -> str:
-    is_number = (
-        cell.replace(".", "", 1)
-        .replace("-", "", 1)
-        .replace("e", "", 1)
-        .replace("+", "", 1)
-        .isdigit()
-    )
+    """Return a cell that a spreadsheet does not run as a formula."""
+    digits = cell
+    for sign in ".-e+":
+        digits = digits.replace(sign, "", 1)
+    is_number = digits.isdigit()
     return "'" + cell if cell.startswith(FORMULA) and not is_number else cell
 
 
@@ -138,7 +132,6 @@ def _line(cells: Sequence[str], *, escape: bool = True) -> str:
 
 
 def markdown(text: str) -> str:
-    """Text on one line of Markdown, letter by letter."""
-    return "".join(
-        f"\\{letter}" if letter in _MARKDOWN else letter for letter in " ".join(text.split())
-    )
+    """Return text on one line that Markdown prints literally."""
+    line = " ".join(text.split())
+    return "".join(f"\\{letter}" if letter in _MARKDOWN else letter for letter in line)

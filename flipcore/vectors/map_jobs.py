@@ -1,4 +1,4 @@
-"""Maps that take a while: computed once, in a thread of their own, and kept with the vectors."""
+"""Slow maps: each is computed once, in its own thread, and stored with the vectors."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ MOST_KEPT = 24  # maps and their qualities in memory; the store keeps all maps
 
 @dataclass(frozen=True)
 class Drawing:
-    """Settings with which a map is drawn."""
+    """Settings of a map."""
 
     seed: int = 0
     n_neighbours: int = N_NEIGHBOURS
@@ -39,8 +39,9 @@ DEFAULT = Drawing()
 
 
 class Layouts:
-    """One for a process. `places` and `quality` never wait; while something is being computed they
-    give None and `seconds` is above 0."""
+    """The maps of a process, which needs one instance. `places` and `quality` never wait: during a
+    computation they return None, and `seconds` is above 0. `key` names the embedding in all
+    methods."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -51,15 +52,14 @@ class Layouts:
         self._latest: dict[str, np.ndarray] = {}
 
     def warm(self) -> None:
-        """Begin the process that draws: its first import takes 5 to 35 s."""
+        """Start the drawing process early, because its first import takes 5 to 35 s."""
         if not why_no_umap():
             begin()
 
     def places(
         self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT
     ) -> np.ndarray | None:
-        """(n, 2) of a map that is known, else None; `key` names the embedding. What is not known is
-        begun."""
+        """Return the (n, 2) places of a map if it is ready; else None, and start computing it."""
         hashes, name = _hashes(items), _name(key, items, drawing=drawing)
         if not self._begin(name):
             return self._remember(key, hashes, self._map(name))
@@ -68,26 +68,19 @@ class Layouts:
             self._settle(name, np.stack([by_hash[text_hash] for text_hash in hashes]))
         else:
 
-            def computed() -> np.ndarray:
-                places = umap_places(
-                    units,
-                    drawing.seed,
-                    n_neighbours=drawing.n_neighbours,
-                    min_distance=drawing.min_distance,
-                )
+            def compute() -> np.ndarray:
+                places = _draw(units, drawing.seed, drawing)
                 vectors_by_hash = dict(zip(hashes, places, strict=True))
                 vectors.keep(self._store, BACKEND, revision=name, vectors_by_hash=vectors_by_hash)
                 return places
 
-            threading.Thread(
-                target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True
-            ).start()
+            self._start(name, compute)
         return self._remember(key, hashes, self._map(name))
 
     def _remember(
         self, key: str, hashes: list[str], places: np.ndarray | None
     ) -> np.ndarray | None:
-        """The same map, remembered as the latest of these entries."""
+        """Return `places` after storing them as the latest map of these entries."""
         if places is not None:
             self._latest[digest(key, hashes)] = places
         return places
@@ -95,39 +88,31 @@ class Layouts:
     def quality(
         self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT
     ) -> MapQuality | None:
-        """Quality of a map that is known: how far it may be believed, else None; begun where it is
-        not known. It draws a second map."""
+        """Return the quality of a map if it is ready; else None, and start computing it if the map
+        is ready. It needs a second map with another seed."""
         name = f"quality-{_name(key, items, drawing)}"
         places = self._map(_name(key, items, drawing=drawing))
         if places is not None and self._begin(name):
 
-            def computed() -> MapQuality:
-                second_places = umap_places(
-                    units,
-                    drawing.seed + 1,
-                    n_neighbours=drawing.n_neighbours,
-                    min_distance=drawing.min_distance,
-                )
-                return map_quality(units, places, reseeded=second_places)
+            def compute() -> MapQuality:
+                return map_quality(units, places, reseeded=_draw(units, drawing.seed + 1, drawing))
 
-            threading.Thread(
-                target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True
-            ).start()
+            self._start(name, compute)
         outcome = self._outcomes.get(name)
         return outcome if isinstance(outcome, MapQuality) else None
 
     def latest(self, key: str, items: Sequence[Item]) -> np.ndarray | None:
-        """The last map of these entries that was finished, however it was drawn: shown while
-        another is computed."""
+        """Return the last finished map of these entries with any settings, to be shown while
+        another is computed; None without one."""
         return self._latest.get(digest(key, _hashes(items)))
 
     def seconds(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> float:
-        """For how long the map has been computed; 0 where it is not."""
-        began = self._running.get(_name(key, items, drawing=drawing))
-        return time.monotonic() - began if began else 0.0
+        """Return for how long the map has been computed; 0 where it is not being computed."""
+        start = self._running.get(_name(key, items, drawing=drawing))
+        return time.monotonic() - start if start else 0.0
 
     def problem(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> str:
-        """The reason for which there is no such map, "" while there may yet be one."""
+        """Say why there cannot be such a map; "" where there is one or may be one later."""
         return why_no_umap() or self._failed.get(_name(key, items, drawing=drawing), "")
 
     def _map(self, name: str) -> np.ndarray | None:
@@ -135,23 +120,32 @@ class Layouts:
         return outcome if isinstance(outcome, np.ndarray) else None
 
     def _begin(self, name: str) -> bool:
+        """Mark the computation as running; False where it is running or has ended."""
         with self._lock:
             if name in self._outcomes or name in self._failed or name in self._running:
                 return False
             self._running[name] = time.monotonic()
             return True
 
+    def _start(self, name: str, compute: Callable[[], np.ndarray | MapQuality]) -> None:
+        arguments = name, compute
+        # A daemon, so that an unfinished map does not keep the process alive.
+        threading.Thread(
+            target=self._attempt, args=arguments, name="flipscope-map", daemon=True
+        ).start()
+
     def _attempt(self, name: str, compute: Callable[[], np.ndarray | MapQuality]) -> None:
         try:
             outcome: np.ndarray | MapQuality | str = compute()
         except FlipscopeError as error:
             outcome = str(error)
-        # a map is a convenience: whatever goes wrong in its thread becomes a sentence
+        # A map is a convenience, so any error in its thread becomes a sentence.
         except Exception as error:
             outcome = f"The map could not be computed ({type(error).__name__}: {error})."
         self._settle(name, outcome)
 
     def _settle(self, name: str, outcome: np.ndarray | MapQuality | str) -> None:
+        """Store the outcome of a computation; a text says why it failed."""
         with self._lock:
             self._running.pop(name, None)
             if isinstance(outcome, str):
@@ -162,12 +156,18 @@ class Layouts:
                 self._outcomes.pop(next(iter(self._outcomes)))
 
 
+def _draw(units: np.ndarray, seed: int, drawing: Drawing) -> np.ndarray:
+    return umap_places(
+        units, seed, n_neighbours=drawing.n_neighbours, min_distance=drawing.min_distance
+    )
+
+
 def _hashes(items: Sequence[Item]) -> list[str]:
     return [digest(entry_text(item)) for item in items]
 
 
 def _name(key: str, items: Sequence[Item], drawing: Drawing) -> str:
-    """A map's name in the store; that of the default drawing is the one under which earlier
-    versions kept it."""
+    """Return a map's name in the store."""
+    # Without default settings, as in earlier versions, so that their stored maps are found.
     settings = () if drawing == DEFAULT else (astuple(drawing),)
     return digest(key, VERSION, _hashes(items), *settings)

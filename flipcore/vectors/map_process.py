@@ -1,8 +1,8 @@
-"""UMAP in a process of its own: it compiles itself for some ten seconds, in which no page of this
-one would come to its turn.
+"""UMAP in a separate process: it compiles for some ten seconds, which would block all pages of this
+process.
 
-`python -m flipcore.vectors.map_process` is that process. It reads what it is asked for from its
-input, and ends with it.
+`python -m flipcore.vectors.map_process` is that process. It reads requests from its standard input,
+and exits when the input ends.
 """
 
 import atexit
@@ -20,7 +20,8 @@ from flipcore.stats.holdout import projection
 
 
 class _Drawer:
-    """The drawing process, begun when first asked and after it ended. The second asker waits."""
+    """The drawing process, started at the first request and again after it ended. It handles one
+    request at a time; others wait for the lock."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,6 +39,7 @@ class _Drawer:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                # The folder of `flipcore`, which need not be installed.
                 cwd=Path(__file__).resolve().parents[2],
             )
         return self._process
@@ -45,7 +47,7 @@ class _Drawer:
     def places(self, *request: object) -> np.ndarray:
         with self._lock:
             process = self._begin()
-            # pipes, as it was begun
+            # Both are pipes by the arguments of `Popen`; this tells mypy.
             assert process.stdin is not None and process.stdout is not None
             try:
                 pickle.dump(request, process.stdin)
@@ -71,16 +73,18 @@ atexit.register(_DRAWER.end)
 
 
 def umap_places(units: np.ndarray, seed: int, n_neighbours: int, min_distance: float) -> np.ndarray:
-    """As `projection.umap_places`, with its errors; FlipscopeError if the process was ended."""
+    """Return `projection.umap_places` from the process, with its errors; raises FlipscopeError
+    where the process has ended."""
     return _DRAWER.places(units, seed, n_neighbours, min_distance)
 
 
 def _serve() -> None:
-    """In the process: a map for everything that is asked, or what went wrong."""
-    answers, sys.stdout = sys.stdout.buffer, sys.stderr  # what a library prints is no answer
+    """Answer requests in the drawing process, each with a map or with its error."""
+    # Libraries may print, so only this function keeps the pipe to the parent process.
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr
     if hasattr(os, "nice"):
-        os.nice(10)  # pages come first
-    # imported and compiled before it is asked for
+        os.nice(10)  # pages have priority
+    # Import and compile UMAP before the first request.
     projection.umap_places(np.eye(8, dtype=np.float32))
     while True:
         try:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from flipcore.charts.holdout import equivalence_figure
 from flipcore.reports.holdout_sets import Sets
-from flipcore.stats.holdout.versions import edited, read_results, result_of
+from flipcore.stats.holdout.versions import describe_edits, read_results, result_of
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.identity import name_field
@@ -31,7 +31,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
         {"label": f"v{i}", "results": row["results"]} for i, row in enumerate(rows, start=1)
     ]
     if len(rows) > 1:
-        for sentence in edited(rows[-2], rows[-1]):
+        for sentence in describe_edits(rows[-2], rows[-1]):
             st.markdown(plain(sentence))
     if len(rows) > 2:
         st.caption(

@@ -95,7 +95,7 @@ def score_detectors(view: View) -> dict[str, detectors.ScoreDetector]:
     """Return name -> detector, of the detectors with one score per item that this study has."""
     return {
         detector.name: detector
-        for detector in detectors.lines_in(view.frame)
+        for detector in detectors.score_detectors_in(view.frame)
         if detectors.has_scores(detector, view.frame, view.item_roles)
     }
 

@@ -21,7 +21,7 @@ from flipcore.runs.plan import Plan, plan, projection, remaining
 from flipcore.runs.truncation import token_limits
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.score.error_bar import Components
-from flipcore.stats.score.next_calls import assumed
+from flipcore.stats.score.next_calls import assumed_components
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
 from pages.common import headline, screen, session
@@ -239,7 +239,7 @@ def _ask_assumptions() -> Components:
         left, "Differ between two wordings, %", 0.0, 50.0, 15.0, key="plan-wordings"
     )
     runs = _ask_share(right, "Differ between two runs, %", 0.0, 50.0, 8.0, key="plan-runs")
-    return assumed(score, wordings, runs, spread)
+    return assumed_components(score, wordings, runs, spread)
 
 
 def _ask_share(

@@ -30,7 +30,7 @@ def with_outcome(name, outcome):
         test = replace(test, bound=(-0.9, 0.99), equivalent=False)
     if outcome in ("beyond", "different", "within"):
         apart = Estimate(0.3, 0.2, 0.4, 0.95, "newcombe", 100, None) if name == "difficulty" else test.estimate
-        test = replace(test, estimate=apart, p=0.001, p_held=0.004, outer=FAR[name] if outcome == "beyond" else (-0.9, 0.99))
+        test = replace(test, estimate=apart, p=0.001, p_adjusted=0.004, outer=FAR[name] if outcome == "beyond" else (-0.9, 0.99))
     assert test.state == outcome
     return test
 
@@ -97,7 +97,7 @@ def test_a_test_says_why_it_is_open():
     few = difficulty_test(9, 9, 0, 200)
     assert outcome_claim(few).text == "Undecided on difficulty: 9 answers in one set, and at least 10 are needed."
     assert "no margin is set" in outcome_claim(made("semantic", bound=(-0.1, 0.1), margin=None)).text
-    held = replace(made("prediction", p=0.03, bound=(0.0, 0.7)), p_held=0.09)
+    held = replace(made("prediction", p=0.03, bound=(0.0, 0.7)), p_adjusted=0.09)
     assert "p = .030 alone, no difference by Holm over the tests" in outcome_claim(held).text
 
 

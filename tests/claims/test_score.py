@@ -69,7 +69,7 @@ def test_a_closed_gate_withholds_both_claims():
     bar = error_bar(score_cells(rows_of(n=60)))
     assert score_claim("m", bar, why_not="nobody checked the judge.").text == "Not claimed: nobody checked the judge."
     assert not elsewhere_claim("m", bar, "nobody checked the judge.").is_made
-    assert elsewhere_claim("m", bar.at(0.99)).text.endswith("(99.0%).")
+    assert elsewhere_claim("m", bar.at_level(0.99)).text.endswith("(99.0%).")
 
 
 def test_grades_are_scored_and_not_answered_right():
@@ -80,7 +80,7 @@ def test_grades_are_scored_and_not_answered_right():
     assert "on a scale from 1 to 5; with other questions" in score_claim("m", on_scale).text
     names = [str(i) for i in range(30)], list("abcd")
     two = [ScoreCells(np.clip(grades + off, 1, 5), bar.cells.n_runs, bar.cells.squares, *names, scale=(1, 5)) for off in (1, 0)]
-    said = difference_claim("A", "B", error_bar(two[0].less(two[1])), (4, 0, 0), is_in_points=False)
+    said = difference_claim("A", "B", error_bar(two[0].minus(two[1])), (4, 0, 0), is_in_points=False)
     assert "pp" not in said.text + said.detail and said.text.startswith(
         "A scores higher than B with other questions and prompts like these: 0."
     )
@@ -107,22 +107,22 @@ def test_small_sentences_name_the_largest_first():
 def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing():
     strong, weak = (score_cells(rows_of(n=60, seed=seed)) for seed in (0, 1))
     much = ScoreCells(np.ones((60, 5)), strong.n_runs, strong.squares, weak.questions, weak.wordings)
-    claim = difference_claim("A", "B", error_bar(much.less(weak)), (5, 0, 0))
+    claim = difference_claim("A", "B", error_bar(much.minus(weak)), (5, 0, 0))
     assert claim.is_made and claim.assertion is SHORT_HIGHER
     assert claim.text.startswith("A scores higher than B with other questions and prompts like these: +")
     assert claim.detail.startswith(
         "A leads in all 5 prompts, B in 0. On these questions B would lead in 0% [0, 52] of such prompts."
     )
-    alike = difference_claim("A", "B", error_bar(strong.less(weak)), (2, 2, 1))
+    alike = difference_claim("A", "B", error_bar(strong.minus(weak)), (2, 2, 1))
     assert not alike.is_made and alike.text.startswith(
         "Undecided whether A or B scores higher with other questions and prompts like these: "
     )
     assert ", they tie in 1." in alike.detail
     assert (
-        difference_claim("A", "B", error_bar(much.less(weak)), (5, 0, 0), "nobody checked it.").text
+        difference_claim("A", "B", error_bar(much.minus(weak)), (5, 0, 0), "nobody checked it.").text
         == "Not claimed: nobody checked it."
     )
-    one = error_bar(score_cells(rows_of(n=60, m=1)).less(score_cells(rows_of(n=60, m=1, seed=1))))
+    one = error_bar(score_cells(rows_of(n=60, m=1)).minus(score_cells(rows_of(n=60, m=1, seed=1))))
     assert difference_claim("A", "B", one, (1, 0, 0)).text == ""
 
 
@@ -204,7 +204,7 @@ def test_a_lead_over_prompts_needs_their_signs():
     assert [least_leads(n, 0.95) for n in (3, 6, 7, 8, 9, 12, 20)] == [3, 6, 6, 7, 8, 10, 15]
     weak = score_cells(rows_of(n=60, m=8, seed=1))
     ones = ScoreCells(np.ones((60, 8)), weak.n_runs, weak.squares, weak.questions, weak.wordings)
-    bar = error_bar(ones.less(weak))
+    bar = error_bar(ones.minus(weak))
     assert difference_claim("A", "B", bar, (7, 1, 0)).is_made
     six = difference_claim("A", "B", bar, (6, 2, 0))
     assert not six.is_made and "A lead in at least 7 prompts is needed." in six.detail

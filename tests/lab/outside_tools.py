@@ -416,7 +416,7 @@ def few_rows(n_runs: int) -> list[list[str]]:
                 seed = [SEED, 300, len(sizes), max(sizes), round(1_000 * rate), round(10 * correlation)]
                 x = wins_alone(np.random.default_rng(seed), clusters, rate=rate, correlation=correlation, n_runs=n_runs)
                 shown = np.mean(guarded_t(x, (-1.0, 1.0), clusters).p < ALPHA)
-                means = FamilyMeans.of(x.T, clusters)
+                means = FamilyMeans.from_values(x.T, clusters)
                 plain = 2 * stdtr(means.df, -np.abs(means.values) / np.maximum(means.se, 1e-12))
                 row.append(f"{shown:.3f} / {np.mean(plain < ALPHA):.3f}")
             rows.append(row)

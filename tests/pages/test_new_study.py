@@ -13,7 +13,7 @@ from flipcore.datasets import load
 from flipcore.runs import runner
 from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.plan import plan, projection
-from flipcore.stats.score.next_calls import assumed, half_width
+from flipcore.stats.score.next_calls import assumed_components, half_width
 from flipcore.store.connection import Store
 from flipcore.store.queries import review
 from flipcore.store.rows import study_row
@@ -133,7 +133,7 @@ def test_a_plan_says_how_sure_the_score_will_be_and_where_more_calls_go(app):
     app.toggle(key="score-plan").set_value(True).run()
     app.selectbox(key="plan-source").set_value("").run()  # the demo has no answers yet
     said = words(app)
-    parts = assumed(0.8, 0.15, 0.08, 0.05)
+    parts = assumed_components(0.8, 0.15, 0.08, 0.05)
     assert (
         f"80 questions × 8 prompts × 2 runs: ± {100 * half_width(parts, 80, 8, 2):.1f} points with other questions and prompts."
         in said

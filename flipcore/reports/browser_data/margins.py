@@ -59,11 +59,11 @@ def _with(margins: list[float | None], lock_margin: float | None) -> list[float 
 def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> Row:
     """The row of a test: its claim at every margin, its handle and its picture."""
     margin = test.margin if margin is None else margin
-    margins = _with(margins_of(test.against_margin(margin)), margin)
+    margins = _with(margins_of(test.with_margin(margin)), margin)
     numbers = [number for number in margins if number is not None]
     outcomes, sentences, labels = [], [], []
     for number in margins:
-        claim = outcome_claim(test.against_margin(number))
+        claim = outcome_claim(test.with_margin(number))
         outcomes.append(claim.outcome)
         # The row's title names the topic.
         sentences.append(claim.text.replace(f" on {TOPICS[test.name]}", "", 1))
@@ -104,7 +104,7 @@ def _picture(test: verdict.HoldoutTest, margins: Sequence[float]) -> dict:
     low, high = test.bound
     # The bound of a share has no lower end: the interval has.
     low = test.estimate.low if test.name in units.ONE_SIDED else low
-    two_sided, nothing = test.name == "difficulty", units.NOTHING[test.name]
+    two_sided, nothing = test.name == "difficulty", units.NO_DIFFERENCE[test.name]
     shown = (high, test.estimate.value, *margins[:1], nothing, low)
     ends = [end for end in shown if math.isfinite(end)]
     top = max(*(number * (0.55 if two_sided else 1.0) for number in margins[-1:]), *ends)
@@ -150,7 +150,7 @@ def board(
             # Any margin of an outcome gives the overall verdict that the outcome does.
             control = next(row.control for row in rows if row.id == name)
             margin = control.values[outcomes_of[name].index(outcome)] if control else None
-            combination.append(by_name[name].against_margin(margin))
+            combination.append(by_name[name].with_margin(margin))
         claim = verdict_claim(verdict.HoldoutVerdict(tuple(combination)))
         combined["|".join(outcomes)] = (claim.text, claim.detail)
     return Board("margins", rows, [Headline(combined=combined)], outcomes=OUTCOMES)

@@ -1,4 +1,4 @@
-"""Differences of a log's scores by subject or template, beyond those of chance."""
+"""Differences of a log's scores between subjects or templates that chance does not explain."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from flipcore.stats.base.resample import monte_carlo_p
 
 @dataclass(frozen=True)
 class GroupSpread:
-    """Standard errors of a mean with items and with groups as the units (CR2), and the permutation
-    p of the groups being alike."""
+    """Standard errors of a mean with items and with groups as units (CR2), and the permutation p of
+    equal groups."""
 
     n_groups: int
     by_item: float
@@ -26,25 +26,25 @@ class GroupSpread:
 
 
 def group_spread(values: ArrayLike, groups: ArrayLike, seed: int = 0) -> GroupSpread:
-    """Compute the spread from one value per item, and a name or number of its group. The statistic
-    is the sum of squares between groups, held against items dealt to groups of these sizes at
-    random: exact whatever the values and sizes."""
+    """Compute the spread from (items,) values and names or numbers of groups.
+
+    The statistic is the sum of squares between groups. Its p comes from items assigned at random to
+    groups of these sizes, and is exact for all values and sizes.
+    """
     x, numbers = np.asarray(values, dtype=float), family_numbers(groups)
     n_groups = int(numbers.max(initial=-1)) + 1
-    sizes, centred = np.bincount(numbers, minlength=n_groups), x - x.mean()
+    sizes, centered = np.bincount(numbers, minlength=n_groups), x - x.mean()
     rng = generator(seed, "groups")
-    # Rows sorted by group have each group's sum as one run.
+    # Rows must be sorted by group, so that each group is one run from its start.
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
 
     def between(rows: np.ndarray) -> np.ndarray:
         return (np.add.reduceat(rows, starts, axis=1) ** 2 / sizes).sum(axis=1)
 
-    observed = float(between(centred[np.argsort(numbers, kind="stable")][None])[0])
-    p = monte_carlo_p(
-        observed,
-        lambda k: between(rng.permuted(np.tile(centred, (k, 1)), axis=1)),
-        999,
-        max_m=3_996,
-    ).p
+    def draw(k: int) -> np.ndarray:
+        return between(rng.permuted(np.tile(centered, (k, 1)), axis=1))
+
+    observed = float(between(centered[np.argsort(numbers, kind="stable")][None])[0])
+    p = monte_carlo_p(observed, draw, 999, max_m=3_996).p
     by_item = clustered_mean(x, np.arange(x.size)).se
     return GroupSpread(n_groups, by_item, clustered_mean(x, numbers).se, p)

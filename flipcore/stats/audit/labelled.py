@@ -1,4 +1,4 @@
-"""Check that labelled rows are a random part of all: each column against having a label or none."""
+"""Check that labelled rows are a random part of all rows, column by column."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,10 +10,10 @@ ALPHA = 0.05
 def columns_that_tell(
     labelled: Mapping[str, Sequence[tuple[int, int]]], alpha: float = ALPHA
 ) -> list[str]:
-    """Return the columns by whose values rows have a label more or less often.
+    """Return the columns whose values show that the labelled rows are not a random part.
 
-    `labelled` holds per column (rows with a label, rows without) for each of its values. Chi-square
-    tests, Holm over the columns; a column of one value tells nothing.
+    `labelled` holds per column the numbers (rows with a label, rows without) of each of its values.
+    The tests are chi-square, with Holm over the columns. A column with one value is not tested.
     """
     from scipy.stats import chi2_contingency
 
@@ -22,10 +22,10 @@ def columns_that_tell(
         counts = np.array([group for group in groups if sum(group)])
         if len(counts) > 1 and counts.sum(axis=0).all():
             p_values[name] = float(chi2_contingency(counts).pvalue)
-    telling = []
+    significant = []
     for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):
+        # By Holm's rule, no p after the first one above its bound is significant.
         if p_values[name] > alpha / (len(p_values) - rank):
-            # Holm: after the first p above its bound no larger one counts.
             break
-        telling.append(name)
-    return telling
+        significant.append(name)
+    return significant

@@ -1,5 +1,5 @@
-"""Two columns of right and wrong on the same items: the paired difference, and the interval that a
-harness prints in its place."""
+"""Two columns of scores on the same items: the paired difference, and the unpaired interval that a
+harness prints instead."""
 
 import math
 from dataclasses import dataclass
@@ -19,12 +19,14 @@ _POWER, _MOST_ITEMS = 0.8, 1_000_000
 
 @dataclass(frozen=True)
 class PairedScores:
-    """`difference` is second - first over items (clusters), `unpaired` the same from the two
-    standard errors alone. `first_only` and `second_only` items were right in that one alone,
-    `n_partly` differ otherwise, as where one of two samples was right. `p` is two-sided and of the
-    interval's own statistic, so that p <= 1 - level where the interval excludes 0: Tango's, exact,
-    for single items that are right or wrong; the guarded t for shares and where items share
-    clusters."""
+    """Two mean scores and their `difference`, second - first, over items or clusters.
+
+    `unpaired` is the difference with an interval from the two standard errors. `first_only` items
+    were right only in the first column, `second_only` only in the second. `n_partly` items differ
+    in another way, for example if one of two samples was right. `p` is two-sided. It comes from the
+    statistic of the interval, so p <= 1 - level where the interval excludes 0: Tango's exact test
+    for single items that are right or wrong, else the guarded t.
+    """
 
     first: float
     second: float
@@ -40,8 +42,8 @@ class PairedScores:
 def paired_scores(
     first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95
 ) -> PairedScores:
-    """Compare item scores from 0 to 1 in the same order; NaN pairs are left out. Miller
-    (arXiv:2411.00640), section 4.2."""
+    """Compare scores (items,) from 0 to 1 of the same items (Miller, arXiv:2411.00640, section
+    4.2). Items with NaN in either column are left out."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     is_scored = ~(np.isnan(a) | np.isnan(b))
     names = np.arange(a.size) if clusters is None else np.asarray(clusters)
@@ -50,41 +52,37 @@ def paired_scores(
     difference, p = _difference(a, b, names, second_only, first_only, level=level)
     means = (float(a.mean()), float(b.mean())) if a.size else (math.nan, math.nan)
     n_partly = int((a != b).sum()) - first_only - second_only
-    return PairedScores(
-        *means,
-        difference,
-        unpaired_difference(a, b, level),
-        first_only,
-        second_only,
-        int(a.size),
-        p,
-        n_partly,
-    )
+    unpaired = unpaired_difference(a, b, level)
+    n = int(a.size)
+    return PairedScores(*means, difference, unpaired, first_only, second_only, n, p, n_partly)
 
 
 def _difference(
     first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int, c: int, *, level: float
 ) -> tuple[Estimate, float]:
-    """Return second - first and its p; `b` items were right in the second alone, `c` in the first
-    alone."""
+    """Return second - first and its p; `b` items were right only in the second, `c` only in the
+    first."""
     n, d = first.size, second - first
-    families = family_numbers(names) if n else None
     value = float(d.mean()) if n else math.nan
-    is_single = families is None or int(families.max()) + 1 == n
     if n < MIN_N:
         return without_interval(value, n, level), math.nan
-    if is_single and np.isin(np.concatenate([first, second]), (0, 1)).all():
-        low, high = loss_limits(b, c, n, level)
-        return Estimate(value, low, high, level, "tango", n, None), p_two_sided(b, c, n)
-    groups = None if is_single else families
-    clustered = None if groups is None else clustered_mean(d, groups, level=level, bounds=SIGNED)
-    p = float(guarded_t(d, SIGNED, groups).p)
-    effective = None if clustered is None else clustered.n_effective
-    # No p: too few families for a claim, though perhaps enough for an interval.
-    if clustered is not None and math.isnan(p):
-        return clustered.estimate(), p
+    families = family_numbers(names)
+    n_units = int(families.max()) + 1
+    if n_units == n:
+        if np.isin(np.concatenate([first, second]), (0, 1)).all():
+            low, high = loss_limits(b, c, n, level)
+            return Estimate(value, low, high, level, "tango", n, None), p_two_sided(b, c, n)
+        groups, effective = None, None
+        p = float(guarded_t(d, SIGNED).p)
+    else:
+        groups = families
+        clustered = clustered_mean(d, groups, level=level, bounds=SIGNED)
+        effective = clustered.n_effective
+        p = float(guarded_t(d, SIGNED, groups).p)
+        # Families that are too few for a claim may be enough for an interval.
+        if math.isnan(p):
+            return clustered.estimate(), p
     low, high = guarded_limits(d, d, SIGNED, round((1 - level) / 2, 12), groups)
-    n_units = n if groups is None else int(groups.max()) + 1
     return Estimate(value, low, high, level, "guarded t", n_units, None, effective=effective), p
 
 
@@ -97,12 +95,12 @@ def grade_gap(
     low: float,
     high: float,
 ) -> Estimate:
-    """Return second less first, grades (items,) on a scale from `low` to `high`, in its own units.
+    """Return second minus first of grades (items,) on a scale from `low` to `high`, in its units.
 
-    The limits are those of the guarded t at a one-sided `alpha`: they exclude 0 exactly where it
-    does.
+    The limits are those of the guarded t at a one-sided `alpha`, and exclude 0 exactly where it
+    rejects 0. `clusters` (items,) are numbers, None where items share none.
     """
-    # On shares of the scale the guard's unseen item is one at its end, whatever the unit.
+    # As shares of the scale, so that the guard's unseen item lies at the scale's end in any unit.
     width = high - low
     shares = (second - first) / width
     value = float(shares.mean()) if shares.size else math.nan
@@ -113,12 +111,11 @@ def grade_gap(
 
 
 def n_to_decide(shares: np.ndarray, alpha: float) -> float:
-    """Return how many items would show the difference of two grades, four times in five.
+    """Return the number of items that would show the difference of two grades four times in five.
 
-    `shares` (items,) are differences as shares of the scale, whose mean and spread are taken to
-    stay what they are; `alpha` is one-sided. Infinite where the mean is 0 or nothing varies, and
-    beyond a million. The guarded t counts one item more, at the scale's end: of few items it needs
-    a difference much larger than a plain t does.
+    `shares` (items,) are differences as shares of the scale; their mean and spread are assumed to
+    stay. `alpha` is one-sided. Infinite where the mean is 0 or nothing varies, and beyond a
+    million.
     """
     if shares.size < 2:
         return math.inf
@@ -128,6 +125,8 @@ def n_to_decide(shares: np.ndarray, alpha: float) -> float:
     needed = z_quantile(1 - alpha) + z_quantile(_POWER)
     n = float(shares.size)
     while n < _MOST_ITEMS:
+        # The guarded t counts one more item at the scale's end, hence - 1 and + 1. So with few
+        # items it needs a much larger difference than a plain t.
         if n * mean - 1 >= needed * math.sqrt(n * variance + 1):
             return n
         n = max(n + 1, 1.02 * n)
@@ -135,17 +134,16 @@ def n_to_decide(shares: np.ndarray, alpha: float) -> float:
 
 
 def unpaired_difference(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Estimate:
-    """Return the difference with the interval that two printed standard errors give: sqrt(se1² +
-    se2²), as if the items were others."""
+    """Return the difference with the interval from two printed standard errors, sqrt(se1² + se2²),
+    as if the two columns had different items."""
     a, b = clt(first, level), clt(second, level)
     value = b["mean"] - a["mean"]
     half = z_quantile(0.5 + level / 2) * math.hypot(a["se"], b["se"])
-    return Estimate(
-        value, value - half, value + half, level, "clt", int(first.size), None, "As if unpaired."
-    )
+    low, high, n = value - half, value + half, int(first.size)
+    return Estimate(value, low, high, level, "clt", n, None, "As if unpaired.")
 
 
 def largest_flip_rate(first: float, second: float) -> float:
-    """Return the largest share of items whose answer can differ: one of two different answers is
-    wrong, so at most (1 - first) + (1 - second)."""
+    """Return the largest possible share of items with different answers at these two accuracies. Of
+    two different answers at least one is wrong, so it is (1 - first) + (1 - second), at most 1."""
     return min(1.0, 2.0 - first - second)

@@ -1,1 +1,1 @@
-"""Tools of all questions: estimates, intervals, resampling, multiplicity, power, agreement."""
+"""Shared statistics: estimates, intervals, resampling, multiplicity, power, agreement."""

@@ -1,8 +1,8 @@
 """Agreement of raters beyond chance: Cohen's, Fleiss' kappa, Krippendorff's alpha, with intervals
 over items.
 
-Where chance alone would agree always (one category in use) the coefficient is 0/0: NaN, never 1 or
-0; the raw agreement stands beside it. A missing rating is None (or NaN).
+With one category in use, chance alone always agrees and the coefficient is 0/0. It is then NaN,
+never 1 or 0; the raw agreement is reported too. A missing rating is None (or NaN).
 """
 
 import math
@@ -22,23 +22,24 @@ from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.base.resample import SLACK
 
 WEIGHTS = (None, "linear", "quadratic")
-PREVALENT = 0.9
+PREVALENT = 0.9  # share of the most frequent rating from which kappa needs a warning
 
 
 def is_missing(rating: Hashable | None) -> bool:
-    """None or NaN."""
+    """Return True for None and NaN."""
     return rating is None or (isinstance(rating, float) and math.isnan(rating))
 
 
 def _paired(a: Sequence, b: Sequence) -> list[tuple]:
-    """Return the pairs of ratings of the items that both raters rated."""
+    """Return the pairs of ratings of the items that both raters rated. Raises BadInput for unequal
+    lengths."""
     if len(a) != len(b):
         raise BadInput(f"Two raters must rate the same items: came {len(a)} and {len(b)} ratings.")
     return [(x, y) for x, y in zip(a, b, strict=True) if not is_missing(x) and not is_missing(y)]
 
 
 def raw_agreement(a: Sequence, b: Sequence) -> float:
-    """Share of the items rated by both on which two raters say the same; NaN without any."""
+    """Return the share of equal ratings among the items that both rated; NaN without any."""
     pairs = _paired(a, b)
     return sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
 
@@ -54,14 +55,15 @@ def disagreement_weights(n: int, weights: str | None) -> np.ndarray:
 
 
 def _kappa(table: np.ndarray, weights: np.ndarray) -> float:
-    # The counts that independent raters with the same marginal shares would have.
+    """Return kappa of a square table of counts with `disagreement_weights`; NaN for 0/0."""
+    # Counts of independent raters with the same marginal shares.
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(table.sum(), 1)
     chance = float((weights * expected).sum())
     return 1 - float((weights * table).sum()) / chance if chance > 0 else math.nan
 
 
 def _codes(pairs: list[tuple]) -> tuple[np.ndarray, int]:
-    """Return (pairs, 2) numbers of the categories, and how many categories there are."""
+    """Return the category numbers (pairs, 2), and the number of categories."""
     categories = _categories(pairs)
     code = {category: index for index, category in enumerate(categories)}
     codes = np.array([(code[x], code[y]) for x, y in pairs], dtype=int).reshape(-1, 2)
@@ -76,26 +78,31 @@ def _all_ratings(units: Sequence[Sequence]) -> list:
 
 
 def _categories(units: Sequence[Sequence]) -> list:
-    """Return the distinct ratings in order; numbers and texts together sort by type first."""
+    """Return the distinct ratings in order; mixed numbers and texts sort by type first."""
     return sorted(set(_all_ratings(units)), key=lambda rating: (str(type(rating)), rating))
 
 
 def _table(codes: np.ndarray, n: int) -> np.ndarray:
+    """Return the (n, n) counts of pairs of category numbers."""
     return np.bincount(codes[:, 0] * n + codes[:, 1], minlength=n * n).reshape(n, n).astype(float)
 
 
 def cohen_kappa(a: Sequence, b: Sequence, weights: str | None = None) -> float:
-    """Cohen's (weighted) kappa of two raters, ratings sorted as categories (equal to scikit-learn).
+    """Return Cohen's kappa of two raters, as scikit-learn does; the categories are sorted.
 
-    Items that one of them left out are dropped. No item, or one category in all: NaN.
+    Items that only one rater rated are dropped. NaN without an item and with one category in all.
+    `weights` is one of `WEIGHTS`.
     """
     codes, n = _codes(_paired(a, b))
     return _kappa(_table(codes, n), disagreement_weights(n, weights)) if n else math.nan
 
 
 def fleiss_kappa(table: Sequence[Sequence[int]] | np.ndarray) -> float:
-    """Fleiss' kappa; `table[item][category]` counts raters. Every item needs the same number (>= 2)
-    of raters."""
+    """Return Fleiss' kappa; `table[item][category]` counts raters.
+
+    NaN without items, below 2 raters per item and with one category in use. Raises BadInput where
+    items have different numbers of raters.
+    """
     if len({len(row) for row in table}) > 1:
         raise BadInput(
             "Every row of the table counts the same categories: these rows differ in length."
@@ -113,17 +120,17 @@ def fleiss_kappa(table: Sequence[Sequence[int]] | np.ndarray) -> float:
     n = raters[0]
     if n < 2:
         return math.nan
-    # n (n - 1) ordered pairs of raters per item; a rater is not paired with himself.
+    # An item has n (n - 1) ordered pairs of raters; no rater is paired with himself.
     observed = float(((counts**2).sum(axis=1) - n).mean() / (n * (n - 1)))
     chance = float(((counts.sum(axis=0) / counts.sum()) ** 2).sum())
     return (observed - chance) / (1 - chance) if chance < 1 else math.nan
 
 
 def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> float:
-    """Krippendorff's alpha; `ratings[rater][unit]`, None where missing; `level` is nominal or
-    interval.
+    """Return Krippendorff's alpha of `ratings[rater][unit]`, None where missing.
 
-    Units with fewer than two ratings are dropped. Expected disagreement 0 (or no unit left): NaN.
+    `level` is nominal or interval. Units with fewer than two ratings are dropped. NaN where no unit
+    is left or the expected disagreement is 0.
     """
     if level not in ("nominal", "interval"):
         raise BadInput(
@@ -133,6 +140,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> f
 
 
 def _units(ratings: Sequence[Sequence]) -> list[list]:
+    """Return the present ratings of each unit, from `ratings[rater][unit]`."""
     if len({len(rater) for rater in ratings}) > 1:
         raise BadInput(
             "Every rater has a place for every unit, None where missing: came "
@@ -145,6 +153,7 @@ def _units(ratings: Sequence[Sequence]) -> list[list]:
 
 
 def _alpha(units: list[list], level: str) -> float:
+    """Return alpha of units with two or more ratings each."""
     counts, categories = _unit_counts(units)
     if len(categories) < 2:
         return math.nan
@@ -152,7 +161,7 @@ def _alpha(units: list[list], level: str) -> float:
 
 
 def _unit_counts(units: list[list]) -> tuple[np.ndarray, list]:
-    """(units, categories) ratings of each category, and the categories in order."""
+    """Return the (units, categories) numbers of ratings, and the categories in order."""
     categories = _categories(units)
     code = {category: index for index, category in enumerate(categories)}
     counts = np.zeros((len(units), len(categories)))
@@ -170,18 +179,19 @@ def _distances(categories: list, level: str) -> np.ndarray:
 
 
 def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
-    """1 - D_o / D_e from counts (unit, category); an ordered pair weighs 1 / (ratings - 1)."""
+    """Return 1 - D_observed / D_expected from counts (unit, category); NaN if nothing is expected.
+    An ordered pair of ratings weighs 1 / (ratings of the unit - 1)."""
     ratings = counts.sum(axis=1)
     within = np.einsum("uc,cd,ud->u", counts, distance, counts) / (ratings - 1)
     totals = counts.sum(axis=0)
-    # Without replacement: a rating is not paired with itself, hence the total less 1.
+    # The total minus 1, because a rating is not paired with itself.
     expected = float(totals @ distance @ totals) / (totals.sum() - 1)
     return float(1 - within.sum() / expected) if expected > 0 else math.nan
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Coefficient with its item bootstrap, the raw agreement, and warnings."""
+    """Coefficient `estimate` with its interval over items, the raw agreement, and warnings."""
 
     estimate: Estimate
     raw: float
@@ -189,7 +199,7 @@ class Agreement:
     warnings: tuple[str, ...]
 
     def sentence(self) -> str:
-        """Say the agreement in words; says why where there is no coefficient."""
+        """Say the agreement in words, or why there is no coefficient."""
         if not self.n_items:
             return "No item has been rated by two people yet."
         if math.isnan(self.estimate.value):
@@ -201,14 +211,14 @@ class Agreement:
 
 
 def prevalence_warning(ratings: Sequence) -> str:
-    """Return a sentence when one category takes 90% or more of `ratings`: kappa is then low at any
-    quality (Feinstein 1990)."""
+    """Return a warning where one category has 90% or more of `ratings`, else "". Kappa is then low
+    at any quality (Feinstein 1990)."""
     present_ratings = [rating for rating in ratings if not is_missing(rating)]
     if not present_ratings:
         return ""
     top = max(set(present_ratings), key=present_ratings.count)
     share = present_ratings.count(top) / len(present_ratings)
-    # With one answer alone kappa is undefined, which `Agreement.sentence` says.
+    # With a single answer kappa is undefined, and `Agreement.sentence` says so.
     if not PREVALENT <= share < 1:
         return ""
     return (
@@ -218,7 +228,7 @@ def prevalence_warning(ratings: Sequence) -> str:
 
 
 def identical_raters_warning(a: Sequence, b: Sequence) -> str:
-    """Warn when two raters never differ on 30 or more items: one file loaded twice?"""
+    """Warn where two raters never differ on 30 or more items: one file may be loaded twice."""
     pairs = _paired(a, b)
     if len(pairs) >= 30 and all(x == y for x, y in pairs) and len({x for x, _ in pairs}) > 1:
         return (
@@ -229,17 +239,17 @@ def identical_raters_warning(a: Sequence, b: Sequence) -> str:
 
 
 def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """Limits of the unweighted kappa of a square table of counts, by the delta method on log(1 -
-    kappa).
+    """Return limits of the unweighted kappa of a square table of counts.
 
-    The variance is Fleiss, Cohen & Everitt's (1969), here from the influence of each item. On the
-    scale of log(1 - kappa) the lower limit lies above a true kappa of .60 in .004 to .022 of tables
-    (100 to 1,000 items, 2 and 4 answers, prevalence .5 to .9; nominal .025), where the percentile
-    bootstrap gives up to .039. Undefined (NaN) where kappa is 1 or has no variance."""
+    The delta method is used on log(1 - kappa), with the variance of Fleiss, Cohen & Everitt (1969)
+    from the influence of each item. Simulated lower limits lie above a true kappa of .60 in .004 to
+    .022 of tables (100 to 1,000 items, 2 and 4 answers, prevalence .5 to .9; nominal .025); those
+    of the percentile bootstrap do in up to .039. NaN where kappa is 1 or has no variance.
+    """
     shares = table / table.sum()
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     agreed, chance = float(np.trace(shares)), float(rows @ columns)
-    # log(1 - kappa) does not exist at kappa 1, nor kappa where one category takes all.
+    # log(1 - kappa) is undefined at kappa 1, and kappa is where one category takes all.
     if chance >= 1 or agreed >= 1:
         return math.nan, math.nan
     influence = np.eye(len(table)) / (1 - chance)
@@ -248,27 +258,24 @@ def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     if variance <= SLACK:
         return math.nan, math.nan
     complement = (1 - agreed) / (1 - chance)  # 1 - kappa
-    step = (
-        NormalDist().inv_cdf((1 + level) / 2)
-        * math.sqrt(variance / float(table.sum()))
-        / complement
-    )
+    error = math.sqrt(variance / float(table.sum()))
+    step = NormalDist().inv_cdf((1 + level) / 2) * error / complement
     return max(-1.0, 1 - complement * math.exp(step)), 1 - complement * math.exp(-step)
 
 
 def cohen_log_agreement(a: Sequence, b: Sequence, level: float = 0.95) -> Agreement:
-    """Cohen's kappa with the limits of `log_limits`, for gates; no random numbers."""
+    """Return Cohen's kappa with the limits of `log_limits`, for gates; draws no random numbers."""
     pairs = _paired(a, b)
     codes, n = _codes(pairs)
     value, raw = cohen_kappa(a, b), raw_agreement(a, b)
     warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(a, b)
-    # `_bootstrap_estimate` is asked for its two cases without an interval only.
-    if math.isnan(value) or len(pairs) < MIN_N:
-        estimate = _bootstrap_estimate(value, np.array([]), level, pairs, 0, raw)
-    else:
+    estimate = _without_limits(value, len(pairs), level)
+    if estimate is None:
         low, high = log_limits(_table(codes, n), level)
-        estimate = Estimate(value, low, high, level, "delta, log(1 - kappa)", len(pairs), None)
-        estimate = _from_raw(value, raw, level, pairs) if math.isnan(low) else estimate
+        if math.isnan(low):
+            estimate = _from_raw(value, raw, level, pairs)
+        else:
+            estimate = Estimate(value, low, high, level, "delta, log(1 - kappa)", len(pairs), None)
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
@@ -280,7 +287,8 @@ def cohen_agreement(
     n_boot: int = 2000,
     level: float = 0.95,
 ) -> Agreement:
-    """Cohen's kappa with the limits of `_limited`; weighted, a percentile bootstrap."""
+    """Return Cohen's kappa with the limits of `_jackknife_estimate`. Weighted kappa has a
+    percentile bootstrap; `seed` and `n_boot` serve only that."""
     pairs = _paired(a, b)
     value, raw = cohen_kappa(a, b, weights), raw_agreement(a, b)
     codes, n = _codes(pairs)
@@ -291,34 +299,31 @@ def cohen_agreement(
         return _kappa(_table(resampled_codes, n), cost)
 
     if weights is None:
-        estimate = _limited(coefficient, codes, value, raw, level, pairs)
+        estimate = _jackknife_estimate(coefficient, codes, value, raw, level, pairs)
     else:
-        estimate = _bootstrap_estimate(
-            value, _replicates(coefficient, codes, value, seed, n_boot), level, pairs, seed, raw
-        )
+        replicates = _replicates(coefficient, codes, value, seed, n_boot)
+        estimate = _bootstrap_estimate(value, replicates, level, pairs, seed, raw)
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
 def fleiss_agreement(
     ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2000, level: float = 0.95
 ) -> Agreement:
-    """Fleiss' kappa of `ratings[rater][unit]` with the limits of `_limited`: of the units that have
-    the same number of ratings (two or more), the largest such group; `n_items` counts it."""
-    rated = _units(ratings)
-    sizes = [len(unit) for unit in rated if len(unit) >= 2]
-    # Fleiss' kappa needs equally many raters per unit, so the commonest number is kept; of two
-    # equally common ones the larger.
-    most = max(set(sizes), key=lambda size: (sizes.count(size), size), default=0)
-    units = [unit for unit in rated if len(unit) == most and most]
+    """Return Fleiss' kappa of `ratings[rater][unit]` with the limits of `_jackknife_estimate`.
+
+    Fleiss' kappa needs equally many raters per unit. So only the units with the most frequent
+    number of ratings (two or more) are used, and `n_items` counts them. Of two equally frequent
+    numbers the larger is used. `seed` and `n_boot` have no effect.
+    """
+    rated_units = [unit for unit in _units(ratings) if len(unit) >= 2]
+    sizes = [len(unit) for unit in rated_units]
+    common_size = max(set(sizes), key=lambda size: (sizes.count(size), size), default=0)
+    units = [unit for unit in rated_units if len(unit) == common_size]
     counts, _ = _unit_counts(units)
     value, raw = fleiss_kappa(counts) if units else math.nan, _raw_of_pairs(units)
     warning = prevalence_warning(_all_ratings(units))
-    return Agreement(
-        _limited(fleiss_kappa, counts, value, raw, level, units),
-        raw,
-        len(units),
-        (warning,) if warning else (),
-    )
+    estimate = _jackknife_estimate(fleiss_kappa, counts, value, raw, level, units)
+    return Agreement(estimate, raw, len(units), (warning,) if warning else ())
 
 
 def krippendorff_agreement(
@@ -328,8 +333,11 @@ def krippendorff_agreement(
     n_boot: int = 2000,
     level: float = 0.95,
 ) -> Agreement:
-    """Krippendorff's alpha, nominal with the limits of `_limited`, else with a percentile bootstrap
-    over units; raw agreement is over all pairs within units."""
+    """Return Krippendorff's alpha of `ratings[rater][unit]`.
+
+    Nominal alpha has the limits of `_jackknife_estimate`, interval alpha a percentile bootstrap
+    over units. The raw agreement is over all pairs of ratings within units.
+    """
     units = [unit for unit in _units(ratings) if len(unit) >= 2]
     value, raw = _alpha(units, level_of_measurement), _raw_of_pairs(units)
     counts, categories = _unit_counts(units)
@@ -340,16 +348,15 @@ def krippendorff_agreement(
         return _alpha_of_counts(resampled_counts, distance)
 
     if level_of_measurement == "nominal":
-        estimate = _limited(coefficient, counts, value, raw, level, units)
+        estimate = _jackknife_estimate(coefficient, counts, value, raw, level, units)
     else:
-        estimate = _bootstrap_estimate(
-            value, _replicates(coefficient, counts, value, seed, n_boot), level, units, seed, raw
-        )
+        replicates = _replicates(coefficient, counts, value, seed, n_boot)
+        estimate = _bootstrap_estimate(value, replicates, level, units, seed, raw)
     return Agreement(estimate, raw, len(units), (warning,) if warning else ())
 
 
 def _raw_of_pairs(units: list[list]) -> float:
-    """Share of the pairs of ratings within units that are alike."""
+    """Return the share of equal ratings among all pairs within units; NaN without a pair."""
     n_pairs, n_alike = 0, 0
     for unit in units:
         for x, y in combinations(unit, 2):
@@ -365,6 +372,7 @@ def _replicates(
     seed: int,
     n_boot: int,
 ) -> np.ndarray:
+    """Return `n_boot` coefficients of resampled rows; none where there will be no interval."""
     if math.isnan(value) or len(rows) < MIN_N:
         return np.array([])
     rng = generator(seed)
@@ -373,7 +381,14 @@ def _replicates(
     )
 
 
-def _limited(
+def _without_limits(value: float, n: int, level: float) -> Estimate | None:
+    """Return the Estimate of a coefficient that can have no interval; None where it can."""
+    if math.isnan(value):
+        return missing(n, level, "Undefined: chance alone would agree always.")
+    return without_interval(value, n, level) if n < MIN_N else None
+
+
+def _jackknife_estimate(
     coefficient: Callable[[np.ndarray], float],
     rows: np.ndarray,
     value: float,
@@ -381,50 +396,41 @@ def _limited(
     level: float,
     units: list,
 ) -> Estimate:
-    """The union of the limits of `log_jackknife` and of Wilson's on the raw agreement: neither
-    alone covers where one answer prevails."""
-    if math.isnan(value):
-        return missing(len(units), level, "Undefined: chance alone would agree always.")
-    if len(units) < MIN_N:
-        return without_interval(value, len(units), level)
+    """Return the union of the limits of `log_jackknife` and of Wilson's on the raw agreement.
+    Neither alone covers well where one answer prevails."""
+    estimate = _without_limits(value, len(units), level)
+    if estimate is not None:
+        return estimate
     by_raw = _from_raw(value, raw, level, units)
     low, high = log_jackknife(coefficient, rows, level)
     if math.isnan(low):
         return by_raw
-    return Estimate(
-        value,
-        min(low, by_raw.low),
-        max(high, by_raw.high),
-        level,
-        "jackknife, log(1 - coefficient)",
-        len(units),
-        None,
-    )
+    low, high = min(low, by_raw.low), max(high, by_raw.high)
+    method = "jackknife, log(1 - coefficient)"
+    return Estimate(value, low, high, level, method, len(units), None)
 
 
 def _bootstrap_estimate(
     value: float, replicates: np.ndarray, level: float, units: list, seed: int, raw: float
 ) -> Estimate:
-    if math.isnan(value):
-        return missing(len(units), level, "Undefined: chance alone would agree always.")
-    if len(units) < MIN_N:
-        return without_interval(value, len(units), level)
+    estimate = _without_limits(value, len(units), level)
+    if estimate is not None:
+        return estimate
     replicates = replicates[~np.isnan(replicates)]
-    if (
-        np.ptp(replicates) <= SLACK
-    ):  # every resample says the same, so the bootstrap would print [1, 1] or [0, 0]
+    # Equal replicates would give an interval without width, [1, 1] or [0, 0].
+    if np.ptp(replicates) <= SLACK:
         return _from_raw(value, raw, level, units)
     low, high = percentile_limits(replicates, level)
     return Estimate(value, low, high, level, "percentile", len(units), seed)
 
 
 def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
-    """Wilson's limits of the raw agreement, moved to the scale of the coefficient by its own chance
-    agreement."""
+    """Return Wilson's limits of the raw agreement, rescaled to the coefficient. The rescaling
+    removes the chance agreement that the coefficient implies."""
     if value < 1:
         chance = (raw - value) / (1 - value)
     else:
-        # A coefficient of 1 does not tell its chance agreement; the shares of the answers do.
+        # A coefficient of 1 does not imply its chance agreement; the shares of the answers do.
         ratings = _all_ratings(units)
         chance = sum((ratings.count(rating) / len(ratings)) ** 2 for rating in set(ratings))
     low, high = (
@@ -447,22 +453,23 @@ def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
 def log_jackknife(
     coefficient: Callable[[np.ndarray], float], units: np.ndarray, level: float = 0.95
 ) -> tuple[float, float]:
-    """Limits of a coefficient by leaving units out, on the scale of log(1 - coefficient). `units`
-    is (n, k), one row per unit; `coefficient` takes such an array. Student's t with n - 1 degrees
-    of freedom on log(1 - coefficient); (NaN, NaN) where leaving out one unit makes the coefficient
-    1 or undefined, or changes nothing."""
+    """Return jackknife limits of a coefficient, by Student's t on log(1 - coefficient).
+
+    `units` is (n, k), one row per unit; `coefficient` takes such an array. NaN where leaving out a
+    unit makes the coefficient 1 or undefined, or never changes it.
+    """
     n = len(units)
     value = coefficient(units)
     if n < 2 or not value < 1:
         return math.nan, math.nan
-    # Units with the same ratings give the same coefficient when left out: compute each kind once.
-    _, first, kinds = np.unique(units, axis=0, return_index=True, return_inverse=True)
-    without = np.array([coefficient(np.delete(units, place, axis=0)) for place in first])[
-        kinds.ravel()
-    ]
-    if not (without < 1).all():
+    # Leaving out either of two units with the same ratings gives the same coefficient, so each
+    # kind of unit is left out once.
+    _, first_rows, kinds = np.unique(units, axis=0, return_index=True, return_inverse=True)
+    by_kind = np.array([coefficient(np.delete(units, row, axis=0)) for row in first_rows])
+    leave_one_out = by_kind[kinds.ravel()]
+    if not (leave_one_out < 1).all():
         return math.nan, math.nan
-    logs = np.log(1 - without)
+    logs = np.log(1 - leave_one_out)
     error = math.sqrt((n - 1) / n * float(((logs - logs.mean()) ** 2).sum()))
     if error < 1e-12:
         return math.nan, math.nan

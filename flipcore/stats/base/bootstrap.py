@@ -1,5 +1,5 @@
-"""Bootstrap intervals: percentile, BCa and studentised. Degenerate ones come back as [x, x]; the
-caller falls back to an interval that has a width."""
+"""Bootstrap intervals: percentile, BCa and studentised. Degenerate ones are [x, x]; the caller must
+then choose another kind."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ def boot_percentile(
     level: float = 0.95,
     stat: Callable | None = None,
 ) -> list[float]:
-    """Return the interval of the source documents: percentiles (linear) of `stat` (the mean) over
-    resamples of xs."""
+    """Return the interval of the source documents: linear percentiles of `stat` over resamples of
+    xs. `stat` None is the mean; NaN without data."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return [NAN, NAN]
@@ -28,7 +28,7 @@ def boot_percentile(
 
 
 def percentile_limits(reps: np.ndarray, level: float) -> list[float]:
-    """Return the two percentiles of (B,) replicates that leave (1 - level)/2 outside; a NaN
+    """Return the percentiles of (B,) replicates with (1 - level)/2 outside on either side; a NaN
     replicate makes both NaN."""
     return [float(q) for q in np.percentile(reps, [50 * (1 - level), 50 * (1 + level)])]
 
@@ -40,8 +40,7 @@ def boot_bca(
     level: float = 0.95,
     stat: Callable | None = None,
 ) -> list[float]:
-    """Return Efron's BCa interval (1987). Degenerate (all equal) -> [x, x]; the caller must fall
-    back."""
+    """Return Efron's BCa interval (1987); [x, x] for equal replicates, NaN without data."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return [NAN, NAN]
@@ -61,11 +60,7 @@ def bca_limits(
     reps: np.ndarray, observed: float, jackknife: np.ndarray, level: float
 ) -> list[float]:
     """Return the BCa limits from (B,) replicates, the observed value and its (n,)
-    leave-one-item-out values.
-
-    z0 from the mid-rank (#< + #=/2)/B, which lattice data need. Where the correction is undefined,
-    NaN.
-    """
+    leave-one-item-out values; NaN where the correction is undefined."""
     low, high = bca_percentiles(reps, observed, acceleration(jackknife), np.array([level]))
     if np.isnan(low).any():
         return [NAN, NAN]
@@ -75,13 +70,13 @@ def bca_limits(
 def bca_percentiles(
     reps: np.ndarray, observed: float, accel: float, levels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper shares of replicates, per level, at which BCa reads limits."""
+    """Return (levels,) shares below and above which lie the replicates outside the BCa limits."""
     from scipy.special import ndtr, ndtri
 
     if reps.size == 0:
         return np.full(levels.shape, NAN), np.full(levels.shape, NAN)
-    # Ties count half: on lattice data (means of 0/1) many replicates equal the observed value, and
-    # counting them all on one side would shift both limits.
+    # Ties count half. Many replicates of lattice data (means of 0/1) equal the observed value;
+    # counting all of them on one side would shift both limits.
     below = np.count_nonzero(reps < observed - SLACK) + 0.5 * np.count_nonzero(
         np.abs(reps - observed) <= SLACK
     )
@@ -104,26 +99,28 @@ def acceleration(jackknife: np.ndarray) -> float:
 def boot_studentized(
     xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95
 ) -> list[float]:
-    """Return the bootstrap-t interval of the mean. Replicates without spread are skipped; all equal
-    -> [x, x]; n < 2 -> NaN."""
+    """Return the bootstrap-t interval of the mean, without the replicates that have no spread.
+
+    [x, x] where all values are equal, NaN below 2 values."""
     x = np.asarray(xs, dtype=float)
     if x.size < 2:
         return [NAN, NAN]
     mean, se = float(x.mean()), float(x.std(ddof=1) / math.sqrt(x.size))
-    ts = []
+    t_values = []
     for draw in index_draws(x.size, n_boot, generator(seed)):
         rows = x[draw]
         # t* is undefined where all drawn values are equal.
         rows = rows[np.ptp(rows, axis=1) > 0]
-        ts.append((rows.mean(axis=1) - mean) / (rows.std(axis=1, ddof=1) / math.sqrt(x.size)))
-    return studentized_limits(np.concatenate(ts), mean, se, level)
+        errors = rows.std(axis=1, ddof=1) / math.sqrt(x.size)
+        t_values.append((rows.mean(axis=1) - mean) / errors)
+    return studentized_limits(np.concatenate(t_values), mean, se, level)
 
 
-def studentized_limits(ts: np.ndarray, mean: float, se: float, level: float) -> list[float]:
-    """Return mean - t* se at the two percentiles of the (B,) studentised replicates; none usable ->
-    [mean, mean]."""
-    if ts.size == 0:
+def studentized_limits(t_values: np.ndarray, mean: float, se: float, level: float) -> list[float]:
+    """Return mean - t* se at the two percentiles of the (B,) studentised replicates `t_values`;
+    [mean, mean] without any."""
+    if t_values.size == 0:
         return [mean, mean]
-    low, high = np.percentile(ts, [50 * (1 - level), 50 * (1 + level)])
-    # The upper percentile of t* gives the lower limit: the pivot is subtracted.
+    low, high = np.percentile(t_values, [50 * (1 - level), 50 * (1 + level)])
+    # t* is subtracted, so its upper percentile gives the lower limit.
     return [float(mean - high * se), float(mean - low * se)]

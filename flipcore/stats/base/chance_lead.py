@@ -1,17 +1,18 @@
-"""The lead that two equal models leave to chance where items share clusters, for `guarded`.
+"""The lead that two equal models can have by chance where items share clusters, for `guarded`.
 
-A model that wins on single items and loses in clusters looks better than it is: a sample may hold
-few of the clusters in which it loses, and then a clustered t is far too sure. Equal models lose as
-often as they win, so half of all wins and losses would be losses. They cluster as much as a
-beta-binomial law of the losses seen leaves open (`correlation_left_open`), and the lead must be
-more than that lets it be by chance. Where losses are many and spread, this asks for no more than
-the t does.
+A model that wins on single items and loses in whole clusters can look better than it is: a sample
+may hold few of the clusters in which it loses. A clustered t is then far too sure. Equal models
+lose as often as they win, so half of all wins and losses would be losses. These are assumed to
+cluster as much as a beta-binomial law of the observed losses allows (`correlation_left_open`). The
+lead must exceed what this allows by chance. Where losses are many and spread out, the requirement
+is no stricter than the t.
 
-Simulated with two equal models of which one wins alone and loses in clusters, of equal size (12 to
-100 clusters of 3 to 25 items) and of unequal size (1 to 60 items, one cluster of a fifth of all),
-items equally and unequally likely to differ, a rate of .5% to 6% and a correlation of 0 to .5:
-`docs/outside-tools.md` has the tables. Of a model that loses 2 to 10% more than it wins, a smaller
-loss was shown in at most .059 at a one-sided .025 (by the t in up to .43).
+Simulated with two equal models, one of which wins on single items and loses in clusters. Clusters
+had equal sizes (12 to 100 clusters of 3 to 25 items) and unequal ones (1 to 60 items, one cluster
+with a fifth of all). Items were equally and unequally likely to differ, at rates of .5% to 6% and
+correlations of 0 to .5; `docs/outside-tools.md` has the tables. For a model that loses 2 to 10%
+more than it wins, the test found a smaller loss in at most .059 at a one-sided .025 (the t in up
+to .43).
 """
 
 from dataclasses import dataclass
@@ -21,59 +22,57 @@ import numpy as np
 
 from flipcore.stats.base.families import FamilyMeans
 
-# Half the 95% quantile of χ² with one degree of freedom: how much less likely, in logs, a
-# correlation may be than the likeliest one.
+# Half the 95% quantile of χ² with one degree of freedom: the log-likelihood by which a correlation
+# may fall below the most likely one.
 LIKELIHOOD_DROP = 1.92
-# Above .5 a cluster is lost nearly whole or not at all. That the data cannot exclude, and claims
-# say that they assume clusters like those seen.
+# Above .5 a cluster is lost nearly whole or not at all. The data cannot exclude this, so claims say
+# that they assume clusters like those seen.
 _CORRELATIONS = np.concatenate([[1e-4], np.linspace(0.01, 0.5, 25)])
 
 
 def correlation_left_open(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Upper limit of the correlation of events within clusters, .5 at most, one per column.
+    """Return (k,) upper limits of the correlation of events within clusters, .5 at most.
 
-    Parameters
-    ----------
-    counts, sizes : (clusters, k) events and items.
-
-    Returns
-    -------
-    (k,) the largest correlation of a beta-binomial law whose likelihood is not `LIKELIHOOD_DROP`
-    below that of the likeliest; .5 where no event was seen.
+    `counts` and `sizes` are (clusters, k) numbers of events and of items. The limit is the largest
+    correlation of a beta-binomial law whose log-likelihood is within `LIKELIHOOD_DROP` of the
+    maximum. It is .5 where no event was seen.
     """
     from scipy.special import gammaln
 
-    # Half an event more: a rate of 0 would fit every correlation alike, with no clusters at all.
+    # Half an event is added, because at a rate of 0 all correlations would be equally likely.
     rate = np.minimum((counts.sum(axis=0) + 0.5) / np.maximum(sizes.sum(axis=0), 1.0), 0.99)
     likelihoods = np.zeros((_CORRELATIONS.size, counts.shape[1]))
-    # Most clusters hold no event, and those of one size are then equally likely.
+    # Most clusters hold no event. Their likelihood depends on their size only, so it is computed
+    # once per size; `gain` corrects it for the clusters with events.
     distinct_sizes = np.unique(sizes)
     n_of_size = np.zeros((distinct_sizes.size, counts.shape[1]))
-    for number, size in enumerate(distinct_sizes):
-        n_of_size[number] = (sizes == size).sum(axis=0)
+    for row, size in enumerate(distinct_sizes):
+        n_of_size[row] = (sizes == size).sum(axis=0)
     clusters, columns = np.nonzero(counts)
     n_events, n_items = counts[clusters, columns], sizes[clusters, columns]
-    for place, correlation in enumerate(_CORRELATIONS):
-        together = (1 - correlation) / correlation
-        event, no_event = rate * together, (1 - rate) * together
-        without = gammaln(no_event + distinct_sizes[:, None]) - gammaln(no_event)
-        without -= (gammaln(together + distinct_sizes) - gammaln(together))[:, None]
-        a, b = event[columns], no_event[columns]
+    for row, correlation in enumerate(_CORRELATIONS):
+        # The beta law of a cluster's rate has the parameters a (event) and b (no event).
+        concentration = (1 - correlation) / correlation
+        a, b = rate * concentration, (1 - rate) * concentration
+        no_event = gammaln(b + distinct_sizes[:, None]) - gammaln(b)
+        no_event -= (gammaln(concentration + distinct_sizes) - gammaln(concentration))[:, None]
+        a, b = a[columns], b[columns]
         gain = gammaln(a + n_events) - gammaln(a)
         gain += gammaln(b + n_items - n_events) - gammaln(b + n_items)
-        likelihoods[place] = (n_of_size * without).sum(axis=0)
-        likelihoods[place] += np.bincount(columns, gain, minlength=counts.shape[1])
+        likelihoods[row] = (n_of_size * no_event).sum(axis=0)
+        likelihoods[row] += np.bincount(columns, gain, minlength=counts.shape[1])
     is_open = likelihoods >= likelihoods.max(axis=0) - LIKELIHOOD_DROP
     return _CORRELATIONS[_CORRELATIONS.size - 1 - is_open[::-1].argmax(axis=0)]
 
 
 @dataclass(frozen=True, eq=False)
 class ChanceLead:
-    """A lead of (k,) columns and what its variance would be between equal models.
+    """Leads (k,) and the variance that they would have between equal models.
 
-    `lead` is the sum of the values, `total` that of their sizes, both positive where the favourable
-    side leads. The variance of a favourable sum of one is `favourable_unit`; of the adverse values
-    seen it is `adverse_seen`. An adverse event is `adverse_size` large, and `events` counts them.
+    `lead` is the sum of the values, positive where the favourable side leads; `total` is the sum of
+    their absolute values. `favourable_unit` is the variance per unit of favourable sum, and
+    `adverse_seen` the variance of the sum of the observed adverse values. `events` counts adverse
+    events per cluster, and `adverse_size` is the typical absolute value of one.
     """
 
     events: FamilyMeans
@@ -84,7 +83,7 @@ class ChanceLead:
     adverse_seen: np.ndarray
 
     @classmethod
-    def of(
+    def from_sums(
         cls,
         events: FamilyMeans,
         favourable: FamilyMeans,
@@ -93,11 +92,14 @@ class ChanceLead:
         *,
         largest: float,
     ) -> "ChanceLead":
-        """From clusters' numbers of adverse events and their sums of favourable and of adverse
-        values, both as positive numbers; of the adverse ones the sum of squares (k,) and the
-        `largest` that there can be."""
+        """Make the leads from sums per cluster.
+
+        `events` counts adverse events; `favourable` and `adverse` sum the values of either side, as
+        positive numbers. `squares` (k,) is the sum of squared adverse values, and `largest` the
+        largest possible one.
+        """
         won, lost = favourable.sums.sum(axis=0), adverse.sums.sum(axis=0)
-        # How large an adverse event is; where there is none, as large as it can be.
+        # Without an adverse event, the largest possible size is assumed.
         size = np.divide(squares, lost, out=np.full(lost.shape, largest), where=lost > 0)
         won_squares = _squares(favourable)
         return cls(
@@ -115,11 +117,11 @@ class ChanceLead:
 
     @cached_property
     def adverse_unit(self) -> np.ndarray:
-        """(k,) variance of an adverse sum of one."""
+        """(k,) variance per unit of adverse sum."""
         return self._adverse_unit(np.ones(self.lead.shape, dtype=bool))
 
     def _adverse_unit(self, columns: np.ndarray) -> np.ndarray:
-        """Variance of an adverse sum of one in these columns; elsewhere without a correlation."""
+        """Return `adverse_unit`, without the correlation outside the columns (k,) that are True."""
         events = self.events
         correlation = np.zeros(self.lead.shape)
         correlation[columns] = correlation_left_open(
@@ -129,30 +131,29 @@ class ChanceLead:
         return self.adverse_size * (1 + (typical - 1) * correlation)
 
     def p(self, margin: float = 0.0) -> np.ndarray:
-        """One-sided p of a mean lead of `margin` or less.
+        """Return the (k,) one-sided p of a mean lead of `margin` or less.
 
-        Models that differ by the margin have a true sum of margin × n: favourable events are then
-        half of all and half of that sum, adverse ones the rest. `limit` solves this for the margin.
-        By a normal law: the variance is that of a model, not estimated from as many squares as
-        there are clusters.
+        Models that differ by the margin have a true sum of margin × n. The favourable events then
+        sum to (total + true sum) / 2, the adverse ones to the rest. The p is normal, not Student's
+        t, because the variance comes from a model and not from one square per cluster.
         """
         from scipy.special import ndtr
 
         expected = margin * self.n
         favourable = np.maximum(self.total + expected, 0.0) / 2 * self.favourable_unit
-        # Without a lead no correlation makes one, and the likelihoods take most of the time. At a
-        # margin below 0 a model leads by losing less than that.
+        # At a margin of 0 columns without a lead need no correlation, and its likelihoods take most
+        # of the time. At another margin they may need it: losing less than the margin is a lead.
         unit = self.adverse_unit if margin else self._adverse_unit(self.lead > 0)
         adverse = np.maximum(self.total - expected, 0.0) / 2 * unit
         variance = favourable + np.maximum(adverse, self.adverse_seen)
         return ndtr((expected - self.lead) / np.sqrt(np.maximum(variance, 1e-300)))
 
     def limit(self, alpha: float) -> np.ndarray:
-        """Lower limit of the mean: what the test at a one-sided `alpha` would not reject.
+        """Return (k,) lower limits: the smallest mean that `p` does not reject at `alpha`.
 
-        With a true sum of s the favourable ones make up (total + s) / 2 and the adverse ones
-        (total - s) / 2, so (lead - s)² = z² variance(s) is a quadratic equation in s. It is solved
-        for either variance of the adverse ones, and the lower root of both holds.
+        With a true sum s the favourable values sum to (total + s) / 2 and the adverse ones to
+        (total - s) / 2, so (lead - s)² = z² variance(s) is quadratic in s. It is solved for the
+        modelled and for the observed variance of the adverse values; the lower root counts.
         """
         from scipy.special import ndtri
 
@@ -162,20 +163,22 @@ class ChanceLead:
         return np.minimum(expected, seen) / self.n
 
     def _root(self, z: float, adverse_unit: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+        """Return the lower root; `fixed` is a part of the variance that does not depend on s."""
         root = self._root_of(z, self.favourable_unit, adverse_unit, fixed)
-        # Beyond a sum of -total no favourable events are left, and none are fewer than that.
-        nothing = np.zeros(self.n.shape)
-        return np.where(root < -self.total, self._root_of(z, nothing, adverse_unit, fixed), root)
+        # Below a sum of -total no favourable events are left, so they add no variance.
+        zeros = np.zeros(self.n.shape)
+        return np.where(root < -self.total, self._root_of(z, zeros, adverse_unit, fixed), root)
 
     def _root_of(
         self, z: float, favourable_unit: np.ndarray, adverse_unit: np.ndarray, fixed: np.ndarray
     ) -> np.ndarray:
-        at_zero = self.total / 2 * (favourable_unit + adverse_unit) + fixed
+        variance_at_zero = self.total / 2 * (favourable_unit + adverse_unit) + fixed
         slope = (favourable_unit - adverse_unit) / 2
         middle = self.lead + z**2 * slope / 2
-        return middle - np.sqrt(np.maximum(middle**2 - self.lead**2 + z**2 * at_zero, 0.0))
+        square = middle**2 - self.lead**2 + z**2 * variance_at_zero
+        return middle - np.sqrt(np.maximum(square, 0.0))
 
 
 def _squares(means: FamilyMeans) -> np.ndarray:
-    """(k,) variance of a sum over clusters, by CR2."""
+    """Return (k,) CR2 variances of the sums over clusters."""
     return (np.nan_to_num(means.se) * means.n) ** 2

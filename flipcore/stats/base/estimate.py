@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 # An en dash, not "nan" or 0: what is missing is shown as missing.
 MISSING = "–"
 MIN_N = 10
-# measured coverage of a 95% interval, four Monte Carlo errors of 2,000 simulated sets below what it
-# promises
+# Measured coverage from which a 95% interval is not labelled short: four Monte Carlo errors of
+# 2,000 simulated sets below 95%.
 SHORT = 0.93
-NARROW = 0.05  # of an interval: below it a percentage has a decimal
-TOO_SHORT = 0.85  # below it an interval is shown and nothing is claimed
-# effective families (N²/Σn²) for an interval, and for a claim
+NARROW = 0.05  # width of an interval below which its percentages have a decimal
+TOO_SHORT = 0.85  # measured coverage below which an interval is shown but supports no claim
+# Effective families (N²/Σn²) needed for an interval, and for a claim.
 MIN_FAMILIES, MIN_CLAIM_FAMILIES = (3, 6)
 
 
@@ -21,11 +21,11 @@ MIN_FAMILIES, MIN_CLAIM_FAMILIES = (3, 6)
 class Estimate:
     """`value` with the interval [`low`, `high`] at `level`, over `n` items or clusters.
 
-    `method` is the interval's name in the menu of `intervals.KINDS`, or "none". `seed` is None
-    where nothing was drawn. NaN is missing. `note` is a sentence for people: why there is no
-    interval, or which fallback stands in. `coverage` is what such intervals held in simulation,
-    None where they were not simulated (`measured_coverage`). `effective` is how many equal families
-    weigh as much as those that the items come in, None where items stand for themselves.
+    `method` is the interval's name in `intervals.KINDS`, or "none". `seed` is None where nothing
+    was drawn. NaN is missing. `note` is a sentence for people: why there is no interval, or which
+    fallback is used. `coverage` is the simulated coverage of such intervals (`measured_coverage`),
+    None where they were not simulated. `effective` is the number of equal families that weigh as
+    much as the items' families, None where items share none.
     """
 
     value: float
@@ -44,13 +44,13 @@ class Estimate:
         return not (math.isnan(self.low) or math.isnan(self.high))
 
     def excludes_zero(self) -> bool | None:
-        """True where the interval lies wholly on one side of 0; None without an interval."""
+        """Return True where the interval excludes 0; None without an interval."""
         return (self.low > 0 or self.high < 0) if self.has_interval else None
 
     def text(self, digits: int = 2) -> str:
-        """Return "0.58 [0.31, 0.69]", with "(about 90%)" after an interval that is short.
+        """Return "0.58 [0.31, 0.69]", with "(about 90%)" after an interval of short coverage.
 
-        Without an interval the value stands alone; missing is a dash."""
+        The value alone without an interval; a dash for a missing value."""
         if math.isnan(self.value):
             return MISSING
         value = number_text(self.value, digits)
@@ -62,11 +62,10 @@ class Estimate:
         )
 
     def text_percent(self, digits: int | None = None) -> str:
-        """Return a share in percent: "87% [80, 92]"; "86.4% [85.7, 87.1]" where whole numbers would
-        hide the interval.
+        """Return a share in percent: "87% [80, 92]", or "86.4% [85.7, 87.1]" for a narrow interval.
 
-        `digits` are the decimals of all three numbers; None leaves them to the width of the
-        interval."""
+        `digits` are the decimals of all three numbers; None chooses them by the interval's
+        width."""
         if math.isnan(self.value):
             return MISSING
         shown = self.percent_digits if digits is None else digits
@@ -77,7 +76,7 @@ class Estimate:
 
     @property
     def percent_digits(self) -> int:
-        """The decimals of a percentage: one where the interval is narrow."""
+        """Number of decimals of a percentage: 1 for a narrow interval, else 0."""
         return 1 if self.has_interval and self.high - self.low < NARROW else 0
 
     def text_points(self, digits: int = 1) -> str:
@@ -108,8 +107,8 @@ class Estimate:
 
     @property
     def is_too_short(self) -> bool:
-        """True where nothing may be claimed: in simulation such intervals held the truth too
-        rarely, or too few clusters carry the estimate."""
+        """True where nothing may be claimed: simulated coverage is too low, or there are too few
+        effective families."""
         is_few = self.effective is not None and self.effective < MIN_CLAIM_FAMILIES
         return is_few or (self.coverage is not None and self.coverage < TOO_SHORT)
 
@@ -123,35 +122,34 @@ class Estimate:
 
 
 def coverage_label(coverage: float | None) -> str:
-    """Return what an interval short of 95% holds: "about 90%"; "" where it holds what it promises
-    or was not simulated."""
+    """Return the coverage of a short interval, "about 90%"; "" where it is enough or unknown."""
     return "" if coverage is None or coverage >= SHORT else f"about {percent_text(coverage)}"
 
 
 def missing(n: int = 0, level: float = 0.95, note: str = "") -> Estimate:
-    """Return an estimate of which nothing is known; `note` says why."""
+    """Return an Estimate without a value; `note` says why."""
     return Estimate(math.nan, math.nan, math.nan, level, "none", n, None, note)
 
 
 def without_interval(value: float, n: int, level: float = 0.95, note: str = "") -> Estimate:
-    """Return a value alone. Below `MIN_N` items, `few_items` says why unless `note` does."""
+    """Return an Estimate without an interval. An empty note becomes `few_items` below `MIN_N`."""
     note = note or (few_items(n) if n < MIN_N else "")
     return Estimate(float(value), math.nan, math.nan, level, "none", n, None, note)
 
 
 def few_items(n: int) -> str:
-    """Say why so few items have no interval."""
+    """Return the note that says why so few items have no interval."""
     return f"No interval: {n} item{'' if n == 1 else 's'}; at least {MIN_N} items are needed."
 
 
 def number_text(x: float, digits: int = 2, *, sign: bool = False) -> str:
-    """Return `x` with a typographic minus, thousands separated, and no negative zero; NaN is a
+    """Return `x` with a typographic minus, thousands separators and no negative zero; NaN is a
     dash."""
     if math.isnan(x):
         return MISSING
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
-    # Twelve digits first: 38.749999999999996 is 38.75 that came another way, and rounds as it does.
+    # First to twelve digits, so that 38.749999999999996 rounds as the 38.75 that it stands for.
     rounded = round(float(f"{x:.12g}"), digits)
     text = f"{abs(rounded):,.{digits}f}"
     return ("−" if rounded < 0 else "+" if sign and rounded > 0 else "") + text
@@ -164,7 +162,7 @@ def percent_text(share: float, digits: int = 0) -> str:
 
 def level_text(level: float) -> str:
     """Return a confidence level as a slider shows it: "95%", "99.9%"."""
-    # From 99% on the sliders go by tenths, and 99.9% would round to 100%.
+    # The sliders have steps of 0.1% from 99% on, and 99.9% would round to 100%.
     return percent_text(level, 1 if level > 0.989 else 0)
 
 
@@ -176,6 +174,6 @@ def p_text(p: float) -> str:
         return "p < .001"
     if p > 0.99:
         return "p > .99"
-    # .0995 rounds to .10, which two digits say already.
+    # .0995 rounds to .100, so from there on two digits are enough.
     digits = 2 if p >= 0.0995 else 3
     return "p = " + f"{p:.{digits}f}".lstrip("0")

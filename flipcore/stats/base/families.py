@@ -1,16 +1,16 @@
 """Means of items that share families (one template, one source, one subject): the only clustered
 variance of the product.
 
-Families are of unequal size, and the usual clustered error (Miller's, CR1) with G - 1 degrees of
-freedom is then far too sure: in simulation its 95% interval held the truth in .07-.95. Here the
-variance is CR2 (Bell & McCaffrey 2002): the square of a family's residual sum, over 1 - n_g/N. The
-degrees of freedom are Satterthwaite's under a correlation of 1 within families, because nobody
-knows the true one and this is the least favourable. A mean in [0, 1] has Wilson's limits on the
-number of independent items that would vary as much. A difference has linear limits; where few items
-differ, those that would turn it round may not be in the sample, and one unseen item is added at
-either end of what a value can be (simulated: `tests/lab/simulations/coverage.md`). Items that share
-nothing are families of one. Elsewhere a family is called a cluster; the name here is that of the
-column of readouts.
+Families are of unequal size. The usual clustered error (Miller's, CR1) with G - 1 degrees of
+freedom is then far too small: in simulation its 95% interval held the truth in .07-.95. Here the
+variance is CR2 (Bell & McCaffrey 2002): the squared residual sum of a family, over 1 - n_g/N. The
+degrees of freedom are Satterthwaite's under a correlation of 1 within families, the least
+favourable one, because nobody knows the true one. A mean in [0, 1] has Wilson's limits on the
+number of independent items that would vary as much. A difference has linear limits. Where few items
+differ, the sample may lack those that would reverse it, so one unseen item is added at either end
+of the possible values (simulated: `tests/lab/simulations/coverage.md`). Items that share nothing
+are families of one. A family is what the screens call a cluster; the name is that of the readouts'
+column.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, missing, without_interval
 
 UNIT = (0.0, 1.0)
-# families that make up a sum, below which a difference has an unseen item at either end
+# A difference whose sum rests on effectively fewer families gets an unseen item at either end.
 FEW_CARRY = 8
 Bounds = tuple[float, float] | None
 
 
 def by_family(values: np.ndarray, families: np.ndarray | None) -> np.ndarray:
-    """Return (families, k) from (items, k) and each item's family number: mean + (sum - mean *
-    count) / mean count.
+    """Return one row per family (families, k) from values (items, k) and each item's family number.
 
-    The plain mean of the result is the mean over items, so whatever resamples or permutes rows does
-    it with whole families. NaN items are left out of their column; a family without a value is NaN.
-    Without `families` the items stand for themselves.
+    A row is mean + (sum - mean * count) / mean count. The plain mean of the rows is the mean over
+    items, so callers can resample or permute whole families as rows. NaN items are left out of
+    their column; a family without a value is NaN. `families` None returns `values` unchanged.
     """
     if families is None:
         return values
@@ -53,14 +52,18 @@ def by_family(values: np.ndarray, families: np.ndarray | None) -> np.ndarray:
 def family_numbers(families: ArrayLike) -> np.ndarray:
     """Number families 0, 1, 2, … from their names or numbers, one per item."""
     names = np.asarray(families)
-    # Objects may mix types, which numpy cannot sort; as texts it can.
+    # Objects may mix types, which numpy can sort only as text.
     return np.unique(names.astype(str) if names.dtype == object else names, return_inverse=True)[1]
 
 
-def _sums(values: np.ndarray, families: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (families, k) sums and counts of the values that are defined."""
+def _sums(
+    values: np.ndarray, families: np.ndarray, n_families: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (families, k) sums and counts of the defined values. `n_families` None ends the rows
+    at the largest number in `families`."""
     is_defined = ~np.isnan(values)
-    n_families = int(families.max(initial=-1)) + 1
+    if n_families is None:
+        n_families = int(families.max(initial=-1)) + 1
     sums, counts = np.zeros((2, n_families, values.shape[1]))
     np.add.at(sums, families, np.where(is_defined, values, 0.0))
     np.add.at(counts, families, is_defined)
@@ -69,9 +72,12 @@ def _sums(values: np.ndarray, families: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 @dataclass(frozen=True, eq=False)
 class FamilyMeans:
-    """Means of many columns over the same items. `sums` and `sizes` are (families, k); everything
-    else is (k,): `n` items, `n_families`, `n_effective` = N²/Σn_g² equal families that weigh as
-    much, `df`. NaN where there is nothing; `se` and `df` need two families."""
+    """Means `values` of k columns over the same items, with CR2 standard errors `se`.
+
+    `sums` and `sizes` (number of items) are (families, k); the other arrays are (k,). `n` counts
+    items, `n_families` families. `n_effective` = N²/Σn_g² is the number of equal families that
+    weigh as much. A column without a value is NaN; `se` and `df` are NaN below two families.
+    """
 
     sums: np.ndarray
     sizes: np.ndarray
@@ -82,8 +88,8 @@ class FamilyMeans:
     se: np.ndarray = field(init=False)
 
     @classmethod
-    def of(cls, values: np.ndarray, families: np.ndarray) -> FamilyMeans:
-        """From (items, k), NaN left out, and each item's family number."""
+    def from_values(cls, values: np.ndarray, families: np.ndarray) -> FamilyMeans:
+        """Make the means from values (items, k), NaN left out, and each item's family number."""
         return cls(*_sums(values, families))
 
     def __post_init__(self) -> None:
@@ -111,9 +117,11 @@ class FamilyMeans:
 
     @cached_property
     def spread(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The covariance that `df` is made of: that of the weighted residual sums over N, for items
-        of one family that are all alike, is diag(first) + U C U' with U (k, families, 2) second and
-        C (k, 2, 2) third."""
+        """Covariance of the weighted residual sums over N, from which `df` follows.
+
+        It takes the items of a family as all alike. Returns (diagonal, U, C) with shapes
+        (families, k), (k, families, 2) and (k, 2, 2); the covariance is diag(diagonal) + U C U'.
+        """
         n = np.where(self.n > 0, self.n, 1.0)
         root, share, square = np.sqrt(self.weights) / n, self.sizes / n, self.sizes**2
         # Taking out the estimated mean makes the residual sums of different families correlated;
@@ -124,23 +132,24 @@ class FamilyMeans:
 
     @cached_property
     def df(self) -> np.ndarray:
-        """Satterthwaite's tr(A)²/tr(A²)."""
+        """Satterthwaite's degrees of freedom (k,), tr(A)²/tr(A²) of the covariance `spread`."""
         return np.where(self.n_families > 1, satterthwaite(*self.spread), np.nan)
 
     @cached_property
     def is_carried_by_few(self) -> np.ndarray:
-        """(k,) True where fewer than `FEW_CARRY` equal families would make up the sum as much."""
+        """(k,) True where effectively fewer than `FEW_CARRY` families make up the sum."""
         squares, fourth = (self.sums**2).sum(axis=0), (self.sums**4).sum(axis=0)
         return squares**2 < FEW_CARRY * np.where(fourth > 0, fourth, 1.0)
 
     def methods(self, bounds: Bounds = UNIT) -> np.ndarray:
-        """(k,) names of what `limits` gives."""
-        single = "wilson_t" if bounds == UNIT else "clt_cluster"
-        names = np.where(is_signed(bounds) & self.is_carried_by_few, "guarded t", single)
+        """Return the (k,) names of the methods that `limits` uses."""
+        plain_method = "wilson_t" if bounds == UNIT else "clt_cluster"
+        names = np.where(is_signed(bounds) & self.is_carried_by_few, "guarded t", plain_method)
         return np.where(self.n_families < self.n, "families", names).astype(object)
 
     def limits(self, levels: ArrayLike, bounds: Bounds = UNIT) -> np.ndarray:
-        """(2, levels, k): Wilson's for values in [0, 1], else linear ones, cut at the bounds."""
+        """Return (2, levels, k) limits: Wilson's for values in [0, 1], else linear ones. They are
+        cut at `bounds`, the lowest and highest possible value; None cuts nowhere."""
         t = _t_quantiles(0.5 + np.asarray(levels, dtype=float)[:, None] / 2, self.df)
         if bounds == UNIT:
             # The lower limit of a share is 1 less the upper limit of its complement.
@@ -155,16 +164,16 @@ class FamilyMeans:
         if bounds is None:
             return limits
         if is_signed(bounds):
-            ends = []
+            guarded_limits = []
             for end in bounds:
                 mean, se = self._with_unseen(end)
-                ends.append(mean + math.copysign(1, end) * t * se)
-            limits = np.where(self.is_carried_by_few, ends, limits)
+                guarded_limits.append(mean + math.copysign(1, end) * t * se)
+            limits = np.where(self.is_carried_by_few, guarded_limits, limits)
         return np.clip(limits, *bounds)
 
     def _with_unseen(self, end: float) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) mean and standard error with so much of an item at this end of what a value can be
-        that the sum moves by one."""
+        """Return (k,) means and standard errors with an unseen item at the bound `end`. The item's
+        weight 1/|end| moves the sum by one."""
         weight = 1 / abs(end)
         n = np.maximum(self.n, 1.0) + weight
         mean = (self.sums.sum(axis=0) + math.copysign(1, end)) / n
@@ -178,14 +187,13 @@ def is_signed(bounds: Bounds) -> bool:
 
 
 def satterthwaite(diagonal: np.ndarray, factors: np.ndarray, core: np.ndarray) -> np.ndarray:
-    """(k,) tr(A)²/tr(A²) of A = diag(diagonal) + U C U', without ever making A; `diagonal` is
-    (families, k)."""
+    """Return (k,) tr(A)²/tr(A²) of A = diag(diagonal) + U C U', without building A. `diagonal` is
+    (families, k), `factors` U is (k, families, r) and `core` C is (k, r, r)."""
     inner = core @ (factors.transpose(0, 2, 1) @ factors)
-    own_diagonal = ((factors @ core) * factors).sum(axis=2).T
+    low_rank_diagonal = ((factors @ core) * factors).sum(axis=2).T
     trace = diagonal.sum(axis=0) + np.trace(inner, axis1=1, axis2=2)
-    square = (diagonal**2 + 2 * diagonal * own_diagonal).sum(axis=0) + np.trace(
-        inner @ inner, axis1=1, axis2=2
-    )
+    square = (diagonal**2 + 2 * diagonal * low_rank_diagonal).sum(axis=0)
+    square += np.trace(inner @ inner, axis1=1, axis2=2)
     return np.divide(trace**2, square, out=np.full(trace.shape, np.nan), where=square > 0)
 
 
@@ -197,44 +205,43 @@ def _largest_upper(
     n_effective: np.ndarray,
     t: np.ndarray,
 ) -> np.ndarray:
-    """(levels, k) upper Wilson limits, the largest over `partial_shares`."""
-    mean, items = partial_shares(sums, sizes, weights, n, n_effective)
-    return np.array([np.max(wilson_upper(mean, items, quantiles), axis=0) for quantiles in t])
+    """Return (levels, k) upper Wilson limits, the largest over the rows of `partial_shares`."""
+    shares, n_items = partial_shares(sums, sizes, weights, n, n_effective)
+    return np.array([np.max(wilson_upper(shares, n_items, quantiles), axis=0) for quantiles in t])
 
 
 def partial_shares(
     sums: np.ndarray, sizes: np.ndarray, weights: np.ndarray, n: np.ndarray, n_effective: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return shares and n_eff = min(N, m (1 - m)/V) items, (families + 1, k) each; N²/Σn_g² items
-    where all values are 0 or all 1.
+    """Return shares m and the items n_eff = min(N, m (1 - m)/V) they rest on, (families + 1, k).
 
-    A variance that is estimated from few events is small by chance, so one event more could lower
-    the limit. The limit taken is the largest of those for the events of the fullest family, of the
-    two fullest, and so on, up to all that there are: a row each."""
-    # Families of one sum by size: no limit depends on the order of rows.
+    Row j counts the events of the j fullest families only. A variance estimated from few events is
+    small by chance, so one event more could lower the limit. Callers therefore take the largest
+    limit over all rows. n_eff is N²/Σn_g² where all values are 0 or all are 1.
+    """
+    # Equal sums are ordered by size, so no limit depends on the order of the rows.
     order = np.lexsort((-sizes, -sums.round(12)), axis=0)
     s, size, weight = (np.take_along_axis(x, order, axis=0) for x in (sums, sizes, weights))
     total = np.where(n > 0, n, 1.0)
-    nothing = np.zeros((1, n.size))
+    no_family = np.zeros((1, n.size))
     mean, squares, products = (
-        np.vstack([nothing, np.cumsum(x, axis=0)])
+        np.vstack([no_family, np.cumsum(x, axis=0)])
         for x in (s / total, weight * s**2, weight * s * size)
     )
     variance = (squares - 2 * mean * products + mean**2 * (weight * size**2).sum(axis=0)) / total**2
-    within = mean * (1 - mean)
-    alike = within <= 1e-12
+    binomial = mean * (1 - mean)
     # A variance of 0 gives infinitely many items; no more than N can vary.
-    items = np.minimum(
-        np.divide(within, variance, out=np.full(within.shape, np.inf), where=variance > 1e-15), n
+    n_items = np.minimum(
+        np.divide(binomial, variance, out=np.full(binomial.shape, np.inf), where=variance > 1e-15),
+        n,
     )
-    # All 0 or all 1: no variance can be estimated, so the sizes alone decide.
-    items = np.where(alike, n_effective, items)
-    items = np.where(items > 0, items, np.nan)
-    return mean, items
+    # Where all are 0 or all are 1 no variance can be estimated, so the sizes alone decide.
+    n_items = np.where(binomial <= 1e-12, n_effective, n_items)
+    return mean, np.where(n_items > 0, n_items, np.nan)
 
 
 def wilson_upper(mean: np.ndarray, n: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Upper Wilson limits of shares of n items, with quantile `t`."""
+    """Return upper Wilson limits of the shares `mean` of `n` items, with quantile `t`."""
     z = t**2 / n
     return np.minimum(
         (mean + z / 2 + np.sqrt(np.maximum(mean * (1 - mean), 0.0) * z + z**2 / 4)) / (1 + z), 1.0
@@ -249,9 +256,9 @@ def _t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ClusteredMean:
-    """`value` with `se`, `df` and [`low`, `high`] at `level`, of `n` items in `n_families` families
-    that weigh as much as `n_effective` equal ones. For a difference of two sets the smaller of both
-    numbers of families stands. NaN where undefined."""
+    """Mean of `n` items with `se`, `df` and the interval [`low`, `high`] at `level`. The
+    `n_families` families weigh as much as `n_effective` equal ones. A difference of two sets has
+    the smaller of both numbers. NaN where undefined."""
 
     value: float
     se: float
@@ -265,7 +272,7 @@ class ClusteredMean:
     method: str = "families"
 
     def p_above(self, null: float = 0.0) -> float:
-        """One-sided p of the true value being no more than `null`, by the linear t."""
+        """Return the one-sided p of a true value of `null` or less, by the linear t."""
         from scipy.special import stdtr
 
         if not self.se > 0:
@@ -274,16 +281,16 @@ class ClusteredMean:
 
     @property
     def p(self) -> float:
-        """Two-sided p of 0."""
+        """Two-sided p of a true value of 0."""
         above = self.p_above()
         if self.se > 0:
             return min(1.0, 2 * min(above, 1 - above))
-        # Without any spread the mean is certain: p is 1 at 0 and 0 elsewhere.
+        # Without spread the mean is certain: p is 1 for a mean of 0, and 0 for any other.
         return math.nan if math.isnan(self.se) else float(not self.value)
 
     def estimate(self) -> Estimate:
-        """Return it as pages show it: without an interval below 10 items or 3 effective families; a
-        claim needs 6 (`Estimate.is_too_short`)."""
+        """Return the Estimate that pages show. It has no interval below 10 items or 3 effective
+        families. A claim needs 6 effective families (`Estimate.is_too_short`)."""
         if self.n == 0:
             return missing(level=self.level, note="No value is defined.")
         if self.n < MIN_N:
@@ -310,7 +317,7 @@ class ClusteredMean:
 
 
 def few_families(n_effective: float) -> str:
-    """Say why so few families have no interval."""
+    """Return the note that says why so few families have no interval."""
     return (
         f"No interval: the items come in families that weigh as much as {n_effective:.1f} equal "
         f"ones; at least {MIN_FAMILIES} are needed."
@@ -326,8 +333,8 @@ def clustered_mean(
     ----------
     values : (items,) numbers, NaN left out.
     families : (items,) names or numbers of families.
-    bounds : lowest and highest value there can be. (0, 1) gives Wilson's limits, anything else
-        linear ones, cut there; None cuts nowhere.
+    bounds : lowest and highest possible value. (0, 1) gives Wilson's limits; other bounds give
+        linear limits, cut there. None cuts nowhere.
 
     Raises
     ------
@@ -355,11 +362,11 @@ def _one_column(values: ArrayLike, families: ArrayLike) -> FamilyMeans:
             f"{x.size} values came with {names.size} names of families; give one name a value."
         )
     is_defined = ~np.isnan(x)
-    return FamilyMeans.of(x[is_defined, None], family_numbers(names[is_defined]))
+    return FamilyMeans.from_values(x[is_defined, None], family_numbers(names[is_defined]))
 
 
 def _bounds_of(values: ArrayLike, bounds: Bounds) -> Bounds:
-    """The bounds, or None where a value outside them shows that they are not its own."""
+    """Return `bounds`, or None where a value lies outside: the bounds are then wrong."""
     x = np.asarray(values, dtype=float)
     if bounds is None or (x < bounds[0] - 1e-9).any() or (x > bounds[1] + 1e-9).any():
         return None
@@ -392,8 +399,8 @@ def clustered_difference(
 ) -> ClusteredMean:
     """Return the mean of `first` less the mean of `second`, two sets of different items.
 
-    A family may have items in both sets, by its name. Shares get Wilson's limits of each set,
-    joined by squares, where no family is in both; all else gets linear limits.
+    A family, known by its name, may have items in both sets. Shares without such a family get
+    Wilson's limits of each set, combined by squares; all other values get linear limits.
 
     Parameters
     ----------
@@ -411,27 +418,27 @@ def clustered_difference(
     names = [np.asarray(families).astype(str) for families in (first_families, second_families)]
     numbers = family_numbers(np.concatenate(names))
     n_families = int(numbers.max(initial=-1)) + 1
-    x_means, y_means = (
-        FamilyMeans(*_padded(_sums(v[~np.isnan(v), None], part[~np.isnan(v)]), n_families))
-        for v, part in ((x, numbers[: x.size]), (y, numbers[x.size :]))
-    )
+    x_means = FamilyMeans(*_sums(x[:, None], numbers[: x.size], n_families))
+    y_means = FamilyMeans(*_sums(y[:, None], numbers[x.size :], n_families))
     value = float(x_means.values[0] - y_means.values[0])
     residuals = []
     for means in (x_means, y_means):
         residual = means.sums - means.values * means.sizes
         residuals.append(np.sqrt(means.weights) * residual / np.maximum(means.n, 1))
-    # Subtracted before squaring: a family with items in both sets moves both means together.
+    # Subtract before squaring: a family with items in both sets moves both means together.
     if min(x_means.n_families[0], y_means.n_families[0]) > 1:
         se = float(np.linalg.norm(residuals[0] - residuals[1]))
     else:
         se = math.nan
-    (d1, u1, c1), (d2, u2, c2) = x_means.spread, y_means.spread
+    x_diagonal, x_factors, x_core = x_means.spread
+    y_diagonal, y_factors, y_core = y_means.spread
     core = np.zeros((1, 4, 4))
-    core[:, :2, :2], core[:, 2:, 2:] = c1, c2
-    df = float(satterthwaite(d1 + d2, np.concatenate([u1, u2], axis=2), core)[0])
+    core[:, :2, :2], core[:, 2:, 2:] = x_core, y_core
+    factors = np.concatenate([x_factors, y_factors], axis=2)
+    df = float(satterthwaite(x_diagonal + y_diagonal, factors, core)[0])
     straddles = bool(((x_means.sizes > 0) & (y_means.sizes > 0)).any())
     set_bounds = [_bounds_of(v, bounds) for v in (x, y)]
-    # MOVER takes the two sets as independent, which a family in both contradicts.
+    # MOVER needs independent sets, which a family in both is not.
     if set_bounds == [UNIT, UNIT] and not straddles:
         x_limits, y_limits = (
             means.limits([level], UNIT)[:, 0, 0].tolist() for means in (x_means, y_means)
@@ -454,7 +461,3 @@ def clustered_difference(
         n_families=min(int(x_means.n_families[0]), int(y_means.n_families[0])),
         n_effective=min(float(x_means.n_effective[0]), float(y_means.n_effective[0])),
     )
-
-
-def _padded(sums: tuple[np.ndarray, np.ndarray], n_families: int) -> list[np.ndarray]:
-    return [np.vstack([x, np.zeros((n_families - len(x), x.shape[1]))]) for x in sums]

@@ -1,6 +1,6 @@
-"""Gates: evidence that is needed before paraphrases or a judge may enter an estimate.
+"""Gates: the evidence that is needed before paraphrases or a judge may enter an estimate.
 
-A gate looks at the lower bound, never at the point, and says how much more evidence would open it.
+A gate tests the lower bound, never the value itself, and says how much more evidence would open it.
 """
 
 import math
@@ -17,24 +17,26 @@ from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.paired import mcnemar
 from flipcore.text.counts import count_of
 
-# Wilson's lower bound over 50 pairs reaches .80 from 46 accepted on.
+# Wilson's lower bound over 50 pairs reaches .80 if 46 or more are accepted.
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
 MANY_LOOKS = 500  # pairs, one look each
 KAPPA, FEWEST_LABELS = 0.60, 100
-# texts of the position test, and prompts of the re-ask test: fewer show nothing either way
+# Fewest texts of the position test, and prompts of the re-ask test: fewer cannot show anything.
 FEWEST_TWICE = 30
-# the most that a judge may contradict itself, upper bound: half of what kappa = 0.60 leaves at even
-# odds
+# Largest upper bound of the share of prompts that a judge reads differently when asked again. With
+# kappa = 0.60 and even odds it differs from people on 0.20 of them, so from itself on no more.
 MOST_CHANGED = 0.20
-MOST_MORE = 100_000
+MOST_MORE = 100_000  # further pairs that are looked at before the answer is "never"
 
 
 @dataclass(frozen=True)
 class ParaphraseGate:
-    """Acceptance of the reviewed pairs of one dataset and generator. `n_more` is how many more
-    reviewed pairs would open the gate if they were accepted at the same rate; None if that rate
-    never does. `n_chosen` reviewed pairs were selected by somebody, are no random sample and do not
-    count."""
+    """Acceptance of the reviewed pairs of one dataset and generator.
+
+    `n_more` is the number of further pairs that would open the gate if accepted at the same rate;
+    None if that rate never opens it. `n_chosen` reviewed pairs were selected by somebody, not drawn
+    at random, and do not count.
+    """
 
     accepted: Estimate
     n_more: int | None
@@ -48,12 +50,12 @@ class ParaphraseGate:
 
     @property
     def holds_at_any_look(self) -> bool:
-        """Open, with evidence that holds even if pairs were reviewed until the gate opened."""
+        """True for an open gate whose evidence allows for reviewing until the gate opened."""
         n = self.accepted.n
         return self.is_open and holds_at_any_look(round(self.accepted.value * n), n, self.threshold)
 
     def looks_sentence(self) -> str:
-        """Say of an open gate if repeated looks could have opened it; "" while it is closed."""
+        """Say whether repeated looks could have opened the gate; "" while it is closed."""
         if not self.is_open:
             return ""
         if self.holds_at_any_look:
@@ -65,7 +67,7 @@ class ParaphraseGate:
         )
 
     def sentence(self) -> str:
-        """Say if the gate is open, and what would open it."""
+        """Say whether the gate is open, and if not, what would open it."""
         if not self.accepted.n:
             nothing = "No pair drawn at random has" if self.n_chosen else "No pair has"
             return f"{nothing} been reviewed yet; {self.fewest} are needed.{self.chosen_text}"
@@ -79,7 +81,7 @@ class ParaphraseGate:
         if (
             self.n_more is None
             and n < self.fewest
-            # Few pairs that were mostly refused may still come from a good generator.
+            # A good generator may start with a few refused pairs: below MIN_N never discard it.
             and (n < MIN_N or self.accepted.high >= self.threshold)
         ):
             return (
@@ -98,7 +100,7 @@ class ParaphraseGate:
 
     @property
     def chosen_text(self) -> str:
-        """Say how many reviewed pairs do not count, with a space before it; "" without any."""
+        """Say how many reviewed pairs do not count, after a leading space; "" without any."""
         if not self.n_chosen:
             return ""
         if self.n_chosen == 1:
@@ -134,8 +136,11 @@ def paraphrase_gate(
     *,
     n_chosen: int = 0,
 ) -> ParaphraseGate:
-    """Return the gate that Wilson's lower bound of acceptance opens: `threshold` or more on at
-    least `fewest` reviewed pairs; `n_chosen` more were selected and are counted nowhere."""
+    """Return the gate, which is open if Wilson's lower bound of acceptance reaches `threshold`.
+
+    At least `fewest` reviewed pairs are needed. `n_chosen` further pairs were selected by somebody
+    and are not among `n_reviewed`.
+    """
     low, high = wilson(n_accepted, n_reviewed)
     rate = n_accepted / n_reviewed if n_reviewed else math.nan
     estimate = Estimate(rate, low, high, 0.95, "wilson", n_reviewed, None)
@@ -149,7 +154,7 @@ def paraphrase_gate(
 
 
 def _opens(n_accepted: int, n_reviewed: int) -> bool:
-    """Return the gate's decision at its own threshold, without a sentence."""
+    """Return True where these counts open the gate at the default threshold."""
     return n_reviewed >= FEWEST_PAIRS and wilson(n_accepted, n_reviewed)[0] >= ACCEPTANCE
 
 
@@ -157,10 +162,7 @@ def n_more_pairs(
     n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS
 ) -> int | None:
     """Return the fewest further pairs, accepted at the rate so far, that open the gate; 0 if it is
-    open, None if none do.
-
-    Without a review the rate is taken as 1, so the answer is `fewest`.
-    """
+    open, None if none do. Without a review the rate is taken as 1, so the answer is `fewest`."""
     rate = n_accepted / n_reviewed if n_reviewed else 1.0
 
     def opens(n_more: int) -> bool:
@@ -169,7 +171,7 @@ def n_more_pairs(
 
     if not opens(MOST_MORE):
         return None
-    # the bound rises with n at a fixed rate, so bisection finds the first n that opens
+    # The bound rises with n at a fixed rate, so bisection finds the first n that opens the gate.
     low, high = (-1, MOST_MORE)
     while high - low > 1:
         middle = (low + high) // 2
@@ -178,7 +180,7 @@ def n_more_pairs(
 
 
 def few_pairs_sentence(n_pairs: int) -> str:
-    """Say of a source with `n_pairs` in all that its gate can never open; "" where it can."""
+    """Say that `n_pairs` in all are too few to ever open the gate; "" where they are enough."""
     needed = n_more_pairs(0, 0) or 0
     if n_pairs >= needed:
         return ""
@@ -190,9 +192,9 @@ def few_pairs_sentence(n_pairs: int) -> str:
 
 @dataclass(frozen=True)
 class PositionBias:
-    """A judge asked twice, options forwards and backwards. `n_first` (`n_last`) changed answers
-    favour the option listed earlier (later) both times; `flip_rate` is the share of changed
-    answers, an unreadable one being an answer too."""
+    """Changes of a judge's answers when the options are listed backwards, and their exact `p`.
+    `n_first` (`n_last`) changed answers choose the option listed earlier (later) both times.
+    `flip_rate` is the share of changed answers, where unreadable counts as an answer."""
 
     n_first: int
     n_last: int
@@ -215,11 +217,11 @@ class PositionBias:
 
 
 def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None]) -> PositionBias:
-    """Test a judge's readouts of the same texts, exactly by McNemar, under both option orders.
+    """Test a judge's readouts of the same texts under both option orders, by exact McNemar.
 
-    Values are positions in the FORWARDS list, None where unreadable. A pair (i, j) with i < j chose
-    the earlier-listed option both times, one with i > j the later-listed. Raises BadInput for
-    unequal lengths.
+    Values are positions in the FORWARDS list, None where unreadable. In a pair (i, j) with i < j
+    the judge chose the earlier-listed option both times, with i > j the later-listed. Raises
+    BadInput for unequal lengths.
     """
     if len(forwards) != len(backwards):
         raise BadInput(
@@ -230,20 +232,26 @@ def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None
     ]
     n_first, n_last = sum(i < j for i, j in read_pairs), sum(i > j for i, j in read_pairs)
     n = len(forwards)
-    # An answer that becomes unreadable has changed too, but it favours no position.
-    k = sum(i != j for i, j in zip(forwards, backwards, strict=True))
-    low, high = wilson(k, n)
-    rate = Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)
+    # An answer that becomes unreadable has changed too, but favours no position.
+    n_changed = sum(i != j for i, j in zip(forwards, backwards, strict=True))
+    low, high = wilson(n_changed, n)
+    rate = Estimate(n_changed / n if n else math.nan, low, high, 0.95, "wilson", n, None)
     return PositionBias(n_first, n_last, mcnemar(n_first, n_last)["exact"] if n else math.nan, rate)
 
 
 @dataclass(frozen=True)
 class JudgeGate:
-    """Three tests of a judge, all needed: agreement with people beyond chance (the lower bound of
-    kappa), the position test (exact McNemar on turned options; `position` None where it was not
-    run, `has_options` False where nothing could be turned) and asking again (`rerun_changes`, the
-    share of prompts read differently the second time; missing where none was sent twice). `misread`
-    names models whose texts it is shown to read below the threshold."""
+    """Three tests of a judge, which must pass all of them.
+
+    1. `agreement` with people beyond chance: the lower bound of kappa.
+    2. The position test, exact McNemar on reversed options. `position` is None where it was not
+       run; `has_options` is False where there are no options to reverse.
+    3. Reruns: `rerun_changes` is the share of prompts read differently the second time, missing
+       where no prompt was sent twice.
+
+    `misread` names the models whose texts the judge reads with a kappa shown to be below the
+    threshold.
+    """
 
     agreement: Agreement
     position: PositionBias | None
@@ -259,12 +267,12 @@ class JudgeGate:
 
     @property
     def n_more(self) -> int:
-        """Labels missing to the fewest that the gate looks at."""
+        """Number of labels that are missing to the `fewest` needed."""
         return max(0, self.fewest - self.agreement.n_items)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """One clause per test that is not passed, saying what it lacks; empty for an open gate."""
+        """One clause per failed test, saying what it lacks; empty for an open gate."""
         clauses = (
             self._labels_missing(),
             self._models_missing(),
@@ -338,13 +346,11 @@ def judge_gate(
     has_options: bool = True,
     misread: tuple[str, ...] = (),
 ) -> JudgeGate:
-    """Return the gate on Cohen's kappa of `judge` against `human` labels of the same texts, with
-    limits on log(1 - kappa). None (unreadable) is a label of its own here: leaving it out would
-    hide a judge that cannot read."""
-    people, model = (
-        ["unreadable" if label is None else label for label in rater] for rater in (human, judge)
-    )
-    agreement = cohen_log_agreement(people, model)
+    """Return the gate on Cohen's kappa of `judge` against `human` labels of the same texts. None
+    (unreadable) is a label too: leaving it out would hide a judge that cannot read."""
+    human = ["unreadable" if label is None else label for label in human]
+    judge = ["unreadable" if label is None else label for label in judge]
+    agreement = cohen_log_agreement(human, judge)
     return JudgeGate(
         agreement,
         position,
@@ -354,44 +360,47 @@ def judge_gate(
     )
 
 
-# Gates that are looked at more than once: how often they open falsely, and evidence that holds at
-# every look. Reviewing until a gate opens is a test repeated after every pair. The evidence that
-# holds whenever it is looked at is a mixture of likelihood ratios (Ville's inequality; Robbins
-# 1970): its supremum over all looks reaches 1/e with a chance of at most e.
+# Reviewing until a gate opens repeats its test after every pair. The functions below say how often
+# such a gate opens falsely, and give evidence that holds at every look. That evidence is a mixture
+# of likelihood ratios (Ville's inequality; Robbins 1970): under the null, its supremum over all
+# looks reaches 1/e with a chance of at most e.
 
 
-ANY_LOOK = 0.03  # the error of one look at the gate, kept over all looks
+ANY_LOOK = 0.03  # the error of a single look at the gate, here kept over all looks
 
 
 def evidence(n_accepted: int, n_reviewed: int, threshold: float) -> float:
-    """Return the likelihood ratio of these pairs: under an acceptance above `threshold` (uniform on
-    (threshold, 1)) against exactly at it; 1 without any pair."""
+    """Return the likelihood ratio of an acceptance above `threshold` against exactly `threshold`.
+    Above means uniform on (threshold, 1). 1 without any pair."""
     from scipy.special import betainc, betaln
 
     k, n = n_accepted, n_reviewed
     above = 1.0 - float(betainc(k + 1, n - k + 1, threshold))
     if above <= 0:
         return 0.0
-    # On the log scale: the products of powers underflow at some hundred pairs.
+    # On the log scale, because the products of powers underflow from some hundred pairs on.
     mixture = float(betaln(k + 1, n - k + 1)) + math.log(above) - math.log(1 - threshold)
     return math.exp(mixture - k * math.log(threshold) - (n - k) * math.log(1 - threshold))
 
 
 def holds_at_any_look(n_accepted: int, n_reviewed: int, threshold: float) -> bool:
-    """Return True where the evidence is so large that, at `threshold` exactly, it would get as far
-    at any look with a chance of at most `ANY_LOOK`."""
+    """Return True where the evidence holds however often it was looked at.
+
+    At an acceptance of exactly `threshold`, the chance that the evidence gets so large at any look
+    is at most `ANY_LOOK`.
+    """
     return evidence(n_accepted, n_reviewed, threshold) >= 1 / ANY_LOOK
 
 
 @cache
 def false_openings(opens: Callable[[int, int], bool], rate: float, most: int) -> float:
-    """Return the exact chance that a rule (accepted, reviewed) -> open opens at some look, taken
-    after every pair up to `most`, where each pair is accepted with `rate`."""
-    chance, total = np.ones(1), 0.0
+    """Return the exact chance that a gate with the rule `opens`(accepted, reviewed) ever opens. The
+    gate is looked at after every pair up to `most`, and each pair is accepted with `rate`."""
+    chance, total = np.ones(1), 0.0  # chance[k]: k pairs accepted so far and the gate still closed
     for n in range(1, most + 1):
         chance = np.append(chance * (1 - rate), 0.0) + np.append(0.0, chance * rate)
-        open_now = np.array([opens(k, n) if chance[k] > 0 else False for k in range(n + 1)])
-        total += float(chance[open_now].sum())
-        # Opened gates are reviewed no further, so their probability leaves the walk.
-        chance[open_now] = 0.0
+        is_open = np.array([opens(k, n) if chance[k] > 0 else False for k in range(n + 1)])
+        total += float(chance[is_open].sum())
+        # Reviewing ends when the gate opens, so these counts continue no further.
+        chance[is_open] = 0.0
     return total

@@ -1,22 +1,22 @@
 """A t test of a bounded mean for rare events, guarded against one item that the sample missed.
 
-Where few items differ, those that would weigh against the mean may not be in the sample at all, and
-the plain t test then errs too often. Example: of 26 items .10 flip under one extractor alone and
-.05 under the other alone, and A = G. The plain test says "more artifact" in .085 of samples at a
-nominal .025. So before each direction is tested, an unseen item is added whose value is the lowest,
-or for the other direction the highest, that an item can have. It has as much weight as moves the
-sum by one. Simulated over three-valued populations of 10 to 1,319 items the one-sided error rate is
-then .031 at most for a nominal .025.
+Where few items differ, the sample may hold none of the items that would lower the mean. The plain t
+test then errs too often. Example: 26 items, of which .10 flip under the first extractor alone and
+.05 under the second alone, and A = G. The plain test finds "more artifact" in .085 of samples at a
+nominal .025. So an unseen item is added before each direction is tested. Its value is the lowest
+that an item can have, or the highest for the other direction. Its weight moves the sum by one.
+Simulated over three-valued populations of 10 to 1,319 items, the one-sided error rate is then .031
+at most for a nominal .025.
 
-Where items share clusters, what was not seen is one item of a cluster of their typical size m =
-Σn²/N, and the others of that cluster follow it with a correlation ρ: its sum is 1 + (m - 1) ρ
-adverse items. ρ is what the clusters are seen to agree, so items that were copied count once. How
-adverse events cluster is seen badly where they are few, so the mean must also be more than they let
-it be by chance (`chance_lead`). This assumes clusters like those seen: where adverse events come in
-whole clusters of which none was drawn, the test is too sure.
+Where items share clusters, the unseen item belongs to a cluster of the typical size m = Σn²/N. The
+other items of that cluster follow it with a correlation ρ, so the sum of the cluster is
+1 + (m - 1) ρ adverse items. ρ is estimated from the clusters, so copied items count once. The
+clustering of few adverse events is badly estimated, so the mean must also exceed what they allow by
+chance (`chance_lead`). The test assumes clusters like those seen. It is too sure where adverse
+events fill whole clusters and none of these was drawn.
 
-The gate's mean over tasks (`task_mean`), which is not tested against 0, has the second guard not
-yet; its ρ is as large as the data allow (`ClusterSums.bounded`).
+The gate's mean over tasks (`task_mean`) is not tested against 0 and lacks the second guard. Its ρ
+is as large as the data allow (`ClusterSums.with_largest_correlation`).
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,15 @@ from flipcore.stats.base.families import FamilyMeans
 
 # for the small line of a claim by this test
 CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."
-POWER_QUANTILE = 0.8416  # of the normal law at .8: found four times in five
-_CORRELATION_LEVEL = 0.05  # one-sided, of the upper limit of a correlation within clusters
+POWER_QUANTILE = 0.8416  # standard normal quantile at .8: a power of four in five
+_CORRELATION_LEVEL = 0.05  # one-sided error of the upper limit of the correlation within clusters
 
 
 @dataclass(frozen=True)
 class GuardedT:
-    """One-sided p of a mean above and below 0, and the two-sided one: arrays without the items'
-    axis, NaN below 10 items or 6 effective families."""
+    """One-sided p of a mean above 0 and of one below 0, and the two-sided `p`. Arrays have the
+    shape of the values without their last axis (items). NaN below 10 items or 6 effective
+    families."""
 
     p_above: np.ndarray
     p_below: np.ndarray
@@ -52,14 +53,17 @@ class GuardedT:
 def guarded_t(
     values: np.ndarray, bounds: tuple[float, float], families: np.ndarray | None = None
 ) -> GuardedT:
-    """Test the mean of `values` (..., items), NaN left out; `bounds` = (lowest below 0, highest
-    above 0) of what an item's value can be; `families` (items,) numbers."""
+    """Test the mean of `values` (..., items) against 0; NaN is left out.
+
+    `bounds` are the lowest possible value, below 0, and the highest, above 0. `families` (items,)
+    are numbers from 0; None where items share no families.
+    """
     sums, shape = _sums(values, families), np.shape(values)[:-1]
-    sides = []
+    p_values = []
     for end in bounds:
-        side = GuardedSide.of(sums, bounds, end, is_clustered=families is not None)
-        sides.append(side.p().reshape(shape))
-    return GuardedT(*sides)
+        side = GuardedSide.from_sums(sums, bounds, end, is_clustered=families is not None)
+        p_values.append(side.p().reshape(shape))
+    return GuardedT(*p_values)
 
 
 def guarded_limits(
@@ -69,23 +73,27 @@ def guarded_limits(
     alpha: float,
     families: np.ndarray | None = None,
 ) -> tuple[Any, Any]:
-    """Return the limits that go with the test: at a one-sided `alpha` the lower one is above 0
-    exactly where `p_above` of `least` (..., items) is below it, and the upper one below 0 where
-    `p_below` of `largest` is. Arrays have no items' axis; NaN where the test is."""
-    out = []
+    """Return the lower limit of the mean of `least` and the upper limit of that of `largest`.
+
+    Both arguments are (..., items); the limits lack the last axis and are NaN where the test is.
+    They agree with the test: the lower limit is above 0 exactly where `p_above` of `least` is below
+    the one-sided `alpha`, and the upper limit is below 0 exactly where `p_below` of `largest` is.
+    """
+    limits = []
     for values, end in zip((least, largest), bounds, strict=True):
         sums = _sums(values, families)
-        side = GuardedSide.of(sums, bounds, end, is_clustered=families is not None)
-        out.append(side.limit(alpha).reshape(np.shape(values)[:-1])[()])
-    return out[0], out[1]
+        side = GuardedSide.from_sums(sums, bounds, end, is_clustered=families is not None)
+        limits.append(side.limit(alpha).reshape(np.shape(values)[:-1])[()])
+    return limits[0], limits[1]
 
 
 @dataclass(frozen=True, eq=False)
 class GuardedSide:
-    """Means (k,) tested against what lies on the side of `end`, with an unseen item there.
+    """One-sided tests of (k,) means, with an unseen item at `end`, the adverse end of `bounds`.
 
-    `mean` and `se` have so much of it that the sum moves by one. `df` is NaN below 10 items or 6
-    effective clusters. With `lead`, the mean must also be more than equal models leave to chance.
+    `mean` and `se` include the unseen item, weighted so that it moves the sum by one. `df` is NaN
+    below 10 items or 6 effective clusters. With `lead`, the mean must also exceed what two equal
+    models reach by chance; None where items share no clusters.
     """
 
     mean: np.ndarray
@@ -96,7 +104,7 @@ class GuardedSide:
     lead: ChanceLead | None
 
     @classmethod
-    def of(
+    def from_sums(
         cls,
         sums: "ItemSums | ClusterSums",
         bounds: tuple[float, float],
@@ -104,14 +112,15 @@ class GuardedSide:
         *,
         is_clustered: bool = False,
     ) -> "GuardedSide":
-        """From sums; `end` is one of `bounds`."""
-        # So much of an item that the sum moves by one, whatever the scale.
-        mean, se = _with_unseen(sums.tested, end, 1 / abs(end))
+        """Make the tests from `sums`; `end` is one of `bounds`."""
+        rows = sums.with_typical_correlation
+        # An item of this weight moves the sum by one, whatever the scale.
+        mean, se = _with_unseen(rows, end, 1 / abs(end))
         lead = sums.lead(end) if is_clustered and isinstance(sums, ClusterSums) else None
-        return cls(mean, se, _degrees_of_freedom(sums.tested), bounds, end, lead)
+        return cls(mean, se, _degrees_of_freedom(rows), bounds, end, lead)
 
     def p(self, null: float = 0.0) -> np.ndarray:
-        """(k,) one-sided p of a mean that is `null` or on the side of `end`."""
+        """Return (k,) one-sided p of a true mean at `null` or from there towards `end`."""
         from scipy.special import stdtr
 
         # A low adverse end speaks against "above", and the statistic's sign follows that end.
@@ -124,7 +133,7 @@ class GuardedSide:
         return p if self.lead is None else np.maximum(p, self.lead.p(margin=-sign * null))
 
     def limit(self, alpha: float) -> np.ndarray:
-        """(k,) limits towards `end`: what they exclude has a `p` below the one-sided `alpha`."""
+        """Return (k,) limits towards `end`; means beyond them have a `p` below `alpha`."""
         from scipy.special import stdtrit
 
         t, sign = stdtrit(self.df, 1 - alpha), np.sign(self.end)
@@ -136,12 +145,12 @@ class GuardedSide:
 
 @dataclass(frozen=True)
 class TaskMean:
-    """A mean over tasks of equal weight, each a mean over its items, and its guarded test.
+    """Mean over tasks of equal weight, and its guarded test. A task counts by its mean over items.
 
-    `means`, `variances` and `degrees` (tasks,) are those of the items seen. `means_with_unseen` and
-    `variances_with_unseen` (2, tasks) count an unseen item, or cluster, at the lower and at the
-    upper end of the values. `is_testable` is false below 10 items or 6 effective clusters in all,
-    and where a task has one item only; p and limits are then NaN.
+    `means`, `variances` and `degrees` (of freedom) are (tasks,) of the items seen.
+    `means_with_unseen` and `variances_with_unseen` are (2, tasks): row 0 adds an unseen item, or
+    cluster, at the lowest possible value, row 1 at the highest. `is_testable` is False below 10
+    items or 6 effective clusters in all, and where a task has one item; p and limits are then NaN.
     """
 
     means: np.ndarray
@@ -175,22 +184,23 @@ class TaskMean:
         return float(np.max(stdtr(df, (mean - null) / se)))
 
     def limits(self, alpha: float) -> tuple[float, float]:
-        """Return one-sided limits at `alpha`: `p_above` and `p_below` of what lies outside are
-        below it."""
+        """Return both one-sided limits at `alpha`. A null below the lower limit has a `p_above`
+        below `alpha`, one above the upper limit such a `p_below`."""
         from scipy.special import stdtrit
 
         if not self.is_testable:
             return np.nan, np.nan
-        (low_mean, low_se, low_df), (high_mean, high_se, high_df) = (
-            self._guarded(0),
-            self._guarded(1),
-        )
-        low = np.min(low_mean - stdtrit(low_df, 1 - alpha) * low_se)
-        return float(low), float(np.max(high_mean + stdtrit(high_df, 1 - alpha) * high_se))
+        mean, se, df = self._guarded(0)
+        low = np.min(mean - stdtrit(df, 1 - alpha) * se)
+        mean, se, df = self._guarded(1)
+        return float(low), float(np.max(mean + stdtrit(df, 1 - alpha) * se))
 
     def growth_to_exclude(self, null: float, alpha: float) -> float:
-        """Return how many times as many items would show four times in five that the mean is not
-        `null`, should items and clusters stay like these; infinite where the mean is `null`."""
+        """Return the factor by which the items must grow to show that the mean is not `null`.
+
+        The power is four in five, for items and clusters like these. Infinite where the mean is
+        `null`.
+        """
         from scipy.optimize import brentq
         from scipy.special import stdtrit
 
@@ -198,7 +208,7 @@ class TaskMean:
         if not (self.is_testable and gap > 0):
             return np.inf
         mean, se, df = self._guarded(1 if null > self.value else 0)
-        # What one unseen item moves shrinks with the items, the rest with their root.
+        # The shift by one unseen item shrinks with the number of items, the error with its root.
         shift, se, df = np.max(np.abs(mean - self.value)), np.max(se), np.min(df)
 
         def missing(log_growth: float) -> float:
@@ -210,10 +220,9 @@ class TaskMean:
         return float(np.exp(brentq(missing, *ends))) if missing(ends[1]) < 0 else np.inf
 
     def _guarded(self, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mean, standard error and degrees of freedom with the unseen item in each task in turn.
-
-        Whoever asks takes the least favourable task: in the smallest one an item weighs most.
-        """
+        """Return (tasks,) means, standard errors and degrees of freedom, one per task that holds
+        the unseen item. `end` is 0 for the lowest value and 1 for the highest. Callers take the
+        least favourable task, usually the smallest, where one item weighs most."""
         n_tasks = self.means.size
         means = (self.means.sum() - self.means + self.means_with_unseen[end]) / n_tasks
         variances = self.variances.sum() - self.variances + self.variances_with_unseen[end]
@@ -227,17 +236,16 @@ def task_mean(
     bounds: tuple[float, float],
     unseen: tuple[float, float],
 ) -> TaskMean:
-    """Return the mean over `tasks`, each its values (items,) and its items' cluster numbers or
-    None.
+    """Return the mean over `tasks`, given as (values, cluster numbers or None), (items,) each.
 
-    `bounds` are the lowest and the highest possible value; `unseen` is the number of items, perhaps
-    a fraction, that is added at each of them.
+    `bounds` are the lowest and the highest possible value. `unseen` is the number of items, perhaps
+    a fraction, that is added at each bound.
     """
     means, variances, degrees, counts, weights = [], [], [], [], [0.0]
-    ends: list[list[tuple[float, float]]] = [[], []]
+    with_unseen: list[list[tuple[float, float]]] = [[], []]  # per end of the bounds, per task
     for values, clusters in tasks:
         x = np.asarray(values, dtype=float)
-        sums = _sums(x[None, :], clusters).bounded
+        sums = _sums(x[None, :], clusters).with_largest_correlation
         if isinstance(sums, _Clustered):
             seen = sums.means
             mean, variance = float(seen.values[0]), float(seen.se[0]) ** 2
@@ -251,14 +259,14 @@ def task_mean(
         degrees.append(df)
         counts.append(x.size)
         weights.append(1 / max(n_effective, 1e-9))
-        for place, end in enumerate(bounds):
+        for end_index, end in enumerate(bounds):
             n_events = (x < 0).sum() if end < 0 else (x > 0).sum()
-            guard: ItemSums | _Clustered = sums
+            guarded_sums: ItemSums | _Clustered = sums
             if n_events and isinstance(sums, _Clustered):
-                guard = sums.with_few(np.array([n_events]), _CORRELATION_LEVEL)
-            mean_with, se_with = _with_unseen(guard, end, unseen[place])
-            ends[place].append((float(mean_with[0]), float(se_with[0]) ** 2))
-    guarded = np.array(ends).reshape(2, len(means), 2)
+                guarded_sums = sums.with_few_events(np.array([n_events]), _CORRELATION_LEVEL)
+            mean_with, se_with = _with_unseen(guarded_sums, end, unseen[end_index])
+            with_unseen[end_index].append((float(mean_with[0]), float(se_with[0]) ** 2))
+    guarded = np.array(with_unseen).reshape(2, len(means), 2)
     # Tasks weigh the same, so the variance of their mean adds 1/n_effective of each: k²/Σ(1/n).
     n_effective = len(means) ** 2 / max(sum(weights), 1e-9)
     is_testable = (
@@ -276,35 +284,36 @@ def task_mean(
 
 @dataclass(frozen=True, eq=False)
 class ItemSums:
-    """(...) numbers of items, their sum and their sum of squares."""
+    """Number of items, their sum and their sum of squares, (...) each."""
 
     n: np.ndarray
     total: np.ndarray
     squares: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray) -> "ItemSums":
+    def from_values(cls, values: np.ndarray) -> "ItemSums":
         x = np.asarray(values, dtype=float)
         is_defined = ~np.isnan(x)
         x = np.where(is_defined, x, 0.0)
         return cls(is_defined.sum(axis=-1), x.sum(axis=-1), (x**2).sum(axis=-1))
 
+    # Items without clusters have no correlation to choose, so both are the sums as they are.
     @property
-    def tested(self) -> "ItemSums":
+    def with_typical_correlation(self) -> "ItemSums":
         return self
 
     @property
-    def bounded(self) -> "ItemSums":
+    def with_largest_correlation(self) -> "ItemSums":
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
-    """Sums of values above 0 (`won`) and below (`lost`, positive), per cluster: (clusters, k).
+    """Sums per cluster of the values above 0 (`won`) and below (`lost`, as positive numbers).
 
-    `sizes` counts items, `n_won` and `n_lost` those above and below 0. `squares_won` and
-    `squares_lost` (k,) are sums of squares over all clusters. An item with a weight counts as often
-    in each of them; the weights of a column must add up to its number of items.
+    (clusters, k) each, as are `sizes` (items), `n_won` and `n_lost` (items above and below 0).
+    `squares_won` and `squares_lost` (k,) are sums of squares over all clusters. Items may have
+    weights in all these sums; the weights of a column must add up to its number of items.
     """
 
     sizes: np.ndarray
@@ -316,8 +325,8 @@ class ClusterSums:
     squares_lost: np.ndarray
 
     @classmethod
-    def of(cls, x: np.ndarray, clusters: np.ndarray) -> "ClusterSums":
-        """From values (items, k), NaN left out, and each item's cluster number."""
+    def from_values(cls, x: np.ndarray, clusters: np.ndarray) -> "ClusterSums":
+        """Sum values (items, k), NaN left out, by each item's cluster number."""
         is_defined = ~np.isnan(x)
         values = np.where(is_defined, x, 0.0)
         won, lost = np.maximum(values, 0.0), np.maximum(-values, 0.0)
@@ -343,14 +352,14 @@ class ClusterSums:
         return FamilyMeans(self.won - self.lost, self.sizes)
 
     @cached_property
-    def tested(self) -> "_Clustered":
-        """Means with the correlation that clusters are seen to have: copies count as one item."""
+    def with_typical_correlation(self) -> "_Clustered":
+        """Means with the median estimate of the correlation: copies count as one item."""
         squares = self.squares_won + self.squares_lost
         correlation = _correlation_limit(self.means, squares, level=0.5)
         return _Clustered(self.means, np.where(np.isnan(correlation), 1.0, correlation))
 
     @cached_property
-    def bounded(self) -> "_Clustered":
+    def with_largest_correlation(self) -> "_Clustered":
         """Means with the largest correlation that the data allow."""
         return _Clustered(self.means, self._largest_correlation)
 
@@ -358,9 +367,10 @@ class ClusterSums:
     def _largest_correlation(self) -> np.ndarray:
         """(k,) upper limits of the correlation within clusters.
 
-        The largest of three: of the values, of whether they are below 0, and of whether they are
-        above. Events in one direction may come in whole clusters while the values as a whole do
-        not. What never varies says nothing and counts as 0; where none varies, it is 1.
+        The largest of three limits: of the values, of the events below 0 and of those above 0.
+        Events in one direction may fill whole clusters although the values as a whole do not. A
+        limit of something that never varies counts as 0; where none of the three varies, the
+        result is 1.
         """
         limits = [_correlation_limit(self.means, self.squares_won + self.squares_lost)]
         for counts in (self.n_lost, self.n_won):
@@ -370,12 +380,14 @@ class ClusterSums:
         return np.where(np.isnan(limits).all(axis=0), 1.0, largest)
 
     def lead(self, end: float) -> ChanceLead:
-        """Return the lead over events towards this end of the values, as chance may make it."""
-        events, favourable, adverse, squares = self.n_lost, self.won, self.lost, self.squares_lost
+        """Return the lead over the adverse events, which are those on the side of `end`."""
         if end > 0:
             events, favourable, adverse = self.n_won, self.lost, self.won
             squares = self.squares_won
-        return ChanceLead.of(
+        else:
+            events, favourable, adverse = self.n_lost, self.won, self.lost
+            squares = self.squares_lost
+        return ChanceLead.from_sums(
             FamilyMeans(events, self.sizes),
             FamilyMeans(favourable, self.sizes),
             FamilyMeans(adverse, self.sizes),
@@ -386,41 +398,41 @@ class ClusterSums:
 
 @dataclass(frozen=True)
 class _Clustered:
-    """Means over clusters, and (k,) the correlation within them that an unseen cluster has."""
+    """Means over clusters, and the (k,) correlation within clusters that an unseen one has."""
 
     means: FamilyMeans
     correlation: np.ndarray
 
-    def with_few(self, n_events: np.ndarray, level: float) -> "_Clustered":
-        """Raise the correlation to what so few events (k,) cannot exclude; none counts as one.
+    def with_few_events(self, n_events: np.ndarray, level: float) -> "_Clustered":
+        """Raise the correlation to the largest that `n_events` (k,) cannot exclude; 0 counts as 1.
 
         By a beta-binomial law a rare event is alone in its cluster with a chance of
         (1 − ρ)/(1 + ρ(m − 2)), m being the size of the cluster. So n events, each alone, exclude
-        every ρ where the n-th power of that chance is below `level`. At .05 one event in 20
-        clusters of 10 cannot exclude ρ = .68, where the F limit alone would say .08.
+        every ρ for which the n-th power of that chance is below `level`. Example at .05: one event
+        in 20 clusters of 10 cannot exclude ρ = .68; the F limit alone would be .08.
         """
         typical = np.maximum(self.means.n / np.maximum(self.means.n_effective, 1e-9), 1.0)
         chance = level ** (1 / np.maximum(n_events, 1))
-        open_still = (1 - chance) / np.maximum(1 + chance * (typical - 2), 1e-9)
-        return _Clustered(self.means, np.maximum(self.correlation, np.clip(open_still, 0.0, 1.0)))
+        largest = (1 - chance) / np.maximum(1 + chance * (typical - 2), 1e-9)
+        return _Clustered(self.means, np.maximum(self.correlation, np.clip(largest, 0.0, 1.0)))
 
 
 def _sums(values: np.ndarray, families: np.ndarray | None) -> ItemSums | ClusterSums:
-    """Sums of values (..., items), NaN left out; a column for each place of the other axes."""
+    """Sum `values` (..., items), NaN left out; with families the other axes become columns."""
     if families is None:
-        return ItemSums.of(values)
+        return ItemSums.from_values(values)
     x = np.asarray(values, dtype=float)
-    return ClusterSums.of(x.reshape(-1, x.shape[-1]).T, families)
+    return ClusterSums.from_values(x.reshape(-1, x.shape[-1]).T, families)
 
 
 def _correlation_limit(
     means: FamilyMeans, squares: np.ndarray, level: float = _CORRELATION_LEVEL
 ) -> np.ndarray:
-    """One-sided upper limit of the one-way ANOVA correlation; NaN where nothing varies. A `level`
-    of .5 gives its median.
+    """Return the one-sided upper limits (k,) of the one-way ANOVA correlation.
 
-    `squares` is the sum of squared values. From the F ratio of mean squares between and within
-    clusters (Searle 1971); with clusters of unequal size by their mean size.
+    `squares` (k,) are sums of squared values. A `level` of .5 gives the median of the estimate.
+    NaN where nothing varies. The limit follows from the F ratio of mean squares between and within
+    clusters (Searle 1971); unequal clusters enter by their mean size.
     """
     from scipy.special import fdtri
 
@@ -445,13 +457,13 @@ def _correlation_limit(
     is_exact = np.isinf(ratio)  # nothing varies within clusters
     ratio = np.where(is_exact, 1.0, ratio)
     limit = np.clip((ratio - 1) / np.maximum(ratio + mean_size - 1, 1e-300), 0.0, 1.0)
-    # One item in each cluster, or one cluster: nothing can be said, so the worst is assumed.
+    # With one item per cluster, or one cluster, the data do not tell: assume the worst.
     limit = np.where(is_exact | ~has_both, 1.0, limit)
     return np.where(varies, limit, np.nan)
 
 
 def _degrees_of_freedom(rows: ItemSums | _Clustered) -> np.ndarray:
-    """Degrees of freedom of a claim: NaN below 10 items or 6 effective clusters."""
+    """Return the degrees of freedom of a claim; NaN below 10 items or 6 effective clusters."""
     if isinstance(rows, ItemSums):
         return np.where(rows.n < MIN_N, np.nan, rows.n - 1.0)
     means = rows.means
@@ -462,8 +474,7 @@ def _degrees_of_freedom(rows: ItemSums | _Clustered) -> np.ndarray:
 def _with_unseen(
     rows: ItemSums | _Clustered, end: float, weight: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard error with an unseen item, or cluster, of this weight at this end of the
-    values."""
+    """Return mean and standard error with an unseen item, or cluster, of `weight` at `end`."""
     if isinstance(rows, ItemSums):
         size = rows.n + weight
         mean = (rows.total + weight * end) / size
@@ -472,12 +483,12 @@ def _with_unseen(
         return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9))
     means = rows.means
     n = np.maximum(means.n, 1.0)
-    # Σn²/N, the size of the cluster that a random item is in.
+    # Σn²/N, the expected size of the cluster of a random item.
     typical = np.divide(n, means.n_effective, out=np.ones(n.shape), where=means.n_effective > 0)
     unseen_sum = end * (1 + (typical - 1) * rows.correlation)
     size = n + weight * typical
     mean = (means.sums.sum(axis=0) + weight * unseen_sum) / size
-    # CR2 as in `families`, with the unseen cluster as a part of the mean.
+    # CR2 as in `families`; the unseen cluster is a part of the mean.
     squares = ((means.sums - mean * means.sizes) ** 2 / (1 - means.sizes / size)).sum(axis=0)
     unseen = weight * (unseen_sum - mean * typical) ** 2 / (1 - typical / size)
     return mean, np.sqrt(np.maximum(squares + unseen, 1e-300)) / size

@@ -1,8 +1,8 @@
 """The menu of intervals, and `mean_interval`, which chooses from it as a page does.
 
-Menu functions return [low, high] and never guess: no data, or a variance that is not defined, is
-NaN. `mean_interval` returns an Estimate; where an interval has no width it falls back to one that
-has, and says so.
+Menu functions return [low, high], which are NaN without data or without a defined variance.
+`mean_interval` returns an Estimate. Where an interval has no width, it falls back to another kind
+and says so in the note.
 """
 
 import math
@@ -70,8 +70,11 @@ SIGNED = (-1.0, 1.0)
 
 
 def clt(xs: ArrayLike, level: float = 0.95, *, t: bool = False) -> dict[str, float]:
-    """Return the mean, SE = sd / sqrt(n) (Miller, arXiv:2411.00640) and normal limits, or Student's
-    t with n - 1 df. n < 2 -> NaN."""
+    """Return {mean, se, lo, hi} with SE = sd / sqrt(n) (Miller, arXiv:2411.00640).
+
+    The limits are normal, or Student's t with n - 1 degrees of freedom if `t`. Below 2 values `se`
+    and the limits are NaN.
+    """
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return dict.fromkeys(("mean", "se", "lo", "hi"), NAN)
@@ -82,13 +85,13 @@ def clt(xs: ArrayLike, level: float = 0.95, *, t: bool = False) -> dict[str, flo
 
 
 def cluster_clt(xs: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> dict[str, float]:
-    """Return the mean of rows with clustered errors, and t limits by them.
+    """Return the mean of rows with its clustered errors and t limits.
 
     Returns
     -------
-    {mean, se, se_cr1, lo, hi}: `se` is Miller's (arXiv:2411.00640), `se_cr1` the same times
-    sqrt(G/(G - 1)) for G clusters, on which the limits rest, with G - 1 degrees of freedom. NaN
-    with one cluster.
+    {mean, se, se_cr1, lo, hi}: `se` is Miller's (arXiv:2411.00640). `se_cr1` is `se` times
+    sqrt(G/(G - 1)) for G clusters; the limits use it with G - 1 degrees of freedom. Errors and
+    limits are NaN with one cluster.
     """
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
@@ -105,14 +108,14 @@ def cluster_clt(xs: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> dict
 
 
 def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum and number of rows of each cluster, in order of first appearance. Raises
-    BadInput for unequal lengths."""
+    """Return (clusters,) sums and numbers of rows, in order of first appearance. Raises BadInput
+    for unequal lengths."""
     if len(clusters) != len(x):
         raise BadInput(
             f"{len(x)} values came with {len(clusters)} cluster names; give one name a value."
         )
     if isinstance(clusters, np.ndarray) and clusters.ndim == 1 and clusters.dtype.kind in "OUSiu":
-        # A hash table in C; the loop below takes whatever else a name may be, tuples for example.
+        # pandas uses a hash table in C. The loop below accepts other names too, such as tuples.
         code = pd.factorize(clusters, use_na_sentinel=False)[0]
     else:
         codes: dict = {}
@@ -126,9 +129,12 @@ def conf_seq(
     rho: float | None = None,
     n_opt: int = 100,
 ) -> list[float]:
-    """Return the asymptotic confidence sequence for the mean after len(xs) points (Robbins' normal
-    mixture; Waudby-Smith et al., arXiv:2103.06476): valid at every look at once. Tightest near
-    n_opt points. Fewer than 2 points -> NaN; the product shows it from `MIN_LOOK` points on."""
+    """Return the asymptotic confidence sequence of the mean after len(xs) points.
+
+    It is valid at all looks together (Robbins' normal mixture; Waudby-Smith et al.,
+    arXiv:2103.06476) and tightest near `n_opt` points. NaN below 2 points. The product shows it
+    from `MIN_LOOK` points on. `rho` None chooses the mixture's scale from `n_opt`.
+    """
     x = np.asarray(xs, dtype=float)
     if x.size < 2:
         return [NAN, NAN]
@@ -139,14 +145,14 @@ def conf_seq(
 def conf_seq_half(
     sd: float, t: int, alpha: float = 0.05, rho: float | None = None, n_opt: int = 100
 ) -> float:
-    """Return the half-width of the confidence sequence after t points with standard deviation
-    `sd`."""
-    # The rho that makes the sequence about tightest at n_opt points, by the paper's own formula.
+    """Return the half-width of `conf_seq` after t points with standard deviation `sd`."""
     if rho is None:
-        r2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt
+        # The paper's formula for the rho that makes the sequence about tightest at n_opt points.
+        rho_squared = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt
     else:
-        r2 = rho**2
-    return sd * math.sqrt((t * r2 + 1) / (t * t * r2) * math.log((t * r2 + 1) / alpha**2))
+        rho_squared = rho**2
+    growth = t * rho_squared + 1
+    return sd * math.sqrt(growth / (t * t * rho_squared) * math.log(growth / alpha**2))
 
 
 def mean_interval(
@@ -161,22 +167,23 @@ def mean_interval(
 ) -> Estimate:
     """Return the mean of `values` with an interval that resamples or sums by cluster.
 
-    The default is the interval of `families` for differences and where clusters hold several rows,
-    that of `joint_means` for shares of rows that stand for themselves, else Student's t from 30
-    clusters on and the studentised bootstrap from 10 to 29; below 10 there is none.
+    The default kind depends on the values. Differences, and clusters of several rows, get the
+    interval of `families`. Shares without clusters get that of `joint_means`. All other values get
+    Student's t from 30 clusters on, the studentised bootstrap from 10 to 29, and no interval below
+    10.
 
     Parameters
     ----------
     values : (rows,) numbers; NaN rows are left out.
-    clusters : (rows,) names or numbers, the units that are drawn or summed. None: each row is one.
+    clusters : (rows,) names or numbers of the units that are drawn or summed. None: each row is a
+        unit.
     kind : one of `KINDS`.
-    bounds : lowest and highest value there can be: `UNIT` for shares, `SIGNED` for paired
-        differences, None for no bounds. The interval stays within them, and where another kind has
-        no width they choose the fallback.
+    bounds : lowest and highest possible value: `UNIT` for shares, `SIGNED` for paired differences,
+        None for no bounds. They cut the interval, and choose the fallback of one without width.
 
     Returns
     -------
-    Estimate, whose `n` counts the clusters that remain.
+    Estimate, whose `n` counts the clusters with a value.
 
     Raises
     ------
@@ -198,7 +205,7 @@ def mean_interval(
     names, x = names[~np.isnan(x)], x[~np.isnan(x)]
     if x.size == 0:
         return missing(level=level, note="No value is defined.")
-    # Clusters of several rows, and differences, whose rare events the plain t would not see.
+    # Differences too: `families` guards against rare events, which the plain t would miss.
     if kind == "default" and (np.unique(names).size < x.size or is_signed(bounds)):
         return clustered_mean(x, names, level=level, bounds=bounds).estimate()
     if kind == "default" and bounds == UNIT and is_within(x, UNIT):
@@ -208,13 +215,12 @@ def mean_interval(
     if kind == "default" and n < MIN_N:
         return without_interval(value, n, level)
     # Below 30 items the studentised bootstrap follows skewed values better than Student's t.
-    unbounded = "clt_cluster" if n >= CLT_MIN_N else "studentized"
-    low, high, method, note = _limits(
-        unbounded if kind == "default" else kind, sums, sizes, level, seed, n_boot
-    )
+    if kind == "default":
+        kind = "clt_cluster" if n >= CLT_MIN_N else "studentized"
+    low, high, method, note = _limits(kind, sums, sizes, level, seed, n_boot)
     if math.isnan(low) or high - low <= SLACK:
         return fallback(x, sums, sizes, level, bounds, method)
-    low, high = within(low, high, x, bounds)
+    low, high = cut_at_bounds(low, high, x, bounds)
     draw_seed = seed if method in ("percentile", "bca", "studentized") else None
     return Estimate(value, float(low), float(high), level, method, n, draw_seed, note)
 
@@ -224,12 +230,12 @@ def is_within(values: np.ndarray, bounds: tuple[float, float]) -> bool:
     return not (np.nanmin(values) < bounds[0] or np.nanmax(values) > bounds[1])
 
 
-def within(
+def cut_at_bounds(
     low: float, high: float, values: np.ndarray, bounds: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Cut the limits off at what a value can be: no share is above 1, whatever Student's t says."""
+    """Cut the limits at the bounds: Student's t may give a share above 1. Nothing is cut where
+    `values` lie outside `bounds`: the bounds are then wrong."""
     if bounds is None or not is_within(values, bounds):
-        # Values outside `bounds` show that those are not theirs, and nothing is cut.
         return low, high
     return max(low, bounds[0]), min(high, bounds[1])
 
@@ -237,7 +243,7 @@ def within(
 def _limits(
     kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: int, n_boot: int
 ) -> tuple[float, float, str, str]:
-    """Return low, high, the kind that they are of, and a note."""
+    """Return low, high, their kind, and a note."""
     if kind in ("wilson", "bonett_price", "conf_seq"):
         low, high = _limits_of_single_values(kind, sums, sizes, level)
         return low, high, kind, ""
@@ -246,8 +252,8 @@ def _limits(
     if kind == "clt_cluster":
         half = t_quantile(0.5 + level / 2, n - 1) * cluster_se(sums, sizes)
         return mean - half, mean + half, kind, ""
-    # Sums, sizes and their products are all that the three bootstrap kinds need: means and squared
-    # residuals follow without a second draw.
+    # One draw of sums, sizes and their products serves all three bootstrap kinds: the means and the
+    # squared residuals follow from them.
     reps = replicate_sums(
         np.column_stack([sums, sizes, sums**2, sums * sizes, sizes**2]), n_boot, generator(seed)
     )
@@ -257,29 +263,29 @@ def _limits(
     if kind == "percentile":
         low, high = percentile_limits(means, level)
         return low, high, kind, ""
-    by_bca = bca_limits(means, mean, (total - sums) / (rows - sizes), level)
     if kind == "bca":
-        return by_bca[0], by_bca[1], kind, ""
+        low, high = bca_limits(means, mean, (total - sums) / (rows - sizes), level)
+        return low, high, kind, ""
     squares = reps[:, 2] - 2 * means * reps[:, 3] + means**2 * reps[:, 4]
-    spread = squares > SLACK * max(1.0, float(np.abs(sums).max()) ** 2)
-    skipped = 1 - float(spread.mean())
-    # n/(n - 1) as in `cluster_se`, or t* would be too large by that factor.
-    se = np.sqrt(squares[spread] * n / (n - 1)) / reps[spread, 1]
-    note = (
-        f"{round(skipped * n_boot):,} of {n_boot:,} resamples had no spread and were skipped."
-        if skipped
-        else ""
-    )
-    low, high = studentized_limits(
-        (means[spread] - mean) / se, mean, cluster_se(sums, sizes), level
-    )
+    has_spread = squares > SLACK * max(1.0, float(np.abs(sums).max()) ** 2)
+    skipped = 1 - float(has_spread.mean())
+    note = ""
+    if skipped:
+        note = (
+            f"{round(skipped * n_boot):,} of {n_boot:,} resamples had no spread and were skipped."
+        )
+    # n/(n - 1) as in `cluster_se`, or t* would be too large by the root of that factor.
+    se = np.sqrt(squares[has_spread] * n / (n - 1)) / reps[has_spread, 1]
+    t_values = (means[has_spread] - mean) / se
+    low, high = studentized_limits(t_values, mean, cluster_se(sums, sizes), level)
     return low, high, kind, note
 
 
 def _limits_of_single_values(
     kind: str, sums: np.ndarray, sizes: np.ndarray, level: float
 ) -> list[float]:
-    """Return [low, high] of a kind that is defined for one value per item only."""
+    """Return [low, high] of a kind that needs one value per item. Raises BadInput for clusters of
+    several rows and for values that the kind does not allow."""
     allowed = {"wilson": (0, 1), "bonett_price": (-1, 0, 1)}
     if not (sizes == 1).all() or (kind in allowed and not np.isin(sums, allowed[kind]).all()):
         requirement = (
@@ -297,7 +303,7 @@ def _limits_of_single_values(
 
 
 def cluster_se(sums: np.ndarray, sizes: np.ndarray) -> float:
-    """Return the CR1 standard error of sum(sums)/sum(sizes) over clusters; one cluster -> NaN."""
+    """Return the CR1 standard error of sum(sums)/sum(sizes) over clusters; NaN for one cluster."""
     n = sums.size
     if n < 2:
         return NAN
@@ -313,10 +319,11 @@ def fallback(
     bounds: tuple[float, float] | None,
     kind: str,
 ) -> Estimate:
-    """Return the estimate that stands in for an interval without width, which is never printed."""
+    """Return the Estimate that replaces one whose interval of `kind` has no width."""
     value, n = float(x.mean()), sums.size
-    instead = stand_in(x, sums, sizes, bounds, kind)
-    if instead.limits is None:
-        return without_interval(value, n, level, instead.note)
-    low, high = instead.limits(level)
-    return Estimate(value, float(low), float(high), level, instead.method, n, None, instead.note)
+    substitute = stand_in(x, sums, sizes, bounds, kind)
+    if substitute.limits is None:
+        return without_interval(value, n, level, substitute.note)
+    low, high = substitute.limits(level)
+    method, note = substitute.method, substitute.note
+    return Estimate(value, float(low), float(high), level, method, n, None, note)

@@ -1,7 +1,7 @@
 """Means of many columns over the same items, with intervals from one joint item draw per replicate.
 
-Cells of a study (axis, extractor, quantity) are columns, items are rows, and an item that a cell
-does not have is NaN. The draws are made when a kind of interval first needs them.
+Columns are cells of a study (axis, extractor, quantity) and rows are items. NaN marks an item that
+a cell lacks. The draws are made when a kind of interval first needs them.
 """
 
 import json
@@ -30,14 +30,15 @@ from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
 RESAMPLING = ("percentile", "bca", "studentized")
 CLT_MIN_N = 30
-RARE = 0.10  # below it, and above 1 less it, the t and bootstrap intervals of a share are too short
+# The t and bootstrap intervals are too short for shares below this, and above 1 minus this.
+RARE = 0.10
 
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Intervals of k columns at several levels, (levels, k) each: `low` and `high`, NaN without an
-    interval; `methods` names the kind of each, "none" where there is none; `notes` are sentences;
-    `is_stand_in` where the kind itself has no width."""
+    """Intervals of k columns at several levels; all arrays are (levels, k). `low` and `high` are
+    NaN without an interval, and `methods` is then "none". `notes` are sentences for people.
+    `is_stand_in` is True where the chosen kind had no width."""
 
     low: np.ndarray
     high: np.ndarray
@@ -48,10 +49,13 @@ class Intervals:
 
 @dataclass(frozen=True)
 class JointMeans:
-    """Means of `columns` (items, k), each over the items that are not NaN; `families` (items,)
-    numbers what items share, None where each stands for itself. Then families are drawn, `n` counts
-    them, and the default is the interval of `families`, as it is of a difference in any case.
-    Undefined where a column has no item; a standard error needs two."""
+    """Means `values` of `columns` (items, k), each over the items that are not NaN.
+
+    `families` (items,) are the items' family numbers; None where items share no families. With
+    families, whole families are drawn, `n` counts families, `columns` become (families, k) and
+    `items` keeps the original columns. The default interval is then that of the module `families`,
+    which differences always have. Means are NaN without an item, `se` below two.
+    """
 
     columns: np.ndarray
     seed: int = 0
@@ -62,12 +66,14 @@ class JointMeans:
     values: np.ndarray = field(init=False)
     se: np.ndarray = field(init=False)
     items: np.ndarray = field(init=False)
-    of_families: FamilyMeans | None = field(init=False, default=None)
+    family_means: FamilyMeans | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "items", self.columns)
         if self.families is not None:
-            object.__setattr__(self, "of_families", FamilyMeans.of(self.columns, self.families))
+            object.__setattr__(
+                self, "family_means", FamilyMeans.from_values(self.columns, self.families)
+            )
             object.__setattr__(self, "columns", by_family(self.columns, self.families))
         is_defined = ~np.isnan(self.columns)
         n = is_defined.sum(axis=0)
@@ -88,8 +94,8 @@ class JointMeans:
 
     @cached_property
     def studentized(self) -> np.ndarray:
-        """(n_boot, k) of (mean* - mean)/SE*; NaN where a replicate has no spread."""
-        # Centred first: square - mean² of values far from 0 loses all digits.
+        """(n_boot, k) values of (mean* - mean)/SE*; NaN where a replicate has no spread."""
+        # Center first: mean square - mean² of values far from 0 would lose all digits.
         x = self._centred(self.is_defined, self.values)
         k = x.shape[1]
         holes = np.where(self.is_defined, 0.0, np.nan)
@@ -97,7 +103,7 @@ class JointMeans:
             np.hstack([x + holes, x**2 + holes, self.is_defined]), self.n_boot, generator(self.seed)
         )
         mean, square, n = moments[:, :k], moments[:, k : 2 * k], moments[:, 2 * k :] * len(x)
-        # Divided by n, not n - 1; the factor is made good in the standard error below.
+        # This divides by n, not n - 1; the standard error below corrects the factor.
         variance = square - mean**2
         spread = (n > 1) & (variance > SLACK * np.maximum((x**2).max(axis=0, initial=0.0), SLACK))
         return np.divide(
@@ -117,7 +123,8 @@ class JointMeans:
         )
 
     def limits(self, kind: str, levels: Sequence[float]) -> np.ndarray:
-        """(2, levels, k) limits of one kind other than "default"; NaN where undefined."""
+        """Return (2, levels, k) limits of one kind other than "default"; NaN where undefined.
+        Raises BadInput for an unknown kind."""
         shares = np.asarray(levels, dtype=float)
         sides = np.repeat(
             np.array([0.5 - shares / 2, 0.5 + shares / 2])[:, :, None], self.n.size, axis=2
@@ -127,7 +134,7 @@ class JointMeans:
         if kind == "percentile":
             return column_quantiles(self.replicates, sides)
         if kind == "studentized":
-            # Sides turned round: the upper quantile of t* gives the lower limit.
+            # The sides are reversed: the upper quantile of t* gives the lower limit.
             return self.values - column_quantiles(self.studentized, sides[::-1]) * self.se
         if kind == "bca":
             percentiles = []
@@ -141,11 +148,11 @@ class JointMeans:
     def intervals(
         self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
     ) -> Intervals:
-        """Return the interval of each column at each level. One without width gives way to a
-        `stand_in` of `intervals`.
+        """Return the interval of each column at each level.
 
-        `bounds[j]` are the lowest and highest value that an item can have in column j. Under
-        "default" there is no interval below 10 items.
+        `bounds[j]` are the lowest and highest possible value of an item in column j. A `stand_in`
+        replaces an interval without width. The kind "default" has no interval below 10 items.
+        Raises BadInput for an unknown kind.
         """
         if kind not in KINDS:
             raise BadInput(
@@ -158,37 +165,37 @@ class JointMeans:
             for j in np.flatnonzero((kinds == "studentized") & undetermined(skipped)).tolist():
                 kinds[j], notes[j] = "bca", no_spread_note(skipped[j]) if self.se[j] > 0 else ""
         low, high = self._limits(kinds, levels, bounds)
-        lacking = (kinds != "none") & ~(high - low > SLACK)
-        low, high = self._within(low, high, bounds)
+        has_no_width = (kinds != "none") & ~(high - low > SLACK)
+        low, high = self._cut_at_bounds(low, high, bounds)
         methods = np.tile(kinds, (len(levels), 1))
         notes = np.tile(notes, (len(levels), 1))
-        for j in np.flatnonzero(lacking.any(axis=0)).tolist():
+        for j in np.flatnonzero(has_no_width.any(axis=0)).tolist():
             x = self.columns[self.is_defined[:, j], j]
-            instead = stand_in(x, x, np.ones(x.size), bounds[j], kinds[j])
-            for row in np.flatnonzero(lacking[:, j]).tolist():
+            substitute = stand_in(x, x, np.ones(x.size), bounds[j], kinds[j])
+            for row in np.flatnonzero(has_no_width[:, j]).tolist():
                 low[row, j], high[row, j] = (
-                    instead.limits(levels[row]) if instead.limits else (np.nan, np.nan)
+                    substitute.limits(levels[row]) if substitute.limits else (np.nan, np.nan)
                 )
-                methods[row, j] = instead.method
-                notes[row, j] = f"{instead.note} {notes[row, j]}".strip()
-        return Intervals(low, high, methods, notes, lacking)
+                methods[row, j] = substitute.method
+                notes[row, j] = f"{substitute.note} {notes[row, j]}".strip()
+        return Intervals(low, high, methods, notes, has_no_width)
 
     def estimates(
         self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
     ) -> list[list[Estimate]]:
-        """Return a list per column, with one Estimate per level: its `intervals` with all that a
-        number travels with."""
+        """Return one list per column, with one Estimate per level, from `intervals`."""
         intervals = self.intervals(kind, levels, bounds)
         coverages: dict[tuple[int, bool], float | None] = {}
         estimates = []
         for column, (n, column_bounds) in enumerate(zip(self.n.tolist(), bounds, strict=True)):
             signed = column_bounds != UNIT
-            # Coverage was simulated for items that stand for themselves.
-            if self.of_families is None and (n, signed) not in coverages:
+            # Coverage was simulated only for items without families.
+            if self.family_means is None and (n, signed) not in coverages:
                 coverages[n, signed] = measured_coverage(kind, n, signed=signed)
+            coverage = coverages.get((n, signed))
             estimates.append(
                 [
-                    self._estimate(intervals, row, column, level, coverages.get((n, signed)))
+                    self._estimate(intervals, row, column, level, coverage)
                     for row, level in enumerate(levels)
                 ]
             )
@@ -197,7 +204,7 @@ class JointMeans:
     def _limits(
         self, kinds: np.ndarray, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
     ) -> np.ndarray:
-        """(2, levels, k) limits of each column's own kind; NaN without one."""
+        """Return (2, levels, k) limits, each column by its entry in `kinds`; NaN for "none"."""
         limits = np.full((2, len(levels), kinds.size), np.nan)
         for kind in {*kinds} - {"none"}:
             columns = np.flatnonzero(kinds == kind)
@@ -206,7 +213,7 @@ class JointMeans:
             elif kind in KINDS:
                 limits[:, :, columns] = self.limits(kind, levels)[:, :, columns]
             else:
-                # What is left are the names of `FamilyMeans.methods`, whose limits go by bounds.
+                # All other kinds are names from `FamilyMeans.methods`, whose limits need bounds.
                 for shared_bounds in {bounds[j] for j in columns.tolist()}:
                     alike = [j for j in columns.tolist() if bounds[j] == shared_bounds]
                     limits[:, :, alike] = self.units.limits(levels, shared_bounds)[:, :, alike]
@@ -214,14 +221,14 @@ class JointMeans:
 
     @cached_property
     def units(self) -> FamilyMeans:
-        """The families, or each item as a family of one."""
-        return self.of_families or FamilyMeans(
+        """Means over the families, or over the items as families of one."""
+        return self.family_means or FamilyMeans(
             np.where(self.is_defined, self.columns, 0.0), self.is_defined.astype(float)
         )
 
-    def _few(self, j: int) -> str:
-        """Say why a column has no interval by default; "" where it has one."""
-        families = self.of_families
+    def _why_no_interval(self, j: int) -> str:
+        """Say why column j has no interval by default; "" where it has one."""
+        families = self.family_means
         n = int(self.n[j] if families is None else families.n[j])
         if n < MIN_N:
             return few_items(n)
@@ -229,31 +236,28 @@ class JointMeans:
             return ""
         return few_families(float(families.n_effective[j]))
 
-    def _within(
+    def _cut_at_bounds(
         self, low: np.ndarray, high: np.ndarray, bounds: Sequence[tuple[float, float]]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """`intervals.within` of every column and level."""
-        smallest, largest = (
-            np.where(np.isnan(self.items), hole, self.items) for hole in (np.inf, -np.inf)
-        )
+        """Cut every column and level as `intervals.cut_at_bounds` does one interval."""
+        is_hole = np.isnan(self.items)
+        smallest = np.where(is_hole, np.inf, self.items).min(axis=0, initial=np.inf)
+        largest = np.where(is_hole, -np.inf, self.items).max(axis=0, initial=-np.inf)
         least, most = np.reshape(bounds, (-1, 2)).T
-        is_own = (smallest.min(axis=0, initial=np.inf) >= least) & (
-            largest.max(axis=0, initial=-np.inf) <= most
-        )
-        return np.where(is_own & (low < least), least, low), np.where(
-            is_own & (high > most), most, high
-        )
+        can_cut = (smallest >= least) & (largest <= most)
+        low = np.where(can_cut & (low < least), least, low)
+        return low, np.where(can_cut & (high > most), most, high)
 
     def _kinds(self, kind: str, bounds: Sequence[tuple[float, float]]) -> np.ndarray:
-        """(k,) what each column's interval is of; "none" where it has none."""
+        """Return the (k,) kind of each column's interval; "none" where it has no interval."""
         if kind != "default":
             return np.where(self.n > 0, kind, "none").astype(object)
         unit_methods = {}
         kinds = []
         for j, column_bounds in enumerate(bounds):
-            if self._few(j):
+            if self._why_no_interval(j):
                 kinds.append("none")
-            elif self.of_families is None and column_bounds == UNIT:
+            elif self.family_means is None and column_bounds == UNIT:
                 kinds.append(self._kind_of_share(j))
             else:
                 if column_bounds not in unit_methods:
@@ -262,24 +266,25 @@ class JointMeans:
         return np.array(kinds, dtype=object)
 
     def _kind_of_share(self, j: int) -> str:
-        """Choose Wilson's of 0/1 items below 30 and of rare and nearly certain shares; else
-        Student's t from 30 items on, and the studentised bootstrap below."""
+        """Choose the default kind of column j, whose items do not share families. Wilson's for rare
+        and nearly certain shares, and for 0/1 items below 30. All others have Student's t from 30
+        items on, and the studentised bootstrap below."""
         values = self.columns[self.is_defined[:, j], j]
-        if (
-            min(self.values[j], 1 - self.values[j]) < RARE
-            and values.min() >= 0
-            and values.max() <= 1
-        ):
+        is_extreme = min(self.values[j], 1 - self.values[j]) < RARE
+        if is_extreme and values.min() >= 0 and values.max() <= 1:
             return "wilson"
         if self.n[j] >= CLT_MIN_N:
             return "clt_cluster"
         return "wilson" if np.isin(values, (0, 1)).all() else "studentized"
 
     def _wilson(self, columns: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-        """(2, levels, columns) Wilson's limits of the sum among n. A share varies less than 0 or 1
-        would, so of shares they hold at least what they promise. Below `RARE` they stay within the
-        t interval of a mean of `RARE`, which follows: a bound never falls when a flip is added. The
-        same from the other end above 1 - `RARE`."""
+        """Return (2, levels, columns) Wilson limits, with each column's sum as the number of hits.
+
+        An item between 0 and 1 varies less than a 0/1 item, so the limits cover at least their
+        level. Below `RARE` they stay within the t interval of a mean of exactly `RARE`, the kind
+        that takes over there, so no bound falls when a flip is added. Above 1 - `RARE` the same
+        holds from the other end.
+        """
         sizes, values = self.n[columns], self.values[columns]
         by_level = []
         for level in levels:
@@ -294,13 +299,11 @@ class JointMeans:
         t = t_quantiles(0.5 + np.asarray(levels, dtype=float)[:, None] / 2, sizes - 1)
         half = t * np.sqrt(RARE * (1 - RARE) / (sizes - 1))
         low, high = limits
-        # No bound lies above that of a mean of `RARE`: it could fall when a flip is added.
         rare = np.minimum(low, np.maximum(RARE - half, 0.0)), np.minimum(high, RARE + half)
         sure = np.maximum(low, 1 - RARE - half), np.maximum(high, np.minimum(1 - RARE + half, 1.0))
-        many = sizes >= CLT_MIN_N
-        return np.where(
-            many & (values < RARE), rare, np.where(many & (values > 1 - RARE), sure, limits)
-        )
+        has_many_items = sizes >= CLT_MIN_N
+        limits = np.where(has_many_items & (values > 1 - RARE), sure, limits)
+        return np.where(has_many_items & (values < RARE), rare, limits)
 
     def _estimate(
         self, intervals: Intervals, row: int, j: int, level: float, coverage: float | None
@@ -311,16 +314,16 @@ class JointMeans:
         low, high = float(intervals.low[row, j]), float(intervals.high[row, j])
         method, note = str(intervals.methods[row, j]), str(intervals.notes[row, j])
         if method == "none":
-            return without_interval(value, n, level, note or self._few(j))
+            return without_interval(value, n, level, note or self._why_no_interval(j))
         if intervals.is_stand_in[row, j]:
             return Estimate(value, low, high, level, method, n, None, note, coverage)
-        effective = None if self.of_families is None else float(self.of_families.n_effective[j])
+        effective = None if self.family_means is None else float(self.family_means.n_effective[j])
         seed = self.seed if method in RESAMPLING else None
         return Estimate(value, low, high, level, method, n, seed, note, coverage, effective)
 
 
 def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Return Student's t at `shares` (..., k) with `df` (k,); NaN below one degree of freedom."""
+    """Return quantiles of Student's t at `shares` (..., k) with `df` (k,); NaN where df < 1."""
     from scipy.special import stdtrit
 
     return np.where(df < 1, np.nan, stdtrit(np.maximum(df, 1), shares))
@@ -336,15 +339,13 @@ def joint_means(
 ) -> list[Estimate]:
     """Return the mean share of each column, with intervals from one joint item draw.
 
-    With the same items in the same order the limits are those of a decomposition, because the draws
-    are the same.
+    For the same items in the same order the draws, and so the limits, are those of a decomposition.
 
     Parameters
     ----------
     columns : (items, k) values in [0, 1], NaN where an item does not define the column.
     kind : one of `KINDS`.
-    families : (items,) numbers of what items share; then families are drawn. None: items stand for
-        themselves.
+    families : (items,) family numbers; whole families are then drawn. None: single items are drawn.
 
     Returns
     -------
@@ -360,39 +361,42 @@ def joint_means(
 
 
 def column_quantiles(sample: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the linear percentiles of each column of (B, k), NaN left out; `shares` (..., k)
-    differ by column. NaN without values."""
-    # NaN sorts to the end, so each column's values stand in its first rows.
+    """Return linear quantiles (..., k) of each column of `sample` (B, k), NaN left out. `shares`
+    (..., k) may differ by column. NaN for a column without values."""
+    # NaN sorts to the end, so each column's values fill its first rows.
     ordered = np.sort(sample, axis=0)
     last = (~np.isnan(sample)).sum(axis=0) - 1
     position = np.clip(shares, 0, 1) * np.maximum(last, 0)
     low = np.floor(np.nan_to_num(position)).astype(int)
+    high = np.minimum(low + 1, np.maximum(last, 0))
     columns = np.broadcast_to(np.arange(sample.shape[1]), low.shape)
-    below, above = ordered[low, columns], ordered[np.minimum(low + 1, np.maximum(last, 0)), columns]
+    below, above = ordered[low, columns], ordered[high, columns]
     return np.where(last < 0, np.nan, below + (above - below) * (position - low))
 
 
 def undetermined(skipped: float) -> bool:
-    """Return True where too many resamples have no spread. They belong at the far ends of the
-    studentised distribution. Where they are more than a tail holds, its quantile is lost: simulated
-    coverage falls to .63-.88 at 10-26 items with few that flip, and BCa keeps .95. The tail is that
-    of 99%, whatever the level: a method that changed with it would make a lower level's interval
-    the wider one."""
+    """Return True where too many resamples, a share `skipped`, have no spread.
+
+    Such resamples belong at the far ends of the studentised distribution. If they are more than a
+    tail holds, its quantile is lost: simulated coverage falls to .63-.88 at 10-26 items of which
+    few flip, where BCa keeps .95.
+    """
+    # The tail of a 99% interval at every level: if the method changed with the level, the interval
+    # of a lower level could be wider than that of a higher one.
     return skipped > 0.005
 
 
 def no_spread_note(skipped: float) -> str:
-    """Return the note of an interval whose resamples could not all be studentised; `skipped` is
-    their share."""
+    """Return the note of an interval for which a share `skipped` of resamples has no spread."""
     return (
         f"{100 * skipped:.0f}% of the resamples had no spread to studentise with, so BCa stands in."
     )
 
 
-# Coverage of the intervals in simulation: how often they really hold the truth.
-# `measured_coverage.json` is written by `python -m tests.lab.simulations.coverage` from planted
-# worlds of 26 to 500 items. An interval that is short is labelled with its measured coverage; one
-# that is too short is shown and nothing is claimed of it.
+# Coverage of the intervals: the share of simulated sets whose interval held the truth.
+# `python -m tests.lab.simulations.coverage` writes `measured_coverage.json` from planted worlds of
+# 26 to 500 items. Short intervals are labelled with their measured coverage. Those that are too
+# short are shown, but no claim rests on them.
 
 
 SIGNED = ("A", "A_minus_G")
@@ -402,10 +406,12 @@ TABLE = Path(__file__).with_name("measured_coverage.json")
 def measured_coverage(
     kind: str, n: int, *, signed: bool = False, rows: Sequence[dict] | None = None
 ) -> float | None:
-    """Return the smallest share of simulated sets whose 95% interval held the truth, over the
-    planted worlds of about `n` items: the largest simulated size that is not above `n`, or the
-    smallest one. `kind` is one of `intervals.KINDS`; `signed` means a difference (A or A − G), not
-    a share. None for a kind that was not simulated. `rows` replace the stored table."""
+    """Return the lowest simulated coverage of a 95% interval over `n` items.
+
+    It is the minimum over the planted worlds of one size: the largest simulated size up to `n`, or
+    the smallest of all. `kind` is one of `intervals.KINDS`; `signed` means a difference (A or
+    A − G), not a share. None for a kind that was not simulated. `rows` replace the stored table.
+    """
     kind_rows = [
         row
         for row in rows or _table_rows()

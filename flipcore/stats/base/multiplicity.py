@@ -1,8 +1,7 @@
-"""Adjusted p-values for a family declared before looking. Equal to
-statsmodels.stats.multitest.multipletests.
+"""Adjusted p-values for a family of tests that was declared before looking.
 
-A NaN p-value stays NaN and is not a member of the family. Inputs are p-values in any order; outputs
-keep that order.
+They equal those of statsmodels.stats.multitest.multipletests. Outputs keep the order of the inputs.
+A NaN p-value stays NaN and is not a member of the family.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ import numpy as np
 
 
 def bonferroni(p: Sequence[float]) -> list[float]:
-    """Adjust for the family-wise error, under any dependence."""
+    """Adjust for the family-wise error under any dependence (Bonferroni)."""
     return _adjusted(p, lambda q: q * q.size)
 
 
@@ -21,18 +20,20 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def bh(p: Sequence[float] | np.ndarray) -> list[float]:
-    """Adjust for the false discovery rate: independent or PRDS p-values, so also conformal ones
-    (Benjamini & Hochberg 1995)."""
+    """Adjust for the false discovery rate (Benjamini & Hochberg 1995).
+
+    The p-values must be independent or PRDS, as conformal ones are."""
     return _adjusted(p, _step_up)
 
 
 def by(p: Sequence[float]) -> list[float]:
     """Adjust for the false discovery rate under any dependence (Benjamini & Yekutieli 2001)."""
-    # The harmonic sum is the price of allowing any dependence.
+    # Allowing any dependence costs the factor of the harmonic sum.
     return _adjusted(p, lambda q: _step_up(q) * (1 / np.arange(1, q.size + 1)).sum())
 
 
 def _step_up(q: np.ndarray) -> np.ndarray:
+    """Return the Benjamini-Hochberg adjustment of ascending p-values."""
     scaled = q * q.size / np.arange(1, q.size + 1)
     return np.minimum.accumulate(scaled[::-1])[::-1]
 
@@ -40,13 +41,12 @@ def _step_up(q: np.ndarray) -> np.ndarray:
 def _adjusted(
     p: Sequence[float] | np.ndarray, adjust: Callable[[np.ndarray], np.ndarray]
 ) -> list[float]:
-    """`adjust` gets the family's p-values in ascending order; its result is capped at 1 and put
-    back in place."""
+    """Apply `adjust` to the family's p-values in ascending order, and cap the results at 1."""
     p_values = np.asarray(p, dtype=float).ravel()
     family = np.flatnonzero(~np.isnan(p_values))
-    # A stable sort gives equal p-values the same result whatever machine sorts them.
+    # A stable sort gives the same result for equal p-values on every machine.
     order = family[np.argsort(p_values[family], kind="stable")]
-    out = np.full(p_values.size, np.nan)
+    adjusted = np.full(p_values.size, np.nan)
     if order.size:
-        out[order] = np.minimum(adjust(p_values[order]), 1.0)
-    return out.tolist()
+        adjusted[order] = np.minimum(adjust(p_values[order]), 1.0)
+    return adjusted.tolist()

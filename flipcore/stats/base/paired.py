@@ -1,5 +1,4 @@
-"""The same items before and after a change, and drops of two sets: McNemar's test, discordant
-items, Welch's t.
+"""Tests of the same items before and after a change (McNemar) and of the drops of two sets (Welch).
 
 b counts broken items (right -> wrong), c fixed ones (wrong -> right).
 """
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from flipcore.core.errors import BadInput
 
 SLACK = 1e-12
-# a variance below it is rounding: one changed item among 10,000 with ten rewrites leaves 1e-10
+# A smaller variance is a rounding error: one changed item among 10,000 with ten rewrites has 1e-10.
 FLAT = 1e-14
 
 
@@ -24,11 +23,11 @@ def correctness(values: ArrayLike | str) -> np.ndarray:
 
 
 def mcnemar(b: int, c: int) -> dict[str, float]:
-    """Return McNemar's p-values for `b` broken and `c` fixed items; no discordant item: all 1.
+    """Return McNemar's p-values for `b` broken and `c` fixed items; all are 1 for b = c = 0.
 
-    exact = min(1, 2 binomial tails); midp; chi2_cc with continuity correction (the source's 2.5e-08
-    is chi2_cc of b = 33, c = 0; the exact p is 2.3e-10); chi2; one_sided_exact for "more broken
-    than fixed".
+    The keys are exact (twice the binomial tail), midp, chi2_cc (with continuity correction), chi2
+    and one_sided_exact ("more broken than fixed"). The source's 2.5e-08 for b = 33 and c = 0 is
+    chi2_cc; the exact p is 2.3e-10.
     """
     from scipy.stats import binom, chi2
 
@@ -38,7 +37,7 @@ def mcnemar(b: int, c: int) -> dict[str, float]:
     tail, point = float(binom.cdf(min(b, c), n, 0.5)), float(binom.pmf(min(b, c), n, 0.5))
     return {
         "exact": min(1.0, 2 * tail),
-        # Half the probability of the observed table counts in each tail.
+        # Each tail counts only half the probability of the observed table.
         "midp": min(1.0, 2 * tail - point),
         "chi2_cc": float(chi2.sf(max(abs(b - c) - 1, 0) ** 2 / n, 1)),
         "chi2": float(chi2.sf((b - c) ** 2 / n, 1)),
@@ -47,8 +46,10 @@ def mcnemar(b: int, c: int) -> dict[str, float]:
 
 
 def pairs(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the correctness before and after of the items that have both; an item that the rewrite
-    method could not perturb is left out of both."""
+    """Return the correctness before (`o`) and after (`p`) of the items that have both.
+
+    NaN after means that the rewrite method could not perturb the item. Raises BadInput for unequal
+    lengths."""
     before, after = correctness(o), correctness(p)
     if before.shape != after.shape:
         raise BadInput(
@@ -59,8 +60,8 @@ def pairs(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarra
 
 
 def discordant(o: ArrayLike | str, p: ArrayLike | str) -> tuple[int, int, int]:
-    """Return (b, c, n): broken, fixed and all items, of 0/1 correctness before `o` and after
-    `p`."""
+    """Return the numbers of broken, fixed and all items, from 0/1 correctness before (`o`) and
+    after (`p`)."""
     before, after = pairs(o, p)
     return (
         int(np.sum((before == 1) & (after == 0))),
@@ -70,8 +71,10 @@ def discordant(o: ArrayLike | str, p: ArrayLike | str) -> tuple[int, int, int]:
 
 
 def gap_welch(db: ArrayLike, dc: ArrayLike, level: float = 0.95) -> dict[str, float]:
-    """Compute Welch's two-sided t on drops per item. Fewer than two items in a set: NaN. No
-    variance at all: no interval (NaN), p = 1 if the gap is 0 and p = 0 otherwise."""
+    """Return {gap, se, t, df, p, lo, hi} of Welch's two-sided t on drops per item, `db` - `dc`.
+
+    All are NaN below two items in a set. Without variance the limits are NaN, and p is 1 for a gap
+    of 0 and 0 otherwise."""
     from scipy.stats import t as student
 
     first, second = np.asarray(db, dtype=float), np.asarray(dc, dtype=float)

@@ -1,4 +1,4 @@
-"""Number of items that a design needs, and the smallest effect that it can see (normal
+"""Number of items that a design needs, and the smallest effect that it detects (normal
 approximations)."""
 
 import math
@@ -6,7 +6,7 @@ import math
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.intervals import z_quantile
 
-SLACK = 1e-9  # a whole number that misses itself by rounding is not rounded up
+SLACK = 1e-9  # keeps `ceil` from rounding up a whole number with a rounding error
 
 
 def _z_sum(alpha: float, power: float, *, two_sided: bool = True) -> float:
@@ -29,11 +29,10 @@ def n_for_gap(
     *,
     two_sided: bool = True,
 ) -> float:
-    """Return the number of items per set for a drop gap of `gap`; `disc` is the share of items that
-    change, `drop` the net drop.
+    """Return the number of items per set to detect a difference `gap` between two drops.
 
-    A gap of 0 needs infinitely many. Divide by the rewrite method's coverage to get the items to
-    author.
+    Per set, `disc` is the share of items that change and `drop` the net drop. Infinite for a gap of
+    0. `n_to_author` adds the items that the rewrite method cannot perturb.
     """
     if gap == 0:
         return math.inf
@@ -42,16 +41,16 @@ def n_for_gap(
 
 
 def n_to_author(n: float, coverage: float) -> float:
-    """Return the number of items to start from so that `n` remain when the rewrite method can
-    perturb a share `coverage` of them."""
+    """Return the number of items to start from so that `n` remain, if the rewrite method perturbs a
+    share `coverage` of them. Raises BadInput for a coverage outside (0, 1]."""
     if not 0 < coverage <= 1:
         raise BadInput(f"Coverage came as {coverage}: it is a share above 0 and at most 1.")
     return math.ceil(n / coverage - SLACK) if math.isfinite(n) else math.inf
 
 
 def n_two_prop(p1: float, p2: float, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Return the number of items per arm to tell two independent proportions apart (pooled variance
-    under the null; Fleiss 1981)."""
+    """Return the number of items per arm to tell two independent proportions apart; infinite where
+    they are equal. The variance is pooled under the null (Fleiss 1981)."""
     if p1 == p2:
         return math.inf
     pooled = (p1 + p2) / 2
@@ -73,6 +72,6 @@ def n_tost_two_prop(p: float, margin: float, alpha: float = 0.05, power: float =
     one-sided tests; Chow, Shao & Wang 2008)."""
     if margin <= 0:
         raise BadInput(f"The margin came as {margin}: equivalence needs a margin above 0.")
-    # With equal shares both one-sided tests must succeed, so the second kind of error is split.
+    # Both one-sided tests must succeed, so the error 1 - power is split between them.
     z = z_quantile(1 - alpha) + z_quantile(1 - (1 - power) / 2)
     return math.ceil(z**2 * 2 * p * (1 - p) / margin**2 - SLACK)

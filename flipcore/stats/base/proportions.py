@@ -1,5 +1,5 @@
-"""Closed-form intervals for shares and their differences, and the one that stands in for an
-interval without width. Every interval is [low, high]; no cases -> NaN."""
+"""Closed-form intervals for shares and their differences, and the substitute for an interval
+without width. Every interval is [low, high], and NaN without cases."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ def t_quantile(p: float, df: float) -> float:
 
 
 def wilson(k: float, n: float, level: float = 0.95) -> list[float]:
-    """Return the Wilson score interval of k of n; n = 0 -> NaN."""
+    """Return the Wilson score interval of k of n cases. Raises BadInput for k outside 0 to n."""
     _check_counts(k, n)
     if n == 0:
         return [NAN, NAN]
@@ -35,12 +35,12 @@ def wilson(k: float, n: float, level: float = 0.95) -> list[float]:
     p = k / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    # At k = 0 and k = n the limits are exactly 0 and 1; rounding would miss them.
+    # At k = 0 and k = n one limit is exactly 0 or 1; rounding errors would miss it.
     return [0.0 if k == 0 else max(0.0, centre - half), 1.0 if k == n else min(1.0, centre + half)]
 
 
 def clopper_pearson(k: int, n: int, level: float = 0.95) -> list[float]:
-    """Return the exact binomial interval of k of n; n = 0 -> NaN."""
+    """Return the exact binomial interval of k of n cases. Raises BadInput for k outside 0 to n."""
     from scipy.special import betaincinv
 
     _check_counts(k, n)
@@ -54,16 +54,16 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> list[float]:
 
 
 def newcombe_diff(k1: float, n1: float, k2: float, n2: float, level: float = 0.95) -> list[float]:
-    """Return the interval of p1 - p2 of independent samples by Newcombe's (1998) method 10: Wilson
-    limits combined by squares."""
+    """Return the interval of k1/n1 - k2/n2 of independent samples by Newcombe's (1998) method 10:
+    Wilson limits combined by squares."""
     if n1 == 0 or n2 == 0:
         return [NAN, NAN]
     return mover(k1 / n1, wilson(k1, n1, level), k2 / n2, wilson(k2, n2, level))
 
 
 def mover(d1: float, limits1: Sequence[float], d2: float, limits2: Sequence[float]) -> list[float]:
-    """Return the interval of d1 - d2 of independent estimates from the limits of each (MOVER; Zou &
-    Donner 2008)."""
+    """Return the interval of d1 - d2 from the limits of each, for independent estimates (MOVER; Zou
+    & Donner 2008)."""
     (low1, high1), (low2, high2) = limits1, limits2
     return [
         d1 - d2 - math.hypot(d1 - low1, high2 - d2),
@@ -72,12 +72,12 @@ def mover(d1: float, limits1: Sequence[float], d2: float, limits2: Sequence[floa
 
 
 def bonett_price(b: float, c: float, n: float, level: float = 0.95) -> list[float]:
-    """Return the interval of the paired difference (b - c)/n with discordant counts b and c of n
-    pairs: adjusted Wald (Bonett & Price 2012)."""
+    """Return the adjusted Wald interval (Bonett & Price 2012) of the paired difference (b - c)/n,
+    where b and c are the discordant counts of n pairs."""
     _check_counts(b + c, n)
     if n == 0:
         return [NAN, NAN]
-    # One pair is added to each discordant cell, so there is a width even without any change.
+    # A pair is added to each discordant cell, so the interval has a width even without a change.
     p, q = (b + 1) / (n + 2), (c + 1) / (n + 2)
     half = z_quantile(0.5 + level / 2) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
     return [max(-1.0, p - q - half), min(1.0, p - q + half)]
@@ -86,8 +86,9 @@ def bonett_price(b: float, c: float, n: float, level: float = 0.95) -> list[floa
 def hoeffding(
     mean: float, n: int, level: float = 0.95, bounds: tuple[float, float] = (0.0, 1.0)
 ) -> list[float]:
-    """Return the interval of the mean of n independent values within `bounds`, whatever their
-    distribution; never degenerate."""
+    """Return the interval of the mean of n independent values within `bounds`, of any distribution.
+
+    It always has a width."""
     if n == 0:
         return [NAN, NAN]
     half = (bounds[1] - bounds[0]) * math.sqrt(math.log(2 / (1 - level)) / (2 * n))
@@ -103,8 +104,8 @@ def _check_counts(k: float, n: float) -> None:
 
 @dataclass(frozen=True)
 class StandIn:
-    """An interval in place of one without width. `limits` gives [low, high] at a level, None where
-    nothing stands in; `note` says why, or which kind does."""
+    """Substitute for an interval without width. `limits` gives [low, high] at a level; None where
+    there is no substitute. `note` says why, or names the kind that is used."""
 
     method: str
     note: str
@@ -118,7 +119,11 @@ def stand_in(
     bounds: tuple[float, float] | None,
     kind: str,
 ) -> StandIn:
-    """Return the interval that has a width where `kind` has none; the same one at every level."""
+    """Return the substitute for an interval of `kind` without width; its kind holds at all levels.
+
+    `x` are the values, `sums` and `sizes` those of the clusters. `bounds` are the lowest and
+    highest possible value, None if unknown.
+    """
     value, n = float(x.mean()), sums.size
     if kind == "conf_seq":
         reason = "needs values that differ; all are equal so far"

@@ -1,5 +1,4 @@
-"""Retention of an audit: the share of reviewed pairs that was kept, under a rule that is stored
-with the number."""
+"""Retention of an audit: the share of reviewed pairs that a stated rule kept."""
 
 import math
 from collections.abc import Sequence
@@ -12,8 +11,8 @@ RULES = ("majority", "unanimous")
 
 
 def passes(votes: Sequence[bool], rule: str = "majority") -> bool:
-    """Return True where `votes` keep a pair: more than half (`majority`) or all of them
-    (`unanimous`). No vote keeps nothing."""
+    """Return True where `votes` keep a pair: more than half of them for `majority`, all for
+    `unanimous`. Without a vote it is not kept. Raises BadInput for an unknown rule."""
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not one of {', '.join(RULES)}.")
     n_yes = sum(bool(vote) for vote in votes)
@@ -21,7 +20,7 @@ def passes(votes: Sequence[bool], rule: str = "majority") -> bool:
 
 
 def retention(kept: int, total: int) -> dict[str, float]:
-    """Return {rate, lo, hi}: the share kept with Wilson's interval; nothing audited: NaN."""
+    """Return {rate, lo, hi}: the share kept with Wilson's interval; NaN where `total` is 0."""
     low, high = wilson(kept, total)
     return {"rate": kept / total if total else math.nan, "lo": low, "hi": high}
 
@@ -31,8 +30,8 @@ def retention_pairs(
     path_votes: Sequence[Sequence[bool]],
     rule: str = "majority",
 ) -> dict[str, float]:
-    """Return {kept, total, rate}: a pair is kept iff its votes on meaning AND those on the solution
-    path pass `rule`."""
+    """Return {kept, total, rate}. A pair is kept if both its votes on meaning (`sem_votes`) and
+    those on the solution path pass `rule`. Raises BadInput for unequal lengths."""
     if len(sem_votes) != len(path_votes):
         raise BadInput(
             f"Both checks must cover the same pairs: came {len(sem_votes)} and {len(path_votes)}."
@@ -47,15 +46,7 @@ def retention_pairs(
 def retention_estimate(
     kept: int, total: int, rule: str = "majority", level: float = 0.95
 ) -> Estimate:
-    """Return retention as an Estimate whose note names the rule it depends on."""
+    """Return retention as an Estimate whose note names the rule."""
     rate, (low, high) = retention(kept, total)["rate"], wilson(kept, total, level)
-    return Estimate(
-        rate,
-        low,
-        high,
-        level,
-        "wilson",
-        total,
-        None,
-        f"Kept: {rule} of the reviewers on both checks.",
-    )
+    note = f"Kept: {rule} of the reviewers on both checks."
+    return Estimate(rate, low, high, level, "wilson", total, None, note)

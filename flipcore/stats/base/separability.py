@@ -1,10 +1,10 @@
 """Telling two sets apart by a classifier: out-of-fold scores, and a p-value from permuting the
 whole cross-validation.
 
-The classifier is a callable (train X, train labels, test X) -> scores of label 1 (0.5 divides), so
-this module needs no machine-learning package. Folds share training data, so a binomial test of the
-hits is too small by half; entries written from one another sit in one fold, or the classifier
-learns that a close neighbour means "the other set".
+The classifier is a callable (train X, train labels, test X) -> scores of label 1, with 0.5 as the
+threshold. So this module needs no machine-learning package. Folds share training data, so the p of
+a binomial test of the hits is too small by half. Entries written from one another must be in the
+same fold, or the classifier learns that a close neighbour means "the other set".
 """
 
 import math
@@ -28,9 +28,10 @@ SLACK = 1e-12
 def grouped_folds(
     labels: np.ndarray, groups: np.ndarray, n_folds: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return (n,) fold of each row: groups stay whole, and each fold gets its share of both labels.
+    """Return the (n,) fold of each row: groups stay whole, and each fold gets both labels evenly.
 
-    Groups come in random order within their make-up (labels contained), and are dealt out in turn.
+    Groups are sorted by size and share of label 1, in random order among equals, and go to the
+    folds in turn. Raises BadInput for fewer groups than folds.
     """
     names, code = np.unique(groups, return_inverse=True)
     if len(names) < n_folds:
@@ -38,7 +39,7 @@ def grouped_folds(
             f"{n_folds} folds need at least as many groups and {len(names)} came: use fewer folds."
         )
     ones, sizes = np.bincount(code, weights=labels), np.bincount(code)
-    # A stable sort of a random order: random within groups of one make-up.
+    # lexsort is stable, so groups of the same size and share keep their random order.
     order = rng.permutation(len(names))
     order = order[np.lexsort((sizes[order], ones[order] / sizes[order]))]
     fold_of_group = np.empty(len(names), dtype=int)
@@ -49,7 +50,7 @@ def grouped_folds(
 def out_of_fold(
     X: np.ndarray, labels: np.ndarray, folds: np.ndarray, fit_predict: FitPredict
 ) -> np.ndarray:
-    """Return (n,) scores, each from a classifier that saw no row of the fold."""
+    """Return (n,) scores, each from a classifier trained without any row of that fold."""
     scores = np.empty(len(labels))
     for fold in np.unique(folds):
         test = folds == fold
@@ -58,23 +59,24 @@ def out_of_fold(
 
 
 def balanced_accuracy(labels: np.ndarray, scores: np.ndarray) -> float:
-    """Return the mean of the two labels' hit rates at a score of 0.5; a score of exactly 0.5 is
-    half a hit. One label only: NaN."""
+    """Return the mean of the two labels' hit rates at a threshold of 0.5; NaN with one label. A
+    score of exactly 0.5 is half a hit."""
+    if np.unique(labels).size < 2:
+        return math.nan
     hit = np.where(scores == 0.5, 0.5, (scores > 0.5) == (labels == 1))
-    rates = [
-        hit[labels == label].mean() if (labels == label).any() else math.nan for label in (0, 1)
-    ]
-    return float(np.mean(rates))
+    return float(np.mean([hit[labels == label].mean() for label in (0, 1)]))
 
 
 @dataclass(frozen=True)
 class Separability:
-    """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of
-    the whole cross-validation, `p_below` the same for an accuracy that is too low; `k_correct` of
-    `n` is what the source counts. `upper` is a one-sided 95% bound on
-    balanced accuracy: the wider of the binomial one and that from the spread of the permutations,
-    `null_sd`; never counted from below one half, because guessing worse than a coin is no evidence
-    of sameness. `too_few` says why nothing may be claimed, else ""."""
+    """Out-of-fold results.
+
+    `p` is the one-sided (b+1)/(m+1) of balanced accuracy under permutation of the whole
+    cross-validation; `p_below` is the same for an accuracy that is too low. `k_correct` of `n` is
+    the count that the source reports. `upper` is a one-sided 95% bound on balanced accuracy: the
+    larger of the binomial bound and one from the spread `null_sd` of the permutations. `too_few`
+    says why nothing may be claimed, else "".
+    """
 
     balanced: Estimate
     upper: float
@@ -102,23 +104,24 @@ def separability(
 ) -> Separability:
     """Return the cross-validated separability of two sets, with a permutation test.
 
-    Labels are permuted within groups where `paired`; where no group has both labels (templates)
-    whole groups are shuffled; otherwise rows are. The whole cross-validation runs again each time.
+    Labels are permuted within groups if `paired`. Otherwise whole groups are shuffled where no
+    group has both labels (templates), and single rows where one has. Each permutation repeats the
+    whole cross-validation.
 
     Parameters
     ----------
     X : (n, ...) rows.
     labels : (n,) 0 or 1.
-    fit_predict : (train X, train labels, test X) -> scores of label 1, divided at 0.5.
-    groups : (n,) names; the rows of a group sit in one fold.
+    fit_predict : (train X, train labels, test X) -> scores of label 1, with 0.5 as the threshold.
+    groups : (n,) names; the rows of a group are in one fold. None: each row is a group.
     paired : True where each group has one row of either label.
     m : number of permutations.
-    watch : told after each permutation how many of how many are done.
+    watch : called after each permutation with the number done and `m`.
 
     Raises
     ------
     BadInput
-        With one label only, or when `paired` groups are not pairs.
+        For unequal lengths, one label only, or `paired` groups that are not pairs.
     """
     y = np.asarray(labels, dtype=int)
     if groups is None:
@@ -160,6 +163,7 @@ def _summary(
     paired: bool,
 ) -> Separability:
     """Compare the observed scores (n,) with the balanced accuracies (m,) of the permutations."""
+    # The slack makes accuracies that differ only by rounding count as ties.
     b, m = int((draws >= observed - SLACK).sum()), len(draws)
     n_below = int((draws <= observed + SLACK).sum())
     k = int(((scores > 0.5) == (y == 1)).sum())
@@ -168,8 +172,9 @@ def _summary(
         observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent."
     )
     null_sd = float(draws.std())
-    # The wider of two bounds; from below one half nothing is gained, because guessing worse than a
-    # coin is no evidence of sameness.
+    # An observed accuracy below one half does not lower the bound: guessing worse than a coin is no
+    # evidence of sameness.
+    # The upper end of a two-sided 90% interval is a one-sided 95% bound.
     upper = max(
         _balanced_limits(y, scores, observed, 0.90)[1],
         max(observed, 0.5) + z_quantile(0.95) * null_sd,
@@ -180,8 +185,8 @@ def _summary(
 
 
 def _too_few(y: np.ndarray, group: np.ndarray, *, paired: bool) -> str:
-    """Say why no claim rests on these rows: fewer than ten groups of one label, or shared groups
-    that are no pairs."""
+    """Say why these rows support no claim, else "". A label has fewer than ten groups, or groups
+    have both labels without being pairs."""
     fewest = min(len(set(group[y == label].tolist())) for label in (0, 1))
     if fewest < MIN_N:
         return f"{fewest} entries or sources in one set, and at least {MIN_N} are needed"
@@ -202,7 +207,7 @@ def _run(
     n_folds: int,
     rng: np.random.Generator,
 ) -> tuple[float, np.ndarray]:
-    """Run a whole cross-validation, folds drawn anew: (balanced accuracy, scores)."""
+    """Run a whole cross-validation on newly drawn folds; return balanced accuracy and scores."""
     scores = out_of_fold(X, y, grouped_folds(y, group, n_folds, rng), fit_predict)
     return balanced_accuracy(y, scores), scores
 
@@ -213,7 +218,7 @@ def _relabelled(
     """Return (n,) labels shuffled as the null hypothesis allows."""
     if not paired:
         sizes, ones = np.bincount(group), np.bincount(group, weights=y)
-        # Groups of one label each (templates) are exchangeable as wholes, their rows are not.
+        # Groups of one label each (templates) are exchangeable only as wholes.
         if sizes.max() > 1 and ((ones == 0) | (ones == sizes)).all():
             return rng.permutation((ones > 0).astype(int))[group]
         return rng.permutation(y)
@@ -223,26 +228,25 @@ def _relabelled(
 def _balanced_limits(
     y: np.ndarray, scores: np.ndarray, value: float, level: float
 ) -> tuple[float, float]:
-    """Return the limits of half the sum of two shares, each with Wilson's interval, joined by
-    squares (MOVER)."""
+    """Return the limits of balanced accuracy `value` from the Wilson limits of both hit rates."""
     hit = (scores > 0.5) == (y == 1)
-    parts = []
+    below, above = [], []
     for label in (0, 1):
         k, n = int(hit[y == label].sum()), int((y == label).sum())
         low, high = wilson(k, n, level)
-        parts.append((k / n - low, high - k / n))
-    # The hit rates of the two labels rest on different rows, so their distances add by squares.
-    below, above = (math.hypot(parts[0][i], parts[1][i]) / 2 for i in (0, 1))
-    return value - below, value + above
+        below.append(k / n - low)
+        above.append(high - k / n)
+    # MOVER: the two hit rates rest on different rows, so their distances add by squares.
+    return value - math.hypot(*below) / 2, value + math.hypot(*above) / 2
 
 
 def logistic(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> np.ndarray:
-    """Fit and predict by L2 logistic regression (C = 1, balanced) on columns standardised by the
-    training rows."""
+    """Return (test rows,) scores of L2 logistic regression (C = 1, balanced class weights). Columns
+    are standardised by the training rows."""
     learners()
     from sklearn.linear_model import LogisticRegression
 
-    # From the training rows alone: the test rows must not shape what is predicted of them.
+    # From the training rows alone: test rows must not influence their own prediction.
     mean, sd = X_train.mean(axis=0), X_train.std(axis=0)
     scale = np.where(sd > 0, sd, 1)
     model = LogisticRegression(C=1.0, class_weight="balanced", max_iter=1_000)
@@ -250,27 +254,24 @@ def logistic(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> np
     return model.predict_proba((X_test - mean) / scale)[:, 1]
 
 
-# Area under the ROC curve, with ties and with weights, so that a bootstrap of items is one matrix
-# of counts.
-
-
 def auc(y: Sequence[int] | np.ndarray, s: Sequence[float] | np.ndarray) -> float:
-    """Return the Mann-Whitney AUC of scores s for y = 1 over y = 0, ties count 1/2; one class only
-    -> NaN."""
-    return float(weighted_auc(np.asarray(y), np.asarray(s, dtype=float), np.ones((1, len(y))))[0])
+    """Return the Mann-Whitney AUC of scores `s` for y = 1 over y = 0; NaN with one class. Ties
+    count 1/2."""
+    weights = np.ones((1, len(y)))
+    return float(weighted_auc(np.asarray(y), np.asarray(s, dtype=float), weights)[0])
 
 
-def weighted_auc(y: np.ndarray, s: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return (replicates,) AUC where row i counts weights[:, i] times; NaN where a class has no
-    weight."""
+def weighted_auc(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return (replicates,) AUC with `weights` (replicates, rows); NaN where a class has none.
+    Weights make a bootstrap of items one matrix of counts."""
     if y.size == 0:
         return np.full(len(weights), np.nan)
-    _, group = np.unique(s, return_inverse=True)
+    _, group = np.unique(scores, return_inverse=True)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     ones = np.add.reduceat((weights * (y == 1))[:, order], starts, axis=1)
     zeros = np.add.reduceat((weights * (y != 1))[:, order], starts, axis=1)
-    # Equal scores are one group, whose zeros count half for its ones.
+    # Equal scores form a group: its zeros count half for its ones.
     below = np.cumsum(zeros, axis=1) - zeros / 2
     pairs = ones.sum(axis=1) * zeros.sum(axis=1)
     return np.divide(

@@ -1,4 +1,4 @@
-"""Limits that survive looking more than once while results arrive."""
+"""Limits that stay valid when people look more than once while results arrive."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from flipcore.core.errors import BadInput
 
 @dataclass(frozen=True)
 class SequencePath:
-    """A confidence sequence after each of t = 1..n items."""
+    """A confidence sequence: mean and limits after each of t = 1..n items, all (n,)."""
 
     t: np.ndarray
     means: np.ndarray
@@ -25,11 +25,12 @@ def bounded_path(
     alpha: float = 0.05,
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> SequencePath:
-    """Return the confidence sequence of `values`, in the order in which items came in, NaN left
-    out. The page may be watched at every step: the limits hold at all of them together, for values
-    within `bounds`, at any number of items and any rate: predictable plug-in empirical Bernstein
-    sequence, running intersection (Waudby-Smith & Ramdas, arXiv:2010.09686, theorem 2). Items must
-    arrive in random order, as the runner asks them. Raises BadInput for a value out of bounds."""
+    """Return the confidence sequence of `values` in the order of arrival, NaN left out.
+
+    The limits hold at all steps together, for values within `bounds`, any number of items and any
+    rate. This is the predictable plug-in empirical Bernstein sequence with running intersection
+    (Waudby-Smith & Ramdas, arXiv:2010.09686, theorem 2). Items must arrive in random order, as from
+    the runner. Raises BadInput for a value out of bounds."""
     low_bound, width = bounds[0], bounds[1] - bounds[0]
     x = (np.asarray(values, dtype=float) - low_bound) / width
     x = x[~np.isnan(x)]
@@ -39,7 +40,7 @@ def bounded_path(
     # One pseudo-observation of 1/2, so that the first bet has a variance.
     mean = (0.5 + np.cumsum(x)) / (t + 1)
     variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
-    # Each bet may use earlier items only: that is what makes the sequence valid.
+    # Each bet may use earlier items only, or the sequence would not be valid.
     mean_before = np.r_[0.5, mean[:-1]][: x.size]
     variance_before = np.r_[0.25, variance[:-1]][: x.size]
     log_term = math.log(2 / alpha)

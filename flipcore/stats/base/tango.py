@@ -1,11 +1,12 @@
 """Right or wrong twice on the same items: test and interval of the difference by one statistic, so
 that they never disagree.
 
-`b` items went from right to wrong, `c` from wrong to right, of `n`; the difference is the loss (b -
-c)/n. The statistic is the score of Tango (Statistics in Medicine 1998), which at 0 is McNemar's. Up
-to `MOST_EXACT` items its p is exact: the largest probability over how many items change otherwise
-(Suissa & Shuster 1991); beyond them it is normal. By enumeration at 22 to 150 items and a nominal
-.05 the normal p is false in up to .071, Bonett and Price's interval in up to .098.
+Of `n` items `b` went from right to wrong and `c` from wrong to right; the difference is the loss
+(b - c)/n. The statistic is the score of Tango (Statistics in Medicine 1998), which at 0 is
+McNemar's. Up to `MOST_EXACT` items its p is exact: the largest probability over the unknown share
+of items that change (Suissa & Shuster 1991). For more items it is normal. By enumeration at 22 to
+150 items and a nominal .05, the normal p errs in up to .071, Bonett and Price's interval in up to
+.098.
 """
 
 from functools import lru_cache
@@ -15,14 +16,14 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 
-# The exact tail goes through an n by n table, and then through `N_NUISANCE` shares.
+# The exact tail needs an n by n table, and a sum over it for each of `N_NUISANCE` shares.
 MOST_EXACT = 300
 N_NUISANCE = 40
 PRECISION = 1e-6
 
 
 def tango_z(b: ArrayLike, c: ArrayLike, n: int, loss: float) -> np.ndarray:
-    """Return the score statistic of the true loss being `loss`; arrays or numbers."""
+    """Return the score statistic of a true loss of `loss`; `b` and `c` are arrays or numbers."""
     losses, gains = np.asarray(b, dtype=float), np.asarray(c, dtype=float)
     linear = -losses - gains + (2 * n - losses + gains) * loss
     gain = (np.sqrt(np.maximum(linear**2 + 8 * n * gains * loss * (1 - loss), 0.0)) - linear) / (
@@ -30,7 +31,7 @@ def tango_z(b: ArrayLike, c: ArrayLike, n: int, loss: float) -> np.ndarray:
     )
     variance = n * np.maximum(2 * gain + loss * (1 - loss), 0.0)
     gap = losses - gains - n * loss
-    # Nothing changed and no loss asked: 0/0 says nothing; any other gap is infinitely unlikely.
+    # Without variance a gap of 0 is 0/0 and counts as 0; any other gap is infinitely unlikely.
     flat = variance <= 1e-12
     return np.where(
         flat,
@@ -41,8 +42,8 @@ def tango_z(b: ArrayLike, c: ArrayLike, n: int, loss: float) -> np.ndarray:
 
 @lru_cache(maxsize=20_000)
 def p_below(b: int, c: int, n: int, loss: float = 0.0) -> float:
-    """Return the one-sided p of a true loss of `loss` or more. Raises BadInput for more changes
-    than items; no items: NaN."""
+    """Return the one-sided p of a true loss of `loss` or more; NaN without items. Raises BadInput
+    for more changes than items."""
     if b < 0 or c < 0 or b + c > n:
         raise BadInput(
             f"{b} items that broke and {c} that mended are not of one set of {n}; together they "
@@ -51,7 +52,7 @@ def p_below(b: int, c: int, n: int, loss: float = 0.0) -> float:
     if n == 0:
         return float("nan")
     if loss >= 1 or loss <= -1:
-        # No true loss is outside [-1, 1]: such a null is certain or impossible.
+        # A loss lies within [-1, 1], so such a null is either certain or impossible.
         return float(loss <= -1)
     if n > MOST_EXACT:
         from scipy.special import ndtr
@@ -62,8 +63,8 @@ def p_below(b: int, c: int, n: int, loss: float = 0.0) -> float:
 
 def _exact_tail(b: int, c: int, n: int, loss: float) -> float:
     """Return the largest probability, over the share of items that mend, of a statistic as low as
-    this one. Among k items that change those results count that have at most so many losses, which
-    a binomial tail gives."""
+    this one. Among k changed items, the results with so low a statistic have at most a certain
+    number of losses, so a binomial tail gives their probability."""
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
     k = np.arange(n + 1)
@@ -71,24 +72,24 @@ def _exact_tail(b: int, c: int, n: int, loss: float) -> float:
     is_lower = (losses <= k) & (
         tango_z(losses, np.maximum(k - losses, 0), n, loss) <= tango_z(b, c, n, loss) + 1e-9
     )
-    most = is_lower.sum(axis=0) - 1  # the statistic grows with the losses
+    most_losses = is_lower.sum(axis=0) - 1  # the statistic grows with the losses
     lowest, highest = max(0.0, -loss), (1 - loss) / 2
-    # Spaced by squares: near 0 the standard error of a share goes with its root.
+    # Spaced by squares, because near 0 the standard error of a share is proportional to its root.
     gains = lowest + (highest - lowest) * np.linspace(0, 1, N_NUISANCE) ** 2
     log_ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
     def tail(gains: np.ndarray) -> np.ndarray:
-        either = np.clip(2 * gains + loss, 0.0, 1.0)[:, None]
-        share = np.divide(gains[:, None] + loss, either, out=np.ones_like(either), where=either > 0)
-        chance = np.exp(log_ways + xlogy(k, either) + xlog1py(n - k, -either))
-        below = np.where(
-            most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(k, 1), np.clip(share, 0, 1))
-        )
-        return (chance * np.where(k == 0, most >= 0, below)).sum(axis=1)
+        changed = np.clip(2 * gains + loss, 0.0, 1.0)[:, None]
+        lost = gains[:, None] + loss
+        lost_share = np.divide(lost, changed, out=np.ones_like(changed), where=changed > 0)
+        chance = np.exp(log_ways + xlogy(k, changed) + xlog1py(n - k, -changed))
+        below = bdtr(np.maximum(most_losses, 0), np.maximum(k, 1), np.clip(lost_share, 0, 1))
+        below = np.where(most_losses < 0, 0.0, below)
+        return (chance * np.where(k == 0, most_losses >= 0, below)).sum(axis=1)
 
     coarse = tail(gains)
     peak = int(np.argmax(coarse))
-    # A second, finer grid round the coarse maximum.
+    # A second, finer grid around the coarse maximum.
     fine = np.linspace(
         gains[max(peak - 1, 0)], gains[min(peak + 1, N_NUISANCE - 1)], N_NUISANCE // 2
     )
@@ -101,20 +102,20 @@ def p_above(b: int, c: int, n: int, loss: float = 0.0) -> float:
 
 
 def p_two_sided(b: int, c: int, n: int) -> float:
-    """Return the two-sided p of no loss: twice the smaller side."""
+    """Return the two-sided p of no loss, twice the smaller one-sided p; NaN without items."""
     return min(1.0, 2 * min(p_below(b, c, n), p_above(b, c, n))) if n else float("nan")
 
 
 @lru_cache(maxsize=20_000)
 def upper_loss(b: int, c: int, n: int, error: float = 0.05) -> float:
-    """Return the one-sided upper limit of the loss, beyond which `p_below` is at most `error`.
-    Nothing changed: 1 - error^(1/n)."""
+    """Return the one-sided upper limit of the loss, above which `p_below` is at most `error`; NaN
+    without items. If nothing changed it is 1 - error^(1/n)."""
     from scipy.optimize import brentq
 
     if not n:
         return float("nan")
     low, high = (b - c) / n, 1.0
-    if low < 0:  # 0 lies on the side on which the test puts it
+    if low < 0:  # the test of 0 decides on which side of the limit 0 lies
         low, high = (low, 0.0) if p_below(b, c, n) <= error else (0.0, high)
 
     def excess(loss: float) -> float:
@@ -123,12 +124,12 @@ def upper_loss(b: int, c: int, n: int, error: float = 0.05) -> float:
     if excess(low) <= 0 or excess(high) > 0:
         return high if excess(high) > 0 else low
     root = brentq(excess, low, high, xtol=PRECISION)
-    # Rounded outwards by what the root may be off, so that test and limit agree.
+    # Rounded outwards by the root's possible error, so that test and limit agree.
     return float(min(root + PRECISION, high))
 
 
 def loss_limits(b: int, c: int, n: int, level: float = 0.95) -> list[float]:
-    """Return [low, high] of the loss: 0 lies outside where `p_two_sided` is at most 1 - level."""
-    # (1 - 0.95) / 2 is 0.025000000000000022, which would be another entry of the cache.
+    """Return [low, high] of the loss, which exclude 0 where `p_two_sided` is at most 1 - level."""
+    # (1 - 0.95) / 2 is 0.025000000000000022, which would miss the cached limits at 0.025.
     error = round((1 - level) / 2, 12)
     return [-upper_loss(c, b, n, error), upper_loss(b, c, n, error)]

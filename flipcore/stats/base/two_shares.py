@@ -1,12 +1,12 @@
 """Right or wrong on two sets of different items: test and interval of the difference by one
 statistic, so that they never disagree.
 
-`k1` of `n1` are right in the first set, `k2` of `n2` in the second; the difference is k1/n1 -
+`k1` of `n1` items are right in the first set, `k2` of `n2` in the second; the difference is k1/n1 -
 k2/n2. The statistic is the score of Farrington & Manning (Statistics in Medicine 1990), which at 0
-is the pooled z. Where the smaller set has up to `MOST_EXACT` items its p is exact: the largest
-probability over how many are right otherwise (Suissa & Shuster 1985; Barnard's test). By
-enumeration at 200 against 30 items that .98 are right of, the normal z passes 1.96 on one side in
-.047 of equal models, the exact test in .019.
+is the pooled z. Its p is exact where the smaller set has up to `MOST_EXACT` items: the largest
+probability over the unknown share of right items (Suissa & Shuster 1985; Barnard's test). By
+enumeration at 200 and 30 items with shares of .98, the normal z exceeds 1.96 on one side for .047
+of equal models, and the exact test rejects for .019.
 """
 
 from functools import lru_cache
@@ -17,16 +17,16 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 
-# a quarter of a second for the limits; beyond it the normal z errs by less than a twentieth of the
-# level
+# The limits take a quarter of a second here. For more items the error of the normal z is off by
+# less than a twentieth of the level.
 MOST_EXACT = 1_500
-N_NUISANCE = 40
+N_NUISANCE = 40  # grid points of the unknown share of right items
 PRECISION = 5e-5  # of a limit, which is rounded outwards by it
-RARE = 1e-12  # rows of this probability are not gone through, and count as if all of them were in
+RARE = 1e-12  # less probable rows are skipped, and this is added for each of them
 
 
 class Counts(NamedTuple):
-    """Right and asked in the first set, then in the second."""
+    """Numbers of right items (k) and of items (n) in the first and in the second set."""
 
     k1: int
     n1: int
@@ -42,7 +42,7 @@ class Counts(NamedTuple):
         return Counts(self.k2, self.n2, self.k1, self.n1)
 
     def check(self) -> None:
-        """Raise BadInput for more right than were asked, or nothing asked."""
+        """Raise BadInput for an empty set, or for more right items than items."""
         if not (0 <= self.k1 <= self.n1 and 0 <= self.k2 <= self.n2 and self.n1 and self.n2):
             raise BadInput(
                 f"{self.k1} right of {self.n1} against {self.k2} of {self.n2}: each set needs "
@@ -51,14 +51,14 @@ class Counts(NamedTuple):
 
 
 def score(k1: ArrayLike, n1: int, k2: ArrayLike, n2: int, difference: float) -> np.ndarray:
-    """Return the score statistic of the true difference being `difference`; arrays or numbers. 0/0
-    is 0."""
+    """Return the score statistic of a true difference of `difference`; 0/0 is 0. `k1` and `k2` are
+    arrays or numbers."""
     p1, p2 = np.asarray(k1, dtype=float) / n1, np.asarray(k2, dtype=float) / n2
     if difference == 0:
         restricted = (p1 * n1 + p2 * n2) / (n1 + n2)
     else:
-        # The closed form of Farrington & Manning: the root of a cubic gives the shares that are
-        # likeliest among those that differ by `difference`.
+        # The closed form of Farrington & Manning: the root of a cubic gives the most likely shares
+        # that differ by `difference`.
         ratio, d = n2 / n1, difference
         a = 1 + ratio
         b = -(a + p1 + ratio * p2 + d * (ratio + 2))
@@ -67,8 +67,8 @@ def score(k1: ArrayLike, n1: int, k2: ArrayLike, n2: int, difference: float) -> 
         u = np.where(v < 0, -1.0, 1.0) * np.sqrt(
             np.maximum(b * b / (9 * a * a) - c / (3 * a), 1e-30)
         )
-        turn = (np.pi + np.arccos(np.clip(v / u**3, -1, 1))) / 3
-        restricted = np.clip(2 * u * np.cos(turn) - b / (3 * a), max(0.0, d), min(1.0, 1 + d))
+        angle = (np.pi + np.arccos(np.clip(v / u**3, -1, 1))) / 3
+        restricted = np.clip(2 * u * np.cos(angle) - b / (3 * a), max(0.0, d), min(1.0, 1 + d))
     second_share = np.clip(restricted - difference, 0, 1)
     variance = restricted * (1 - restricted) / n1 + second_share * (1 - second_share) / n2
     gap = p1 - p2 - difference
@@ -96,8 +96,8 @@ def p_above(counts: Counts, difference: float = 0.0) -> float:
 
 
 def tail(statistic: float, n1: int, n2: int, difference: float) -> float:
-    """Return the largest probability, over the share that is right of the first set, of a statistic
-    as high as this one."""
+    """Return the largest probability of a statistic of at least `statistic`. The maximum is over
+    the unknown share of right items in the first set, given `difference`."""
     if n1 <= n2:
         return _tail(
             lambda k_few, k_many: score(k_few, n1, k_many, n2, difference) >= statistic - 1e-9,
@@ -115,24 +115,29 @@ def tail(statistic: float, n1: int, n2: int, difference: float) -> float:
     )
 
 
-def _tail(is_in, n_few: int, n_many: int, difference: float, *, falls: bool) -> float:
-    """Return it by rows of the smaller set. In each row the results that count are those with few
-    enough right (`falls`), or many enough, of the larger, which a binomial tail gives. `difference`
-    is the smaller set's share less that of the larger set."""
+def _tail(is_extreme, n_few: int, n_many: int, difference: float, *, falls: bool) -> float:
+    """Return the largest probability of an extreme result, summed over rows.
+
+    A row is a count of right items in the smaller set. Its extreme results have few enough right
+    items in the larger set if `falls`, else many enough, so a binomial tail gives their
+    probability. `is_extreme` takes both counts, the smaller set's first. `difference` is the share
+    of the smaller set minus that of the larger.
+    """
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
     k = np.arange(n_few + 1)
-    # the last that is in, the first that is not; reversed where it rises
+    # Per row: the last extreme count and the first other one, counted from n_many down if rising.
     low, high = (np.full(k.size, -1), np.full(k.size, n_many + 1))
-    # Bisection, all rows at once: the statistic is monotone in the larger set's count.
+    # Bisection of all rows at once: the statistic is monotone in the larger set's count.
     for _ in range(int(np.ceil(np.log2(n_many + 2))) + 1):
         middle = (low + high) // 2
-        inner = np.clip(middle, 0, n_many)
-        inside = is_in(k, inner if falls else n_many - inner) & (middle >= 0) & (middle <= n_many)
+        k_many = np.clip(middle, 0, n_many)
+        is_low = is_extreme(k, k_many if falls else n_many - k_many)
+        is_low = is_low & (middle >= 0) & (middle <= n_many)
         open_rows = high - low > 1
         low, high = (
-            np.where(open_rows & inside, middle, low),
-            np.where(open_rows & ~inside, middle, high),
+            np.where(open_rows & is_low, middle, low),
+            np.where(open_rows & ~is_low, middle, high),
         )
     lowest, highest = max(0.0, difference), min(1.0, 1 + difference)
     log_ways = gammaln(n_few + 1) - gammaln(k + 1) - gammaln(n_few - k + 1)
@@ -140,22 +145,22 @@ def _tail(is_in, n_few: int, n_many: int, difference: float, *, falls: bool) -> 
     def chance(shares: np.ndarray) -> np.ndarray:
         p = shares[:, None]
         share_of_many = np.clip(p - difference, 0.0, 1.0)
-        row = np.exp(log_ways + xlogy(k, p) + xlog1py(n_few - k, -p))
-        row_tail = np.broadcast_to(np.where(low < n_many, 0.0, 1.0), row.shape).copy()
-        counts = (row > RARE) & (low >= 0) & (low < n_many)
+        row_chance = np.exp(log_ways + xlogy(k, p) + xlog1py(n_few - k, -p))
+        row_tail = np.broadcast_to(np.where(low < n_many, 0.0, 1.0), row_chance.shape).copy()
         bdtr(
-            low.astype(float) + np.zeros_like(row),
+            low.astype(float) + np.zeros_like(row_chance),
             n_many,
             share_of_many if falls else 1 - share_of_many,
             out=row_tail,
-            where=counts,
+            where=(row_chance > RARE) & (low >= 0) & (low < n_many),
         )
-        return (row * row_tail).sum(axis=1) + RARE * k.size
+        return (row_chance * row_tail).sum(axis=1) + RARE * k.size
 
     # Even steps on the arcsine scale, on which a share has the same standard error everywhere.
     shares = lowest + (highest - lowest) * np.sin(np.linspace(0, np.pi / 2, N_NUISANCE)) ** 2
     coarse = chance(shares)
     peak = int(np.argmax(coarse))
+    # A second, finer grid around the coarse maximum.
     fine = np.linspace(
         shares[max(peak - 1, 0)], shares[min(peak + 1, N_NUISANCE - 1)], N_NUISANCE // 3
     )
@@ -163,30 +168,30 @@ def _tail(is_in, n_few: int, n_many: int, difference: float, *, falls: bool) -> 
 
 
 def p_two_sided(counts: Counts) -> float:
-    """Return the two-sided p of no difference: twice the smaller side."""
+    """Return the two-sided p of no difference: twice the smaller one-sided p."""
     return min(1.0, 2 * min(p_above(counts), p_above(counts.swapped)))
 
 
 @lru_cache(maxsize=20_000)
 def lower_limit(counts: Counts, error: float = 0.05) -> float:
-    """Return the one-sided lower limit: below it `p_above` is at most `error`."""
+    """Return the one-sided lower limit, below which `p_above` is at most `error`."""
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
     counts.check()
     lowest, highest = -1.0, counts.difference
-    if highest > 0:  # 0 lies on the side on which the test puts it
+    if highest > 0:  # the test of 0 decides on which side of the limit 0 lies
         lowest, highest = (0.0, highest) if p_above(counts) <= error else (lowest, 0.0)
 
     def excess(difference: float) -> float:
-        # On the log scale the root is nearly linear, so few exact tails are computed.
+        # On the log scale p is nearly linear, so the search needs few exact tails.
         return np.log(max(p_above(counts, difference), 1e-300) / error)
 
     if excess(highest) <= 0:
         return highest
     z = float(-ndtri(error))
-    # The normal limit is near and costs nothing; from there the bracket is widened until the exact
-    # p changes sides.
+    # The normal limit is close and cheap. From there the bracket widens until it holds the exact
+    # limit.
     guess = brentq(
         lambda difference: float(np.clip(z - score(*counts, difference), -9, 9)),
         -1,
@@ -206,15 +211,14 @@ def lower_limit(counts: Counts, error: float = 0.05) -> float:
 
 
 def difference_limits(counts: Counts, level: float = 0.95) -> list[float]:
-    """Return [low, high]: 0 lies outside where `p_two_sided` is at most 1 - level."""
+    """Return [low, high]; they exclude 0 exactly where `p_two_sided` is at most 1 - level."""
     error = round((1 - level) / 2, 12)
     return [lower_limit(counts, error), -lower_limit(counts.swapped, error)]
 
 
 @lru_cache(maxsize=2_000)
-def critical(n1: int, n2: int, difference: float, error: float) -> float:
-    """Return the least statistic whose one-sided p is at most `error`, for plans: a result rejects
-    where its score reaches it."""
+def critical_score(n1: int, n2: int, difference: float, error: float) -> float:
+    """Return the smallest statistic whose one-sided p is at most `error`, for planning a test."""
     from scipy.special import ndtri
 
     if min(n1, n2) > MOST_EXACT:

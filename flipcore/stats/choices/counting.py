@@ -219,8 +219,8 @@ def _both_sides(
         is_clustered = isinstance(sums, ClusterSums) and bool((sums.sizes > 1).any())
         low, high = bounds
         return (
-            GuardedSide.of(sums, bounds, low, is_clustered=is_clustered),
-            GuardedSide.of(sums, bounds, high, is_clustered=is_clustered),
+            GuardedSide.from_sums(sums, bounds, low, is_clustered=is_clustered),
+            GuardedSide.from_sums(sums, bounds, high, is_clustered=is_clustered),
         )
     return ShareSide.from_sums(sums, is_lower=True), ShareSide.from_sums(sums, is_lower=False)
 

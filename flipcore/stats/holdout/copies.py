@@ -1,17 +1,18 @@
-"""Copies: entries of one set that stand for entries of the other. A holdout that was copied from
-its benchmark, paraphrased or lightly edited, differs in nothing that a classifier could learn: each
-copy lies next to its original, and looks like the same set.
+"""Copies: holdout entries that were copied, paraphrased or lightly edited from benchmark entries.
 
-A copy lies next to its original unless that has a twin in its own set, which then lies as near:
-with two twins in five the bound on copies was false in .9 of worlds. For the bound, twins within a
-set are therefore one cluster and no neighbours of one another.
+A classifier cannot learn anything from a copied holdout, because it looks like the same set. But
+each copy lies next to its original. So the statistic is the share of entries whose nearest
+neighbour is in the other set, compared with that share under permuted labels.
 
-The statistic is the share of entries whose nearest neighbour lies in the other set, beside the same
-share under permuted labels. Entries of one source are no neighbours of one another: a declared copy
-is no finding. Those of one side are relabelled together, among families of their size, and the two
-sides of one source swap. Families of another size are no alternative: relabelled freely, thirty of
-five beside sixty single entries were "copies" in .16-.17 of worlds without any, and in .45-.53 of a
-few large ones beside many small.
+Entries of one source do not count as neighbours, because a declared copy is no finding. A family is
+the entries of one source on one side. Its entries are relabelled together, and labels are permuted
+among families of one size; the two sides of one source swap. Families of all sizes must not be
+permuted together: thirty families of five and sixty single entries then had "copies" in .16-.17 of
+worlds without any, and a few large families with many small ones in .45-.53.
+
+An original may have a twin in its own set that lies as near as the copy. With twins for two entries
+in five, the bound on copies was false in .9 of worlds. For the bound, twins within a set are
+therefore one cluster, and not neighbours of each other.
 """
 
 from __future__ import annotations
@@ -29,23 +30,26 @@ from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.base.resample import N_PERMUTATIONS
 
 N_GRAM = 5
-TWIN_GAP = 0.6  # of the distance to the next nearest, below which the nearest is a twin
-MOST_OF_TWINS = 4  # of one entry
-MOST_TWINS = 0.6  # of all entries, from which no bound on copies can be told
+TWIN_GAP = 0.6  # an entry nearer than this share of the next distance is a twin
+MOST_TWINS_EACH = 4  # twins of one entry
+MOST_TWINS = 0.6  # share of entries with twins, above which copies cannot be bounded
 _WORD = re.compile(r"\w+")
-_ROWS = 512
+_BLOCK_ROWS = 512
 
 
-# Yields a block of rows at a time: (first row, likeness of each of its entries to all, at most 1).
+# Each call yields blocks: (first row, likeness of each row of the block to all entries, at most 1).
 Blocks = Callable[[], Iterator[tuple[int, np.ndarray]]]
 
 
 @dataclass(frozen=True)
 class CrossNeighbours:
-    """`share` of the entries whose nearest neighbour lies in the other set, `chance` its mean under
-    permuted labels, `p` one-sided for more than that; `at_most` of the holdout entries are copies
-    that lie next to their original (one-sided 95%). `has_many_twins`: so many entries have twins in
-    their own set that no such bound can be told; `at_most` is NaN then."""
+    """Test of how many entries have their nearest neighbour in the other set.
+
+    `share` is the share of such entries, `chance` its mean under permuted labels, and `p` is
+    one-sided for a larger share. `at_most` is the upper limit (one-sided 95%) of the share of
+    holdout entries that are copies next to their original. It is NaN with `has_many_twins`, where
+    too many entries have twins in their own set.
+    """
 
     share: float
     chance: float
@@ -56,9 +60,9 @@ class CrossNeighbours:
 
 @dataclass(frozen=True)
 class _Families:
-    """Families: entries of one source on one side. `number` (entries,) is the family of each entry.
-    By family: `label`, `size`, `source`, and `is_linked` where that source has entries on both
-    sides."""
+    """Families: the entries of one source on one side. `number` (entries,) is each entry's family.
+    The other arrays are (families,): `label` is the side, `size` counts entries, and `is_linked` is
+    True where the family's source has entries on both sides."""
 
     number: np.ndarray
     label: np.ndarray
@@ -72,15 +76,14 @@ class _Families:
             names = np.arange(len(labels))
         else:
             names = np.unique(sources, return_inverse=True)[1]
-        # Source and side in one number, so that one sort finds the families.
+        # Source and side are one number, so that a single sort finds the families.
         sides, number, size = np.unique(2 * names + labels, return_inverse=True, return_counts=True)
         source, label = sides // 2, sides % 2
         return cls(number, label, size, source, np.bincount(source)[source] > 1)
 
     @cached_property
     def strata(self) -> list[np.ndarray]:
-        """Families of one size without a side of their source in the other set: each is as well
-        labelled like another."""
+        """Unlinked families by size; within each array the labels are exchangeable."""
         is_single = ~self.is_linked
         return [
             np.flatnonzero(is_single & (self.size == size))
@@ -89,33 +92,34 @@ class _Families:
 
     @cached_property
     def is_swapped(self) -> np.ndarray:
-        """True for the families of a source on both sides that are of one size."""
-        total, n = np.bincount(self.source, self.size)[self.source], 2 * self.size
-        return self.is_linked & (total == n)
+        """(families,) True where the source has families of equal size on both sides."""
+        source_sizes = np.bincount(self.source, self.size)[self.source]
+        return self.is_linked & (source_sizes == 2 * self.size)
 
     @property
-    def share_free(self) -> float:
-        """The share of entries whose label another draw may change."""
-        free = self.is_swapped.copy()
-        for family in self.strata:
-            free[family] = len(set(self.label[family].tolist())) > 1
-        return float(self.size[free].sum() / self.size.sum())
+    def permutable_share(self) -> float:
+        """Share of the entries whose label a permutation may change."""
+        is_permutable = self.is_swapped.copy()
+        for stratum in self.strata:
+            is_permutable[stratum] = len(set(self.label[stratum].tolist())) > 1
+        return float(self.size[is_permutable].sum() / self.size.sum())
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Draw another label for each entry."""
+        """Return (entries,) permuted labels."""
         label = self.label.copy()
-        for family in self.strata:
-            label[family] = rng.permutation(label[family])
-        coin = rng.integers(0, 2, self.source.max() + 1)
-        return np.where(self.is_swapped, label ^ coin[self.source], label)[self.number]
+        for stratum in self.strata:
+            label[stratum] = rng.permutation(label[stratum])
+        # One coin per source, so that its two sides swap together; ^ turns 0 into 1 and back.
+        swap = rng.integers(0, 2, self.source.max() + 1)
+        return np.where(self.is_swapped, label ^ swap[self.source], label)[self.number]
 
 
 def compared_rows(labels: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """Return (n,), True for the entries that are compared: all, or the first of each source and
-    side where fewer than half could change their label."""
+    """Return (n,) True for the entries to compare: all, or only the first of each source and side
+    where permutations could change fewer than half of the labels."""
     families = _Families.make(labels, sources)
-    # With fewer the permutations hardly vary, and neither p nor bound would say much.
-    if families.share_free >= 0.5:
+    # Otherwise the permutations would hardly vary, and neither p nor bound would mean much.
+    if families.permutable_share >= 0.5:
         return np.ones(len(labels), dtype=bool)
     first = np.zeros(len(labels), dtype=bool)
     first[np.unique(families.number, return_index=True)[1]] = True
@@ -129,150 +133,143 @@ def cross_neighbours(
     seed: int = 0,
     m: int = N_PERMUTATIONS,
 ) -> CrossNeighbours:
-    """Test if entries lie next to the other set more often than chance.
+    """Test whether entries lie next to the other set more often than by chance.
 
     Parameters
     ----------
-    neighbour : (n,) row of each entry's nearest one of another source; negative where it has none.
+    neighbour : (n,) row of each entry's nearest entry of another source; negative without one.
     labels : (n,) 0 for the benchmark, 1 for the holdout.
-    sources : (n,) names or numbers of the source of each entry; None: no two share one.
-    m : permutations of the labels.
+    sources : (n,) names or numbers of each entry's source; None: no two entries share one.
+    m : number of permutations of the labels.
     """
-    row = np.flatnonzero(neighbour >= 0)
-    if not len(row):
+    rows = np.flatnonzero(neighbour >= 0)
+    if not len(rows):
         return CrossNeighbours(math.nan, math.nan, 1.0)
-    near, rng, families = neighbour[row], generator(seed), _Families.make(labels, sources)
-    share = float((labels[row] != labels[near]).mean())
+    near, rng, families = neighbour[rows], generator(seed), _Families.make(labels, sources)
+    share = float((labels[rows] != labels[near]).mean())
     draws = np.empty(m)
     for i in range(m):
-        drawn = families.draw(rng)
-        draws[i] = (drawn[row] != drawn[near]).mean()
-    # The observed labels are one of the regroupings.
+        permuted = families.draw(rng)
+        draws[i] = (permuted[rows] != permuted[near]).mean()
+    # The observed labels count as one of the permutations.
     p = (1 + int((draws >= share - 1e-12).sum())) / (m + 1)
-    # An upper limit by the spread of the permutations, in numbers of entries.
-    beyond = float((share - draws.mean() + z_quantile(0.95) * draws.std()) * len(row))
-    n_target, n_retro = np.bincount(labels[row], minlength=2).tolist()
-    # Entries without a neighbour are no copies, but they are entries of the holdout.
-    at_most = _most_copies(beyond, n_target, n_retro) / max(1, int((labels == 1).sum()))
+    # Upper limit of the number of entries beyond chance, from the spread of the permutations.
+    excess = float((share - draws.mean() + z_quantile(0.95) * draws.std()) * len(rows))
+    n_target, n_retro = np.bincount(labels[rows], minlength=2).tolist()
+    # Entries without a neighbour are not copies, but they count in the size of the holdout.
+    at_most = _most_copies(excess, n_target, n_retro) / max(1, int((labels == 1).sum()))
     return CrossNeighbours(share, float(draws.mean()), p, at_most)
 
 
-def with_twins_clustered(
-    near: CrossNeighbours, without_twins: CrossNeighbours, n_twins: float
-) -> CrossNeighbours:
-    """Return share, chance and p of `near`, with the bound of neighbours that are no twins.
-
-    Of two sets of one source some twins fall on either side, so neighbours without twins would call
-    those copies; the bound may count them, the test may not. `n_twins` is the share of entries with
-    a twin in their own set.
-    """
-    if n_twins > MOST_TWINS:
-        return replace(near, at_most=math.nan, has_many_twins=True)
-    if not n_twins or math.isnan(without_twins.at_most):
-        return near
-    return replace(near, at_most=max(near.at_most, without_twins.at_most))
-
-
 def twins(blocks: Blocks, labels: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return (n,) the cluster of each entry with its twins, and the share of entries that have any.
+    """Return the cluster (n,) of each entry with its twins, and the share of entries with twins.
 
-    `labels` are the sides and `sources` those of the entries. Twins are entries of one side and
-    other sources that are each other's nearest, by far: the next nearest is more than 1 /
-    `TWIN_GAP` times as unlike. By a fixed likeness entries of one topic would be twins in one set
-    and unlike entries in another.
+    `labels` are the entries' sides, `sources` their sources. Twins are entries of one side and
+    different sources that are by far each other's nearest: the next nearest is more than
+    1 / `TWIN_GAP` times as far. A fixed distance would not serve all sets: on a narrow topic it
+    would make all entries twins.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     n = len(labels)
-    # One more than the twins an entry may have: a gap needs a next nearest.
-    k = min(MOST_OF_TWINS + 1, n - 1)
+    # One more than the twins of an entry, because a gap needs a next nearest entry.
+    k = min(MOST_TWINS_EACH + 1, n - 1)
     pairs: set[tuple[int, int]] = set()
     for start, alike in blocks():
         rows = np.arange(start, start + len(alike))
-        unlike = np.maximum(1.0 - alike, 0.0)
-        unlike[labels[rows, None] != labels[None, :]] = np.inf
-        unlike[sources[rows, None] == sources[None, :]] = np.inf
-        order = np.argpartition(unlike, k - 1, axis=1)[:, :k]
-        distances = np.take_along_axis(unlike, order, axis=1)
-        by_distance = np.argsort(distances, axis=1, kind="stable")
-        order = np.take_along_axis(order, by_distance, axis=1)
-        distances = np.take_along_axis(distances, by_distance, axis=1)
+        all_distances = np.maximum(1.0 - alike, 0.0)
+        all_distances[labels[rows, None] != labels[None, :]] = np.inf
+        all_distances[sources[rows, None] == sources[None, :]] = np.inf
+        nearest = np.argpartition(all_distances, k - 1, axis=1)[:, :k]
+        distances = np.take_along_axis(all_distances, nearest, axis=1)
+        order = np.argsort(distances, axis=1, kind="stable")
+        nearest = np.take_along_axis(nearest, order, axis=1)
+        distances = np.take_along_axis(distances, order, axis=1)
 
         with np.errstate(invalid="ignore"):
             is_gap = distances[:, :-1] < TWIN_GAP * distances[:, 1:]
         is_gap &= np.isfinite(distances[:, 1:])
         for row in np.flatnonzero(is_gap.any(axis=1)).tolist():
-            n_near = int(is_gap[row].argmax()) + 1
-            pairs.update((start + row, twin) for twin in order[row, :n_near].tolist())
+            n_before_gap = int(is_gap[row].argmax()) + 1
+            pairs.update((start + row, twin) for twin in nearest[row, :n_before_gap].tolist())
     mutual = [(first, second) for first, second in pairs if (second, first) in pairs]
     if not mutual:
         return sources, 0.0
     # Entries of one source stay one cluster: each is linked with the first of its source.
-    first_of_source = np.unique(sources, return_index=True)[1][
-        np.unique(sources, return_inverse=True)[1]
-    ]
-    links = np.array([*mutual, *enumerate(first_of_source.tolist())])
+    _, firsts, numbers = np.unique(sources, return_index=True, return_inverse=True)
+    links = np.array([*mutual, *enumerate(firsts[numbers].tolist())])
     graph = coo_array((np.ones(len(links), dtype=bool), (links[:, 0], links[:, 1])), shape=(n, n))
     clusters = connected_components(graph, directed=False)[1]
     return clusters, len({first for first, _ in mutual}) / n
 
 
-def _most_copies(beyond: float, n_target: int, n_retro: int) -> float:
-    """Return the largest number of copies that are expected to bring no more than `beyond` entries
-    with their neighbour across beyond those by chance; all holdout entries where the smaller set
-    has no more. A copy and its original are each other's neighbour, and stand in one place for all
-    others, of which each set then draws half (counted as two places, bounds were too low in .11 at
-    400 v 50)."""
+def _most_copies(excess: float, n_target: int, n_retro: int) -> float:
+    """Return the largest number of copies that explains an `excess` of entries with a neighbour in
+    the other set; all holdout entries where the smaller set could be all copies.
+
+    A copy and its original are each other's neighbour. For other entries they lie in one place, in
+    which either set has half an entry. Counted as two places, bounds were too low in .11 of worlds
+    with 400 and 50 entries.
+    """
     k = np.arange(min(n_target, n_retro) + 1)
-    retro = (n_retro - k / 2) / (n_target + n_retro - k)
-    across = 2 * k + (n_target - k) * retro + (n_retro - k) * (1 - retro)
-    # The expected number grows with k, so the last that fits is the largest.
-    within = np.flatnonzero(across - across[0] <= beyond)
-    most = int(within[-1]) if len(within) else 0
+    retro_share = (n_retro - k / 2) / (n_target + n_retro - k)
+    n_across = 2 * k + (n_target - k) * retro_share + (n_retro - k) * (1 - retro_share)
+    # The expected number grows with k, so the last k that fits is the largest.
+    fitting = np.flatnonzero(n_across - n_across[0] <= excess)
+    most = int(fitting[-1]) if len(fitting) else 0
     return float(n_retro if most == k[-1] else most)
 
 
 def neighbours_beside_twins(
     blocks: Blocks, labels: np.ndarray, sources: np.ndarray, seed: int = 0, m: int = N_PERMUTATIONS
 ) -> CrossNeighbours:
-    """Test neighbours by a likeness; twins within a set do not lower the bound on copies."""
-    near = cross_neighbours(_nearest_of(blocks, sources), labels, sources, seed, m)
-    clusters, n_twins = twins(blocks, labels, sources)
-    if not n_twins:
+    """Test neighbours by one measure of likeness, so that twins do not lower the bound on copies.
+
+    Only the bound leaves twins out. Where both sets come from one source, some twins fall on either
+    side, and a test without the twins inside the sets would take those for copies.
+    """
+    near = cross_neighbours(_nearest_outside(blocks, sources), labels, sources, seed, m)
+    clusters, twin_share = twins(blocks, labels, sources)
+    if not twin_share:
         return near
-    # A twin on the other side stays a neighbour: it may be a copy.
+    if twin_share > MOST_TWINS:
+        return replace(near, at_most=math.nan, has_many_twins=True)
+    # A twin on the other side stays a neighbour, because it may be a copy.
     names = np.unique(np.column_stack([clusters, labels]), axis=0, return_inverse=True)[1].ravel()
-    no_twins = _nearest_of(blocks, sources, names)
-    return with_twins_clustered(near, cross_neighbours(no_twins, labels, names, seed, m), n_twins)
+    nearest = _nearest_outside(blocks, sources, names)
+    without_twins = cross_neighbours(nearest, labels, names, seed, m)
+    if math.isnan(without_twins.at_most):
+        return near
+    return replace(near, at_most=max(near.at_most, without_twins.at_most))
 
 
-def _nearest_of(blocks: Blocks, *clusters: np.ndarray) -> np.ndarray:
-    """Return (n,) the entry that is most alike outside all clusters of each; -1 where nothing is
-    alike at all."""
-    result = []
+def _nearest_outside(blocks: Blocks, *clusters: np.ndarray) -> np.ndarray:
+    """Return (n,) the most alike entry outside all of an entry's clusters; -1 where none is alike
+    at all."""
+    parts = []
     for start, alike in blocks():
         for names in clusters:
             alike[names[start : start + len(alike), None] == names[None, :]] = -np.inf
         best = alike.argmax(axis=1)
-        most = np.take_along_axis(alike, best[:, None], axis=1)[:, 0]
-        result.append(np.where(np.isfinite(most) & (most != 0), best, -1))
-    return np.concatenate(result)
+        likeness = np.take_along_axis(alike, best[:, None], axis=1)[:, 0]
+        parts.append(np.where(np.isfinite(likeness) & (likeness != 0), best, -1))
+    return np.concatenate(parts)
 
 
 def blocks_of_vectors(units: np.ndarray) -> Blocks:
     """Return the blocks of cosines of unit rows (n, d)."""
 
     def blocks() -> Iterator[tuple[int, np.ndarray]]:
-        for start in range(0, len(units), _ROWS):
-            yield start, units[start : start + _ROWS] @ units.T
+        for start in range(0, len(units), _BLOCK_ROWS):
+            yield start, units[start : start + _BLOCK_ROWS] @ units.T
 
     return blocks
 
 
 def blocks_of_words(texts: Sequence[str]) -> Blocks:
-    """Return the blocks of the shares of runs of five words that two texts have in common
-    (Jaccard)."""
+    """Return the blocks of Jaccard likeness: of all runs of five words of two texts, the share that
+    both have."""
     from scipy.sparse import csr_array
 
     columns: dict[tuple[str, ...], int] = {}
@@ -288,10 +285,10 @@ def blocks_of_words(texts: Sequence[str]) -> Blocks:
     sizes = np.bincount(rows, minlength=n) if rows else np.zeros(n)
 
     def blocks() -> Iterator[tuple[int, np.ndarray]]:
-        for start in range(0, n, _ROWS):
-            common = (runs[start : start + _ROWS] @ runs.T).toarray()
-            union = sizes[start : start + _ROWS, None] + sizes[None, :] - common
-            # Texts without five words share nothing; 1 avoids 0/0.
+        for start in range(0, n, _BLOCK_ROWS):
+            common = (runs[start : start + _BLOCK_ROWS] @ runs.T).toarray()
+            union = sizes[start : start + _BLOCK_ROWS, None] + sizes[None, :] - common
+            # The 1 avoids 0/0 for texts of fewer than five words.
             yield start, common / np.maximum(union, 1)
 
     return blocks

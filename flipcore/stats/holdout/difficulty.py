@@ -1,10 +1,9 @@
-"""Material of the difficulty test: the models from before the benchmark, and their answers as
-conditions.
+"""Data of the difficulty test: models from before the benchmark, and their answers as conditions.
 
-A model's answers without any boost are often too poor to tell two sets apart, so the source also
-counts an answer as right when it is among the model's first k, shows five examples, or uses a
-helpful prompt (source 002, 2.2.1): each is a condition, and the sets must be alike under all of
-them. Answers that were cut off widen the limits by what they could have been.
+Without a boost a model's answers are often too poor to tell two sets apart. So the source also
+counts a right option among the model's first k, shows five examples, or uses a helpful prompt
+(source 002, 2.2.1). Each of these is a condition, and the sets must be alike under all of them.
+Answers that were cut off widen the limits to cover both right and wrong.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from flipcore.stats.base.estimate import (
     without_interval,
 )
 from flipcore.stats.base.proportions import clopper_pearson
+from flipcore.stats.holdout.entries import root_of
 from flipcore.stats.holdout.verdict import (
     HoldoutTest,
     difficulty_test,
@@ -36,16 +36,14 @@ from flipcore.text.dates import span
 
 BEFORE, AFTER, UNKNOWN = "before", "after", "unknown"
 TOP_K = (2, 3)
-# The number of items from which an estimate has an interval.
-LEAST = 10
-# a model that is right below or above it shows no difference of difficulty
+# A model with an accuracy below the floor or above the ceiling shows no difference in difficulty.
 FLOOR, CEILING = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
 class PreRelease:
-    """The state of a model that may have seen the benchmark: its training cut-off against the
-    benchmark's earliest publication."""
+    """Whether a model was trained before the benchmark's earliest publication: `state` is before,
+    after or unknown."""
 
     model: str
     state: str
@@ -53,50 +51,49 @@ class PreRelease:
 
 
 def pre_release(model: str, cutoff: str | None, published: Sequence[str | None]) -> PreRelease:
-    """Compare dates. They are ISO (year-month-day) or None; a cut-off may be a month, which ends on
-    its last day. Each benchmark entry needs a date, for one unknown one may be older."""
+    """Compare a model's training cut-off with the publication dates of the benchmark entries.
+
+    Dates are ISO (year-month-day) or None; a cut-off may also be a month. BEFORE needs the dates of
+    all entries, because an entry of unknown date may be older.
+    """
     dates = [date for date in published if date]
     if not cutoff:
-        return PreRelease(
-            model,
-            UNKNOWN,
-            f"{model}: its training cut-off is not stated, so whether it saw the target is "
-            "unknown.",
+        state = UNKNOWN
+        sentence = "its training cut-off is not stated, so whether it saw the target is unknown."
+    elif not dates:
+        state = UNKNOWN
+        sentence = (
+            "the target has no publication date, so whether a model with the cut-off "
+            f"{cutoff} saw it is unknown."
         )
-    if not dates:
-        return PreRelease(
-            model,
-            UNKNOWN,
-            f"{model}: the target has no publication date, so whether a model with the cut-off "
-            f"{cutoff} saw it is unknown.",
+    # The last day of a cut-off month counts, and the first day of a publication month.
+    elif span("training cut-off", cutoff)[1] >= span("publication date", min(dates))[0]:
+        state = AFTER
+        sentence = (
+            f"its training went on to {cutoff} and the target was out on {min(dates)}, "
+            "so it may have seen it."
         )
-    # A cut-off may be a month; its last day decides against the earliest publication.
-    if span("training cut-off", cutoff)[1] >= span("publication date", min(dates))[0]:
-        return PreRelease(
-            model,
-            AFTER,
-            f"{model}: its training went on to {cutoff} and the target was out on {min(dates)}, "
-            "so it may have seen it.",
+    elif len(dates) < len(published):
+        state = UNKNOWN
+        sentence = (
+            f"{len(published) - len(dates):,} of {len(published):,} benchmark entries "
+            "have no publication date, so they cannot be checked."
         )
-    if len(dates) < len(published):
-        return PreRelease(
-            model,
-            UNKNOWN,
-            f"{model}: {len(published) - len(dates):,} of {len(published):,} benchmark entries "
-            "have no publication date, so they cannot be checked.",
-        )
-    return PreRelease(
-        model,
-        BEFORE,
-        f"{model}: its training ended on {cutoff}, before the target was out on {min(dates)}.",
-    )
+    else:
+        state = BEFORE
+        sentence = f"its training ended on {cutoff}, before the target was out on {min(dates)}."
+    return PreRelease(model, state, f"{model}: {sentence}")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One model under one extractor and one prompt: right answers by item. `boost` is "" or "top
-    2"; `cut` are items whose answer was cut off, `guess` the share that guessing gets right, 0 for
-    free answers."""
+    """Answers of one model under one extractor and one prompt.
+
+    `target` and `retro` map item ids to 1.0 for right and 0.0 for wrong; `source_of` maps them to
+    the entry an item was written from, None without one. `boost` is "" or, for example, "top 2".
+    `cut` are the items whose answer was cut off. `guess` is the share that guessing gets right, 0
+    for free answers. `study_id` is the stored study of the answers, "" without one.
+    """
 
     model: str
     extractor: str
@@ -107,74 +104,58 @@ class Condition:
     source_of: Mapping[str, str | None]
     cut: frozenset[str] = frozenset()
     guess: float = 0.0
-    # The study whose outputs these answers were taken from, where one is stored.
     study_id: str = ""
 
     @property
     def cut_share(self) -> float:
-        """The share of the answers that were cut off, which count as wrong."""
+        """Share of the answers that were cut off; these count as wrong."""
         n = len(self.target) + len(self.retro)
         return len(self.cut) / n if n else 0.0
 
     @property
     def worst_cases(self) -> tuple[Condition, Condition]:
         """The condition with all cut answers right on the benchmark and wrong on the holdout, and
-        the other way round."""
-        target, retro = (
+        the reverse."""
+        target_if_right, retro_if_right = (
             {item: 1.0 if item in self.cut else right for item, right in side.items()}
             for side in (self.target, self.retro)
         )
         return (
-            replace(self, target=target, cut=frozenset()),
-            replace(self, retro=retro, cut=frozenset()),
+            replace(self, target=target_if_right, cut=frozenset()),
+            replace(self, retro=retro_if_right, cut=frozenset()),
         )
 
     @property
     def label(self) -> str:
         """Name of the condition: model, extractor, layout and boost."""
-        return ", ".join(
-            part
-            for part in (self.model, self.extractor.replace("_", " "), self.layout, self.boost)
-            if part
-        )
+        parts = (self.model, self.extractor.replace("_", " "), self.layout, self.boost)
+        return ", ".join(filter(None, parts))
 
     @property
     def pairs(self) -> list[tuple[float, float]]:
-        """(target, retro) of entries where no two holdout entries name one benchmark entry, and
-        these share no template; empty otherwise."""
+        """(target, retro) answers of source-paired entries; empty where the sets are not pairs.
+        Each holdout entry must have its own benchmark entry, and these must share no template."""
         source_ids = [self.source_of.get(item) for item in self.retro]
         sources = [source for source in source_ids if source is not None]
-        if (
-            not sources
-            or len(set(sources)) < len(source_ids)
-            or not set(sources) <= set(self.target)
-        ):
+        is_one_to_one = bool(sources) and len(set(sources)) == len(source_ids)
+        if not is_one_to_one or not set(sources) <= set(self.target):
             return []
-        # Pairs of one template are not independent, so clusters are tested instead.
-        if len({self._root(source) for source in sources}) < len(sources):
+        # Pairs that share a template are not independent, so clusters are tested instead.
+        if len({root_of(source, self.source_of) for source in sources}) < len(sources):
             return []
         return [
             (self.target[source], self.retro[item])
             for item, source in zip(self.retro, sources, strict=True)
         ]
 
-    def _root(self, item: str) -> str:
-        """Return the entry that another goes back to, over any number of steps."""
-        # Sources that name each other would go round for ever.
-        lineage = {item}
-        while (above := self.source_of.get(item)) and above not in lineage:
-            item = above
-            lineage.add(item)
-        return item
-
     @property
     def clusters(self) -> list[str]:
         """The template or source of each entry, target's then retro's."""
-        return [self._root(item) for item in (*self.target, *self.retro)]
+        return [root_of(item, self.source_of) for item in (*self.target, *self.retro)]
 
     @property
     def is_clustered(self) -> bool:
-        """True where entries share a template or source and are no pairs."""
+        """True where entries share a template or source without being pairs."""
         return not self.pairs and len(set(self.clusters)) < len(self.target) + len(self.retro)
 
     @property
@@ -189,7 +170,7 @@ class Condition:
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """Shares of right answers, target then retro; NaN where nothing was asked."""
+        """Shares of right answers, target then retro; NaN without answers."""
         k_target, n_target, k_retro, n_retro = self.counts
         return (
             k_target / n_target if n_target else math.nan,
@@ -197,43 +178,42 @@ class Condition:
         )
 
     def test(self, margin: float) -> HoldoutTest:
-        """Test paired entries entry by entry, families of a template as clusters, others as two
-        proportions. With more than `MOST_CUT` cut answers its limits and p hold whatever those
-        answers were."""
+        """Test paired entries pair by pair, entries of one template as clusters, others as two
+        proportions. With a share of cut answers above `MOST_CUT`, limits and p hold whatever those
+        answers would have been."""
         test = self._test(margin)
         if self.cut_share <= MOST_CUT:
             return test
-        return whatever_was_cut(test, [case._test(margin) for case in self.worst_cases])
+        return _over_worst_cases(test, [case._test(margin) for case in self.worst_cases])
 
     def difficulty(self, margin: float) -> HoldoutTest:
-        """Return the test with its difference corrected for guessing, and blind where the model
-        guesses or is always right."""
-        room = 1 - self.guess
+        """Return the test with its difference corrected for guessing. It is blind where the model
+        guesses or is nearly always right."""
         test = self.test(margin)
-        if not room > 0:
-            return replace(test, blind="every answer would be right by guessing").against_margin(
-                margin
-            )
-        # Guessing hides all but 1 - guess of a difference in knowing.
+        # Guessing hides all but this share of a difference in knowledge.
+        visible = 1 - self.guess
+        if not visible > 0:
+            test = replace(test, blind="every answer would be right by guessing")
+            return test.with_margin(margin)
         estimate = replace(
             test.estimate,
-            value=test.estimate.value / room,
-            low=test.estimate.low / room,
-            high=test.estimate.high / room,
+            value=test.estimate.value / visible,
+            low=test.estimate.low / visible,
+            high=test.estimate.high / visible,
         )
         (low, high), (lowest, highest) = test.bound, test.outer
         return replace(
             test,
             estimate=estimate,
-            bound=(low / room, high / room),
-            outer=(lowest / room, highest / room),
-            detectable=test.detectable / room,
+            bound=(low / visible, high / visible),
+            outer=(lowest / visible, highest / visible),
+            detectable=test.detectable / visible,
             blind=self._why_blind(),
-        ).against_margin(margin)
+        ).with_margin(margin)
 
     def _why_blind(self) -> str:
-        """Say why this model shows no difference of difficulty, and what a difference of one logit
-        would show; "" where it would."""
+        """Say why this model cannot show a difference in difficulty, and the effect of one logit;
+        "" where it can."""
         k_target, n_target, k_retro, n_retro = self.counts
         k, n = k_target + k_retro, n_target + n_retro
         low, high = clopper_pearson(k, n)
@@ -242,11 +222,11 @@ class Condition:
             return ""
         share = min(max((k / n - self.guess) / (1 - self.guess), 0.0), 1.0)
         # The slope of a logistic curve at a share p is p (1 - p).
-        shows = number_text(100 * (1 - self.guess) * share * (1 - share), 1)
+        points = number_text(100 * (1 - self.guess) * share * (1 - share), 1)
         state = "guesses" if low <= floor else "is nearly always right"
         return (
             f"{self.model} {state} ({percent_text(k / n)} right), where one logit of difficulty "
-            f"moves about {shows} points"
+            f"moves about {points} points"
         )
 
     def _test(self, margin: float) -> HoldoutTest:
@@ -261,9 +241,11 @@ class Condition:
         return difficulty_test(*self.counts, margin)
 
     def inflation(self) -> Estimate:
-        """Return the accuracy on the benchmark less that on the holdout, as a share; with more than
-        `MOST_CUT` cut answers its limits hold whatever those answers were. Below ten answers in a
-        set it has none."""
+        """Return the accuracy on the benchmark minus that on the holdout, as a share.
+
+        Below ten answers in a set it has no limits. With a share of cut answers above `MOST_CUT`,
+        the limits hold whatever those answers would have been.
+        """
         estimate = replace(self.test(1.0).estimate, note=self.cut_sentence())
         fewest = len(self.pairs) or min(len(self.target), len(self.retro))
         if fewest >= MIN_N:
@@ -272,7 +254,7 @@ class Condition:
         return without_interval(estimate.value, fewest, note=note)
 
     def cut_sentence(self) -> str:
-        """Say what cut answers did to the limits; empty where they are few."""
+        """Say how cut answers changed the limits; "" where they are few."""
         if self.cut_share <= MOST_CUT:
             return ""
         n_cut = count_of(len(self.cut), "answer was", "answers were")
@@ -282,38 +264,39 @@ class Condition:
 
 
 def conditions(
-    frame: pd.DataFrame, top_k: Sequence[int] = (), least: int = LEAST
+    frame: pd.DataFrame, top_k: Sequence[int] = (), least: int = MIN_N
 ) -> list[Condition]:
-    """Return, from rows of (model, extractor, layout, item_id, role, source_id, is_correct,
-    probabilities, target) the conditions with at least `least` items of each role; `top_k` adds
-    those in which the k likeliest options count, where shares are stored."""
+    """Return the conditions with at least `least` items of each role.
+
+    `frame` has the columns model, extractor, layout, item_id, role, source_id, is_correct,
+    probabilities and target; is_cut and n_options are optional. `top_k` adds conditions in which a
+    right answer is among the k most probable options, where probabilities are stored.
+    """
     eligible = []
-    for (model, extractor, layout), part in frame.groupby(
-        ["model", "extractor", "layout"], sort=False
-    ):
+    by_prompt = frame.groupby(["model", "extractor", "layout"], sort=False)
+    for (model, extractor, layout), part in by_prompt:
+        source_of = {
+            item: source if isinstance(source, str) else None
+            for item, source in zip(part["item_id"], part["source_id"], strict=True)
+        }
+        cut: frozenset[str] = frozenset()
+        if "is_cut" in part:
+            cut = frozenset(part["item_id"][part["is_cut"].astype(bool)])
         for k in (1, *top_k):
-            right = part["is_correct"].to_numpy(dtype=float) if k == 1 else _among(part, k)
-            rows = list(zip(part["item_id"], part["role"], right, strict=True))
-            sides = [
-                {item: float(x) for item, role, x in rows if role == side and not math.isnan(x)}
-                for side in ("target", "retro")
-            ]
-            if min(map(len, sides)) >= least:
-                source_of = {
-                    item: source if isinstance(source, str) else None
-                    for item, source in zip(part["item_id"], part["source_id"], strict=True)
-                }
-                cut: frozenset[str] = frozenset()
-                if "is_cut" in part:
-                    cut = frozenset(part["item_id"][part["is_cut"].astype(bool)])
+            hits = part["is_correct"].to_numpy(dtype=float) if k == 1 else _top_k_hits(part, k)
+            by_role: dict[str, dict[str, float]] = {"target": {}, "retro": {}}
+            for item, role, hit in zip(part["item_id"], part["role"], hits, strict=True):
+                if role in by_role and not math.isnan(hit):
+                    by_role[role][item] = float(hit)
+            if min(map(len, by_role.values())) >= least:
                 eligible.append(
                     Condition(
                         str(model),
                         str(extractor),
                         str(layout),
                         boost="" if k == 1 else f"top {k}",
-                        target=sides[0],
-                        retro=sides[1],
+                        target=by_role["target"],
+                        retro=by_role["retro"],
                         source_of=source_of,
                         cut=cut,
                         guess=_guess(part, k),
@@ -323,29 +306,28 @@ def conditions(
 
 
 def _guess(part: pd.DataFrame, k: int) -> float:
-    """Return the share that guessing k options gets right, mean over the entries; 0 for those
-    without options."""
+    """Return the share that guessing k options gets right, mean over the entries; an entry without
+    options counts 0."""
     if "n_options" not in part:
         return 0.0
     n = part["n_options"].fillna(0).to_numpy(dtype=float)
-    # Free answers have no options to guess among.
+    # Free answers have no options to guess from.
     return float(np.mean(np.divide(np.minimum(k, n), n, out=np.zeros(len(n)), where=n > 0)))
 
 
-def _among(part: pd.DataFrame, k: int) -> np.ndarray:
-    """Return 1 where the target is among the k likeliest options, NaN without shares or with no
-    more than k options."""
+def _top_k_hits(part: pd.DataFrame, k: int) -> np.ndarray:
+    """Return (rows,) 1 where the target is among the k most probable options, else 0; NaN without
+    probabilities and with k options or fewer."""
     hits = []
-    for shares, target in zip(part["probabilities"], part["target"], strict=True):
-        ranked = [option for option, _ in sorted(shares, key=lambda pair: -pair[1])]
-        # With k options or fewer any answer would count as right.
+    for probabilities, target in zip(part["probabilities"], part["target"], strict=True):
+        ranked = [option for option, _ in sorted(probabilities, key=lambda pair: -pair[1])]
+        # With k options or fewer every answer would count as right.
         hits.append(math.nan if len(ranked) <= k else float(target in ranked[:k]))
     return np.array(hits)
 
 
-def whatever_was_cut(test: HoldoutTest, cases: Sequence[HoldoutTest]) -> HoldoutTest:
-    """Return the test with limits and p that hold in all cases: the largest p, and intervals that
-    span all of them."""
+def _over_worst_cases(test: HoldoutTest, cases: Sequence[HoldoutTest]) -> HoldoutTest:
+    """Return the test with the largest p of all cases and with intervals that cover all of them."""
     tests = (test, *cases)
     low, high = _span([(case.estimate.low, case.estimate.high) for case in tests])
     return replace(
@@ -354,10 +336,11 @@ def whatever_was_cut(test: HoldoutTest, cases: Sequence[HoldoutTest]) -> Holdout
         estimate=replace(test.estimate, low=low, high=high, method="worst cases of cut answers"),
         bound=_span([case.bound for case in tests]),
         outer=_span([case.outer for case in tests]),
-    ).against_margin(test.margin)
+    ).with_margin(test.margin)
 
 
 def _span(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the lowest and the highest end of all intervals."""
     ends: list[float] = []
     for interval in intervals:
         ends.extend(interval)

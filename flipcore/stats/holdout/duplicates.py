@@ -1,9 +1,8 @@
-"""Entries that say the same, within a set or across two: a duplicate across sets is no holdout, one
-within counts twice.
+"""Duplicate entries: across two sets they are no holdout, within a set they count twice.
 
-Two entries are as alike as the words that they share in order: 2 * (longest common subsequence) /
-(words of both). Words shared in any order bound that from above, so a sparse product finds all
-candidates.
+The likeness of two entries is the share of words that they have in common in order: 2 * (longest
+common subsequence) / (words of both). The words in common in any order are an upper bound, so a
+sparse product finds all candidates.
 """
 
 import re
@@ -23,8 +22,8 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Duplicate:
-    """Entries `first` and `second` of the texts that came, first < second; `similarity` is 1.0 and
-    `exact` is True where the words are the same (case, spaces and punctuation aside)."""
+    """Positions of two texts, first < second. `exact` is True, and `similarity` is 1.0, where they
+    have the same words, without regard to case, spaces and punctuation."""
 
     first: int
     second: int
@@ -33,11 +32,11 @@ class Duplicate:
 
 
 def duplicates(texts: Sequence[str], near: float = NEAR) -> list[Duplicate]:
-    """Return all pairs of texts at least `near` alike, most alike first, then by position. Both
-    sets go in as one list.
+    """Return all pairs of texts with a likeness of at least `near`, most alike first, then by
+    position. For two sets, pass one list of both.
 
-    `near` counts words in order, in (0, 1]; 0.9 of a 40-word entry is four words replaced. Texts
-    without words pair with nothing. 10,000 entries of 50 words take some seconds.
+    `near` is in (0, 1], else BadInput is raised; 0.9 of a 40-word entry is four words replaced.
+    Texts without words are in no pair. 10,000 entries of 50 words take some seconds.
     """
     if not 0 < near <= 1:
         raise BadInput(
@@ -47,22 +46,22 @@ def duplicates(texts: Sequence[str], near: float = NEAR) -> list[Duplicate]:
     words = [_words(text) for text in texts]
     matches = []
     for first, second in _candidates(words, near):
-        similarity = _in_order(words[first], words[second])
+        similarity = _likeness(words[first], words[second])
         if similarity >= near - SLACK:
             matches.append(Duplicate(first, second, similarity, words[first] == words[second]))
     return sorted(matches, key=lambda pair: (-pair.similarity, pair.first, pair.second))
 
 
 def words_in_common(first: str, second: str) -> float:
-    """Return the likeness of two texts by the words that they share in order."""
-    return _in_order(_words(first), _words(second))
+    """Return the likeness of two texts, from 0 to 1, by their words in common in order."""
+    return _likeness(_words(first), _words(second))
 
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _in_order(first: list[str], second: list[str]) -> float:
+def _likeness(first: list[str], second: list[str]) -> float:
     from rapidfuzz.distance import LCSseq
 
     # 1 avoids 0/0 for two texts without words.
@@ -70,22 +69,21 @@ def _in_order(first: list[str], second: list[str]) -> float:
 
 
 def _candidates(words: list[list[str]], near: float):
-    """Yield pairs i < j whose shared words, each as often as both have it, reach `near`."""
+    """Yield the pairs i < j whose likeness by words in any order reaches `near`."""
     occurrences = _occurrences(words)
     lengths = np.array([len(text_words) for text_words in words], dtype=float)
     for start in range(0, len(words), ROWS_AT_ONCE):
         shared = (occurrences[start : start + ROWS_AT_ONCE] @ occurrences.T).tocoo()
         row = shared.row + start
-        # Each pair once; the slack keeps pairs exactly at the threshold.
-        alike = (shared.col > row) & (
-            2 * shared.data >= near * (lengths[row] + lengths[shared.col]) - SLACK
-        )
-        yield from zip(row[alike].tolist(), shared.col[alike].tolist(), strict=True)
+        # The slack keeps pairs exactly at the threshold.
+        is_near = 2 * shared.data >= near * (lengths[row] + lengths[shared.col]) - SLACK
+        is_candidate = is_near & (shared.col > row)
+        yield from zip(row[is_candidate].tolist(), shared.col[is_candidate].tolist(), strict=True)
 
 
 def _occurrences(words: list[list[str]]):
-    """Return (texts, k) sparse 0/1: the third "the" of a text is a column of its own, so that
-    products count shared words."""
+    """Return a sparse 0/1 array (texts, k). The third "the" of a text has its own column, so that
+    products count words in common."""
     from scipy.sparse import csr_array
 
     columns: dict[tuple[str, int], int] = {}

@@ -1,5 +1,5 @@
-"""The entries of two sets: the text that is compared, and the entries that were made from one
-source and must stay together."""
+"""The entries of two sets: their compared text, and the groups of entries written from one source,
+which must stay together."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,11 @@ from flipcore.text.same_question import item_key
 
 
 def entry_text(item: Item) -> str:
-    """Return the question, "?" and the options in alphabetical order, a line each (source 002,
+    """Return the question and the options in alphabetical order, one line each (source 002,
     Appendix B).
 
-    A question has exactly one question mark at its end, whether or not its author wrote one; a
-    completion has none added.
+    A question gets exactly one question mark at its end, whatever its author wrote; a completion
+    gets none.
     """
     question = item.question.strip()
     if item.kind != "completion":
@@ -24,57 +24,58 @@ def entry_text(item: Item) -> str:
 
 
 def source_groups(target: Sequence[Item], retro: Sequence[Item]) -> list[str]:
-    """Return a name for each item of target + retro: an entry and what was written from it, over
-    any number of steps, share one."""
-    above = origins(target, retro)
-    return [_root(item.item_id, above) for item in (*target, *retro)]
+    """Return the name of the group of each item of target + retro. An entry and the entries written
+    from it, over any number of steps, are a group."""
+    source_of = origins(target, retro)
+    return [root_of(item.item_id, source_of) for item in (*target, *retro)]
 
 
 def origins(target: Sequence[Item], retro: Sequence[Item]) -> dict[str, str]:
-    """Return the entry that each goes back to: the one it was written from, or the same question
-    before it.
+    """Map each entry's id to that of its source: the entry it was written from, or an earlier entry
+    with the same question.
 
-    Equal questions within a set are one. Across the sets they stay two: an entry of the holdout
-    that repeats one of the benchmark undeclared is a finding.
+    Equal questions within a set are one entry. Across the sets they stay two, because a holdout
+    entry that repeats a benchmark entry without declaring it is a finding.
     """
-    above = {item.item_id: item.source_id for item in (*target, *retro) if item.source_id}
+    source_of = {item.item_id: item.source_id for item in (*target, *retro) if item.source_id}
     for items in (target, retro):
         first_of: dict[tuple[str, ...], str] = {}
         for item in items:
             key = item_key(item)
             if key is None:
                 continue
-            first = _root(first_of.setdefault(key, item.item_id), above)
+            first_root = root_of(first_of.setdefault(key, item.item_id), source_of)
             # Linked at the roots, so that chains of sources stay trees.
-            root = _root(item.item_id, above)
-            if root != first:
-                above[root] = first
-    return above
+            root = root_of(item.item_id, source_of)
+            if root != first_root:
+                source_of[root] = first_root
+    return source_of
 
 
-def _root(item_id: str, above: Mapping[str, str]) -> str:
-    """Return the entry that another goes back to, over any number of steps."""
-    chain = {item_id}
-    while item_id in above and above[item_id] not in chain:
-        item_id = above[item_id]
-        chain.add(item_id)
+def root_of(item_id: str, source_of: Mapping[str, str] | Mapping[str, str | None]) -> str:
+    """Return the entry that `item_id` was originally written from, over any number of steps."""
+    # Entries that name each other as sources would make an endless loop.
+    seen = {item_id}
+    while (source := source_of.get(item_id)) and source not in seen:
+        item_id = source
+        seen.add(item_id)
     return item_id
 
 
 def one_per_source(
     target: Sequence[Item], retro: Sequence[Item]
 ) -> tuple[tuple[Item, ...], tuple[Item, ...], str]:
-    """Return both sets with the first entry of each template or source, and a sentence where that
-    left entries out, else "".
+    """Return both sets with only the first entry per template or source, and a sentence about the
+    entries left out, else "".
 
-    Entries made from one template are no independent entries, and a test that shuffles labels needs
-    entries that are: of each family within a set the first stands for all.
+    A test that shuffles labels needs independent entries, which those of one template are not.
     """
     groups, subsets = source_groups(target, retro), []
     for items, names in ((target, groups[: len(target)]), (retro, groups[len(target) :])):
-        # Reversed, so that of equal names the first entry is the last to be written, and stays.
-        first = {name: item for item, name in zip(reversed(items), reversed(names), strict=True)}
-        ids = {item.item_id for item in first.values()}
+        first_of: dict[str, Item] = {}
+        for item, name in zip(items, names, strict=True):
+            first_of.setdefault(name, item)
+        ids = {item.item_id for item in first_of.values()}
         subsets.append(tuple(item for item in items if item.item_id in ids))
     n_out = len(target) + len(retro) - len(subsets[0]) - len(subsets[1])
     note = (
@@ -86,8 +87,9 @@ def one_per_source(
 
 
 def paired_rows(target: Sequence[Item], retro: Sequence[Item]) -> np.ndarray | None:
-    """Return the positions in target + retro of the source-paired entries, targets first and both
-    in one order; None unless each holdout entry was written from another benchmark entry."""
+    """Return the positions in target + retro of the source-paired entries: all targets, then their
+    holdout entries in the same order. None unless each holdout entry has its own benchmark entry.
+    """
     groups = source_groups(target, retro)
     sources, retro_groups = groups[: len(target)], groups[len(target) :]
     if (
@@ -97,8 +99,6 @@ def paired_rows(target: Sequence[Item], retro: Sequence[Item]) -> np.ndarray | N
         or not set(retro_groups) <= set(sources)
     ):
         return None
-    # One row of targets per holdout entry, in the holdout's order.
-    place = {name: i for i, name in enumerate(sources)}
-    return np.array(
-        [place[name] for name in retro_groups] + [len(target) + i for i in range(len(retro_groups))]
-    )
+    position_of = {name: i for i, name in enumerate(sources)}
+    target_rows = [position_of[name] for name in retro_groups]
+    return np.array([*target_rows, *range(len(target), len(target) + len(retro_groups))])

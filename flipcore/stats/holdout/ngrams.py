@@ -1,10 +1,9 @@
-"""Words and word pairs that differ between two sets (source 002, E.1): occurrences, and entries
-that contain them.
+"""Words and word pairs that differ between two sets (source 002, E.1).
 
-An entry may repeat a word in every option, so the test counts entries: the log of the odds ratio
-that an entry contains the n-gram, with half a count added to each cell (Haldane, Anscombe), an
-exact conditional p-value (Fisher's, or McNemar's for source-paired sets; twice the smaller tail),
-and the false discovery rate over all n-grams that are frequent enough.
+An entry may repeat a word in every option, so the test counts the entries that contain an n-gram.
+Each n-gram has the log of the odds ratio, with half a count added to each cell (Haldane, Anscombe),
+and an exact conditional p-value: Fisher's, or McNemar's for source-paired sets, as twice the
+smaller tail. The false discovery rate is over all n-grams that are frequent enough.
 """
 
 import re
@@ -18,15 +17,15 @@ from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.base.multiplicity import bh
 
-FEWEST_ENTRIES = 5
+FEWEST_ENTRIES = 5  # of both sets; rarer n-grams could hardly differ significantly
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True)
 class Ngram:
-    """`log_odds` is above 0 where the n-gram is more usual in the retro-holdout; `q` its p-value
-    after Benjamini-Hochberg. Totals count all occurrences, entries those that contain it at least
-    once."""
+    """One n-gram. `total_…` counts all occurrences, `entries_…` the entries that contain it.
+    `log_odds` is above 0 where it is more frequent in the retro-holdout. `q` is the p-value after
+    Benjamini-Hochberg."""
 
     text: str
     total_target: int
@@ -40,7 +39,7 @@ class Ngram:
 
 @dataclass(frozen=True)
 class NgramTable:
-    """N-grams of `fewest` entries or more, the most different first, of sets of these sizes."""
+    """N-grams of at least `fewest` entries, the most different first, and the sizes of the sets."""
 
     rows: tuple[Ngram, ...]
     n_target: int
@@ -50,7 +49,7 @@ class NgramTable:
     fewest: int
 
     def different(self, rate: float = 0.05) -> list[Ngram]:
-        """Return those that differ at a false discovery rate of `rate`."""
+        """Return the n-grams that differ at a false discovery rate of `rate`."""
         return [row for row in self.rows if row.q < rate]
 
 
@@ -63,11 +62,11 @@ def ngrams(
     paired: bool = False,
     level: float = 0.95,
 ) -> NgramTable:
-    """Compare the n-grams of 1 to `longest` lower-case words, numbers and punctuation marks; those
-    that cross a line are left out.
+    """Compare the n-grams of 1 to `longest` tokens: lower-case words, numbers, punctuation marks.
 
-    `paired`: row i of `retro` was written from row i of `target`, and the odds are those of
-    McNemar's discordant pairs.
+    N-grams do not cross lines. With `paired`, row i of `retro` was written from row i of `target`,
+    and the odds are those of McNemar's discordant pairs. Raises BadInput for an empty set, and for
+    paired sets of unequal lengths.
     """
     if not len(target) or not len(retro):
         raise BadInput(
@@ -77,58 +76,57 @@ def ngrams(
         raise BadInput(
             f"Paired sets must be equally long: came {len(target)} and {len(retro)} entries."
         )
+    n_target, n_retro = len(target), len(retro)
     counts, names = _counts([*target, *retro], longest)
-    parts = counts[: len(target)], counts[len(target) :]
-    entries = [np.asarray((part > 0).sum(axis=0)).ravel() for part in parts]
-    frequent = np.flatnonzero(entries[0] + entries[1] >= fewest)
-    totals = [np.asarray(part.sum(axis=0)).ravel() for part in parts]
+    target_counts, retro_counts = counts[:n_target], counts[n_target:]
+    target_totals, retro_totals = _column_sums(target_counts), _column_sums(retro_counts)
+    target_entries, retro_entries = _column_sums(target_counts > 0), _column_sums(retro_counts > 0)
+    frequent = np.flatnonzero(target_entries + retro_entries >= fewest)
     if paired:
-        in_both = np.asarray(((parts[0] > 0).multiply(parts[1] > 0)).sum(axis=0)).ravel()
-        value, se, p = _paired(
-            entries[0][frequent] - in_both[frequent], entries[1][frequent] - in_both[frequent]
-        )
+        in_both = _column_sums((target_counts > 0).multiply(retro_counts > 0))
+        only_target, only_retro = target_entries - in_both, retro_entries - in_both
+        value, se, p = _paired(only_target[frequent], only_retro[frequent])
     else:
         value, se, p = _unpaired(
-            entries[0][frequent], len(target), entries[1][frequent], len(retro)
+            target_entries[frequent], n_target, retro_entries[frequent], n_retro
         )
     q, half = bh(p), z_quantile(0.5 + level / 2) * se
-    low, high = value - half, value + half
-    rows = [
-        Ngram(
-            names[i],
-            int(totals[0][i]),
-            int(totals[1][i]),
-            int(entries[0][i]),
-            int(entries[1][i]),
-            Estimate(
-                float(value[j]),
-                float(low[j]),
-                float(high[j]),
-                level,
-                "wald",
-                len(target) + len(retro),
-                None,
-            ),
-            float(p[j]),
-            float(q[j]),
+    low, high = (value - half).tolist(), (value + half).tolist()
+    rows = []
+    for j, column in enumerate(frequent):
+        log_odds = float(value[j])
+        rows.append(
+            Ngram(
+                names[column],
+                int(target_totals[column]),
+                int(retro_totals[column]),
+                int(target_entries[column]),
+                int(retro_entries[column]),
+                Estimate(log_odds, low[j], high[j], level, "wald", n_target + n_retro, None),
+                float(p[j]),
+                float(q[j]),
+            )
         )
-        for j, i in enumerate(frequent)
-    ]
-    # By text last, so that equal n-grams have one order.
+    # The text comes last, so that equally different n-grams have a fixed order.
     rows.sort(key=lambda row: (row.p, -abs(row.log_odds.value), row.text))
-    single = [" " not in name for name in names]
+    is_word = [" " not in name for name in names]
     return NgramTable(
         tuple(rows),
-        len(target),
-        len(retro),
-        int(totals[0][single].sum()),
-        int(totals[1][single].sum()),
+        n_target,
+        n_retro,
+        int(target_totals[is_word].sum()),
+        int(retro_totals[is_word].sum()),
         fewest,
     )
 
 
+def _column_sums(counts) -> np.ndarray:
+    """Return the sums over the rows of a sparse array."""
+    return np.asarray(counts.sum(axis=0)).ravel()
+
+
 def _counts(texts: Sequence[str], longest: int):
-    """Return (texts, k) sparse occurrences, and the k n-grams."""
+    """Return a sparse array (texts, k) of occurrences, and the k n-grams."""
     from scipy.sparse import csr_array
 
     columns: dict[str, int] = {}
@@ -138,27 +136,25 @@ def _counts(texts: Sequence[str], longest: int):
             tokens = _TOKEN.findall(line)
             for n in range(1, longest + 1):
                 for start in range(len(tokens) - n + 1):
+                    name = " ".join(tokens[start : start + n])
                     rows.append(i)
-                    cols.append(
-                        columns.setdefault(" ".join(tokens[start : start + n]), len(columns))
-                    )
+                    cols.append(columns.setdefault(name, len(columns)))
     counts = csr_array(
         (np.ones(len(rows), dtype=np.int64), (rows, cols)), shape=(len(texts), max(1, len(columns)))
     )
-    # An n-gram that a text repeats is one cell, with its number.
-    counts.sum_duplicates()
+    counts.sum_duplicates()  # one cell per text and n-gram, so that `> 0` counts a text once
     return counts, list(columns) or [""]
 
 
 def _unpaired(
     a: np.ndarray, n_a: int, b: np.ndarray, n_b: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the log odds ratio of b of n_b against a of n_a, its standard error, and Fisher's
-    exact p."""
+    """Return the log odds ratio of `b` of `n_b` entries against `a` of `n_a`, its standard error,
+    and Fisher's exact p."""
     from scipy.stats import hypergeom
 
     cells = b + 0.5, n_b - b + 0.5, a + 0.5, n_a - a + 0.5
-    # Given the totals, the count in one set is hypergeometric if the sets are alike.
+    # For equal odds and given totals, the count in a set is hypergeometric.
     chance = hypergeom(n_a + n_b, a + b, n_b)
     return (
         np.log(cells[0] / cells[1]) - np.log(cells[2] / cells[3]),
@@ -170,10 +166,11 @@ def _unpaired(
 def _paired(
     only_target: np.ndarray, only_retro: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the same from pairs in which one entry has it, with McNemar's exact p."""
+    """Return log odds ratio, standard error and McNemar's exact p, from the numbers of pairs in
+    which only one entry has the n-gram."""
     from scipy.stats import binom
 
-    # Half a count in each cell: the log odds are finite where one set never has it.
+    # Half a count per cell keeps the log odds finite where a set never has the n-gram.
     b, c = only_retro + 0.5, only_target + 0.5
     chance = binom(only_target + only_retro, 0.5)
     return (

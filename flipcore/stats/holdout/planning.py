@@ -1,8 +1,7 @@
-"""Number of entries that the difficulty rule needs: its power, by going through all results that it
-can see.
+"""Number of entries that the difficulty rule needs, from its exact power over all possible results.
 
-The normal approximation said .80 where the rule's power was 0 (17 entries a set, accuracy .99,
-margin 10 points): near 0 and 1 and at small n no approximation is a plan.
+The normal approximation gave a power of .80 where it was 0 (17 entries per set, accuracy .99,
+margin 10 points). Near 0 and 1, and for small n, no approximation is good enough for a plan.
 """
 
 import math
@@ -15,20 +14,20 @@ import numpy as np
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.power import n_tost_two_prop
-from flipcore.stats.base.two_shares import critical, score
+from flipcore.stats.base.two_shares import critical_score, score
 from flipcore.stats.holdout.semantic import mmd2_cos
 from flipcore.stats.holdout.verdict import ALPHA
 
-MOST = 20_000
-RARE = 1e-13  # results less likely than this are not gone through
+MOST = 20_000  # entries per set, at which the search ends
+RARE = 1e-13  # probability below which results are skipped
 STEP = 1.02
 MOST_MARGIN = 50  # points
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan of `n` entries per set and the rule's exact `power` there; `n` is None where not even
-    MOST entries reach the power asked for."""
+    """Number of entries per set, and the rule's exact `power` with it. `n` is None where even MOST
+    entries do not reach the wanted power."""
 
     n: int | None
     power: float
@@ -39,30 +38,38 @@ def equivalence_power(p: float, margin: float, n: int) -> float:
     where both accuracies are `p`."""
     counts, weights = _likely(n, p)
     first, second = counts[:, None], counts[None, :]
-    least = critical(n, n, -margin, ALPHA)
-    # Two one-sided tests: not as low as -margin, and not as high as margin.
-    inside = (score(first, n, second, n, -margin) >= least) & (
-        score(second, n, first, n, -margin) >= least
-    )
-    return float(weights @ inside @ weights)
+    least = critical_score(n, n, -margin, ALPHA)
+    # Two one-sided tests: the difference is above -margin, and below margin.
+    is_above = score(first, n, second, n, -margin) >= least
+    is_below = score(second, n, first, n, -margin) >= least
+    return float(weights @ (is_above & is_below) @ weights)
 
 
 def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
-    """Return the fewest entries per set that show two sets of accuracy `p` equivalent within
-    `margin` with `power`, to about 2%."""
+    """Return the smallest number of entries per set, to about 2%, that shows two sets of accuracy
+    `p` equivalent within `margin` with `power`. Raises BadInput outside (0, 1)."""
     if not 0 < p < 1 or not 0 < margin < 1:
         raise BadInput(f"An accuracy and a margin lie between 0 and 1: came {p} and {margin}.")
-    return _searched(
-        lambda n: equivalence_power(p, margin, n), n_tost_two_prop(p, margin, power=power), power
-    )
+    guess = n_tost_two_prop(p, margin, power=power)
+    # From a little below the normal approximation; below ten entries nothing is claimed.
+    n = max(MIN_N, math.floor(0.8 * min(guess, MOST)))
+    while n <= MOST:
+        reached = equivalence_power(p, margin, n)
+        if reached >= power:
+            return Plan(n, reached)
+        # Steps of 2%, not bisection: exact power is not monotone in n, so bisection could miss the
+        # first sufficient n.
+        n = max(n + 1, math.ceil(STEP * n))
+    return Plan(None, equivalence_power(p, margin, MOST))
 
 
 def detectable_margin(p: float, n: int, power: float = 0.8) -> float:
-    """Return the smallest margin, in hundredths, within which `n` entries per set of accuracy `p`
-    are shown equivalent with `power`; NaN where not even the largest is."""
+    """Return the smallest margin, a share in steps of .01, within which `n` entries per set of
+    accuracy `p` are shown equivalent with `power`; NaN where even the largest margin is too small.
+    """
     low, high = 0, MOST_MARGIN
     # Below ten entries nothing is claimed.
-    if n < 10 or equivalence_power(p, high / 100, n) < power:
+    if n < MIN_N or equivalence_power(p, high / 100, n) < power:
         return math.nan
     while high - low > 1:
         middle = (low + high) // 2
@@ -73,43 +80,30 @@ def detectable_margin(p: float, n: int, power: float = 0.8) -> float:
     return high / 100
 
 
-def _searched(power_of, guess: float, power: float) -> Plan:
-    """Search from a little below the normal approximation upwards; ten entries are the fewest that
-    claim anything."""
-    n = max(10, math.floor(0.8 * min(guess, MOST)))
-    while n <= MOST:
-        reached = power_of(n)
-        if reached >= power:
-            return Plan(n, reached)
-        # Steps of 2%: exact power is not monotone in n, so bisection could miss the first that
-        # suffices.
-        n = max(n + 1, math.ceil(STEP * n))
-    return Plan(None, power_of(MOST))
-
-
 def _likely(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts of `n` that happen at a chance of `p`, and their probabilities."""
+    """Return the possible numbers of right answers of `n` at accuracy `p`, and their probabilities.
+
+    Numbers with a probability up to RARE are left out: all of them together are a rounding error.
+    """
     from scipy.stats import binom
 
     weights = binom.pmf(np.arange(n + 1), n, p)
-    # The counts beyond carry less than a rounding error of the probability.
     counts = np.flatnonzero(weights > RARE)
     return counts, weights[counts]
 
 
-# A margin for MMD², which has no natural unit: the distance between sub-populations of the
-# benchmark. Random halves of one set have a mean MMD² of 0, so they give no margin. The rows must
-# be a part that the test does not use: those that are explored, where the test reads those that
-# were set aside.
+# A margin for MMD², which has no natural unit, from the distances between parts of the benchmark.
+# Random halves of a set have a mean MMD² of 0, so they give no margin. The rows must not be those
+# that the test uses: explored rows give the margin, and rows set aside are tested.
 
 
 SHIFT_SD = 0.2
-MOST_GROUPS = 12
+MOST_GROUPS = 12  # the largest ones, because the number of pairs grows with the square
 
 
 @dataclass(frozen=True)
 class StartingMargin:
-    """A `margin` in MMD², and its meaning: "the middle distance of 4 categories"."""
+    """A `margin` in MMD² from `n` rows, and its `meaning` in words."""
 
     margin: float
     meaning: str
@@ -117,28 +111,25 @@ class StartingMargin:
 
 
 def starting_margin(units: np.ndarray, groups: Sequence[str]) -> StartingMargin | None:
-    """Return the median MMD² between groups of ten or more rows of `units` (n, d), where that is
-    above 0; else the MMD² of a planted shift by 0.2 of the rows' spread around their mean. None
-    below ten rows."""
+    """Return a margin from rows `units` (n, d) and their `groups`, "" for a row without one.
+
+    It is the median MMD² between groups of ten or more rows, if that is above 0. Otherwise it is
+    the MMD² of a planted shift by 0.2 of the rows' spread around their mean. None below ten rows.
+    """
     if len(units) < MIN_N:
         return None
-    names, code = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
-    sizes = np.bincount(code, minlength=len(names))
-    # The largest groups first; items without a category are no group.
-    large_groups = [
-        i for i in np.argsort(-sizes, kind="stable")[:MOST_GROUPS] if sizes[i] >= MIN_N and names[i]
-    ]
+    names, codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
+    sizes = np.bincount(codes, minlength=len(names))
+    largest = np.argsort(-sizes, kind="stable")[:MOST_GROUPS]
+    large_groups = [i for i in largest if sizes[i] >= MIN_N and names[i]]
     if len(large_groups) > 1:
         distances = [
-            mmd2_cos(units[code == a], units[code == b]) for a, b in combinations(large_groups, 2)
+            mmd2_cos(units[codes == a], units[codes == b]) for a, b in combinations(large_groups, 2)
         ]
-        middle = float(np.median(distances))
-        # MMD² is unbiased, so of groups that hardly differ it may come out below 0.
-        if middle > 0:
-            return StartingMargin(
-                middle,
-                f"the middle distance between {len(large_groups)} groups by category",
-                len(units),
-            )
+        median = float(np.median(distances))
+        # MMD² is unbiased, so it may be below 0 for groups that hardly differ.
+        if median > 0:
+            meaning = f"the middle distance between {len(large_groups)} groups by category"
+            return StartingMargin(median, meaning, len(units))
     spread = float(((units - units.mean(axis=0)) ** 2).sum(axis=1).mean())
     return StartingMargin(SHIFT_SD**2 * spread, f"a planted shift of {SHIFT_SD:g} SD", len(units))

@@ -1,5 +1,7 @@
-"""Two dimensions to look at: principal components at once, UMAP when it is ready. Distances on a
-map are not evidence."""
+"""Maps of entries in two dimensions, by principal components (fast) or UMAP (slow).
+
+Distances on a map are not evidence.
+"""
 
 import warnings
 from dataclasses import dataclass
@@ -18,36 +20,36 @@ N_EPOCHS = 200
 
 
 def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n, 2) places on the two directions of largest variance, and the share of the variance
-    that each has (2,).
+    """Return (n, 2) places on the two principal components, and their shares of the variance (2,).
 
-    Signs are fixed: the entry farthest out on each direction lies on its positive side.
+    Signs are fixed: the entry farthest out on each component has a positive value there. Raises
+    BadInput below three entries, and where all vectors are equal.
     """
     if len(units) < 3:
         raise BadInput(
             f"A map needs at least three entries and {len(units)} came: load more items."
         )
-    centred = np.asarray(units, dtype=np.float64) - units.mean(axis=0)
-    # (d, d), whatever the number of entries; `eigh` gives the largest last.
-    variances, directions = np.linalg.eigh(centred.T @ centred)
+    centered = np.asarray(units, dtype=np.float64) - units.mean(axis=0)
+    # The matrix is (d, d) for any number of entries; `eigh` returns the largest variance last.
+    variances, directions = np.linalg.eigh(centered.T @ centered)
     if variances[-1] <= 1e-12 * len(units):
         raise BadInput(
             "All entries have the same vector, so there is nothing to map: choose another "
             "embedding."
         )
-    places = centred @ directions[:, :-3:-1]
-    # Vectors of one dimension have no second direction.
+    places = centered @ directions[:, :-3:-1]
+    # Vectors of one dimension have no second component.
     if places.shape[1] < 2:
         places = np.column_stack([places, np.zeros(len(places))])
-    # A direction has no sign of its own; without this a map could flip with the machine.
+    # The sign of a component is arbitrary, so without this a map could differ between machines.
     farthest = places[np.abs(places).argmax(axis=0), [0, 1]]
     shares = np.append(variances[:-3:-1], 0.0)[:2] / variances.sum()
     return (places * np.where(farthest < 0, -1, 1)).astype(np.float32), shares
 
 
 def on_top_of(places: np.ndarray, row: int, reach: float = 0.01) -> np.ndarray:
-    """Return the rows of the other entries that lie so close to `row` on a map (n, 2) that their
-    marks cover each other, nearest first: within `reach` of the map's width and height."""
+    """Return the rows of the other entries whose marks overlap that of `row` on a map (n, 2),
+    nearest first: those within the share `reach` of the map's width and height."""
     spans = np.maximum(np.ptp(places, axis=0), 1e-12)
     distances = np.abs((places - places[row]) / spans).max(axis=1)
     order = np.argsort(distances, kind="stable")
@@ -55,7 +57,7 @@ def on_top_of(places: np.ndarray, row: int, reach: float = 0.01) -> np.ndarray:
 
 
 def why_no_umap() -> str:
-    """Return "" where UMAP is installed, otherwise the sentence that says how to have it."""
+    """Say how to install UMAP; "" where it is installed."""
     if find_spec("umap"):
         return ""
     return (
@@ -70,12 +72,12 @@ def umap_places(
     n_neighbours: int = N_NEIGHBOURS,
     min_distance: float = MIN_DISTANCE,
 ) -> np.ndarray:
-    """Return (n, 2) places by UMAP (McInnes et al. 2018): exact nearest neighbours, principal
-    components to start from, 200 epochs.
+    """Return (n, 2) places by UMAP (McInnes et al. 2018).
 
-    `min_distance` (0 to 1) is how close two entries may lie on the map. The same rows and seed give
-    the same places on one machine. Raises MissingPackage without umap-learn, BadInput for fewer
-    than five entries.
+    It uses exact nearest neighbours, starts from the principal components and runs 200 epochs.
+    `min_distance` (0 to 1) is the smallest distance of two entries on the map. The same rows and
+    seed give the same places on one machine. Raises MissingPackage without umap-learn, BadInput for
+    fewer than five entries.
     """
     if why_no_umap():
         raise MissingPackage(why_no_umap())
@@ -88,15 +90,12 @@ def umap_places(
 
     k = min(n_neighbours, len(units) - 1)
     rows, cosines = nearest(units, units, k - 1, skip_self=True)
-    # UMAP expects an entry as its own first neighbour.
-    itself = np.arange(len(units))[:, None]
-    neighbours = (
-        np.hstack([itself, rows]),
-        np.hstack([0 * itself, np.sqrt(np.maximum(0, 2 - 2 * cosines))]).astype(np.float32),
-        None,
-    )
+    # UMAP expects each entry as its own first neighbour.
+    own_rows = np.arange(len(units))[:, None]
+    distances = np.hstack([0 * own_rows, np.sqrt(np.maximum(0, 2 - 2 * cosines))])
+    neighbours = (np.hstack([own_rows, rows]), distances.astype(np.float32), None)
     start = principal_places(units)[0]
-    # One job and a fixed start: more threads would make the places differ between runs.
+    # One job, because with more threads the places would differ between runs.
     model = umap.UMAP(
         n_neighbors=k,
         min_dist=min_distance,
@@ -107,23 +106,23 @@ def umap_places(
         precomputed_knn=neighbours,
     )
     with warnings.catch_warnings():
-        # It warns that later entries cannot be placed; none are.
+        # UMAP warns that it cannot place later entries, but there are none.
         warnings.filterwarnings("ignore", message="precomputed_knn")
         return model.fit_transform(units).astype(np.float32)
 
 
-# Quality of a map: the share of neighbours on it that are neighbours in all dimensions, and that
-# are the same under another seed.
+# Quality of a map: whether neighbours on it are neighbours in all dimensions, and under another
+# seed.
 
 
 N_NEAREST = 10
-MOST_ROWS = 1_000  # beyond that many entries a drawn part of them is looked at, each among all
+MOST_ROWS = 1_000  # of more entries a random sample is judged, each by its neighbours among all
 
 
 @dataclass(frozen=True)
 class MapQuality:
-    """Both are shares from 0 to 1; `k` neighbours were looked at. They describe one map, so they
-    carry no interval."""
+    """Two shares from 0 to 1 over `k` neighbours per entry. They describe one map, so they have no
+    interval. `agreement` is with the map of another seed."""
 
     trustworthiness: Estimate
     agreement: Estimate
@@ -133,11 +132,11 @@ class MapQuality:
 def map_quality(
     units: np.ndarray, places: np.ndarray, reseeded: np.ndarray, seed: int = 0
 ) -> MapQuality:
-    """Judge a map: `units` (n, d) unit rows, `places` (n, 2) their map and `reseeded` (n, 2) the
-    map of another seed.
+    """Judge the map `places` (n, 2) of unit vectors `units` (n, d); `reseeded` (n, 2) is the map of
+    another seed.
 
-    Trustworthiness is Venna and Kaski's (2001): neighbours on the map that are none in all
-    dimensions count by their rank there. Raises BadInput for fewer than five entries.
+    Trustworthiness is Venna and Kaski's (2001): false neighbours on the map count by their rank in
+    all dimensions. Raises BadInput for fewer than five entries.
     """
     n = len(units)
     if n < 5:
@@ -158,7 +157,7 @@ def map_quality(
 
 
 def _nearest_places(places: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-    """Return (rows, k) the k nearest other entries on a map."""
+    """Return (rows, k) the nearest other entries on a map."""
     squares = ((places[rows, None, :].astype(float) - places[None, :, :]) ** 2).sum(axis=2)
     # An entry is not its own neighbour.
     squares[np.arange(len(rows)), rows] = np.inf
@@ -166,10 +165,10 @@ def _nearest_places(places: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
 
 
 def _ranks(units: np.ndarray, rows: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Return (rows, k) the rank, from 1, that each of `near` has among a row's neighbours in all
+    """Return (rows, k) the rank, from 1, of each entry in `near` among the row's neighbours in all
     dimensions."""
     cosines = units[rows] @ units.T
-    # An entry itself comes first and takes rank 0.
+    # The entry itself comes first and takes rank 0.
     cosines[np.arange(len(rows)), rows] = np.inf
-    places = np.argsort(np.argsort(-cosines, axis=1, kind="stable"), axis=1, kind="stable")
-    return np.take_along_axis(places, near, axis=1)
+    ranks = np.argsort(np.argsort(-cosines, axis=1, kind="stable"), axis=1, kind="stable")
+    return np.take_along_axis(ranks, near, axis=1)

@@ -1,9 +1,8 @@
-"""Likeness of two sets of texts in an embedding space: mean pairwise cosines by sums of unit
-vectors (source 002, A.1).
+"""Likeness of two sets of texts in an embedding space by mean pairwise cosines (source 002, A.1).
 
-For unit vectors, the sum over all pairs of a group is (||sum u||^2 - n) / 2: a regrouping costs one
-vector sum, never a matrix of similarities. E, T, R, X, Y are (n, d) arrays of embeddings, one row
-per text.
+For unit vectors, the sum of cosines over all pairs of a group is (||sum u||^2 - n) / 2. So a
+regrouping needs only a vector sum, not a matrix of cosines. E, T, R, X, Y are (n, d) arrays of
+embeddings, one row per text.
 """
 
 import math
@@ -17,14 +16,14 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.intervals import z_quantile
 
-ENUMERATE_UP_TO = 200_000
-ROWS_AT_ONCE = 512
+ENUMERATE_UP_TO = 200_000  # regroupings; more are sampled
+ROWS_AT_ONCE = 512  # regroupings whose sums are in memory together
 SLACK = 1e-12
 
 
 def unit_vectors(E: ArrayLike) -> np.ndarray:
-    """Return the rows of E scaled to length 1; a zero or non-finite row is an error that names
-    it."""
+    """Return the rows of E scaled to length 1. Raises BadInput for a zero or non-finite row, and
+    for an array that is not two-dimensional."""
     vectors = np.asarray(E, dtype=float)
     if vectors.ndim != 2:
         raise BadInput(
@@ -33,10 +32,11 @@ def unit_vectors(E: ArrayLike) -> np.ndarray:
         )
     lengths = np.linalg.norm(vectors, axis=1)
     # A vector without direction would have cosine NaN with all others.
-    bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
-    if len(bad):
+    bad_rows = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
+    if len(bad_rows):
+        row = bad_rows[0]
         raise BadInput(
-            f"Embedding {bad[0]} has length {lengths[bad[0]]:g}, so it has no direction and no "
+            f"Embedding {row} has length {lengths[row]:g}, so it has no direction and no "
             "cosine: embed that text again or leave it out."
         )
     return vectors / lengths[:, None]
@@ -48,15 +48,14 @@ def _mean_cos(sums: np.ndarray, n: int) -> np.ndarray:
 
 
 def mean_pairwise_cos_fast(E: ArrayLike) -> float:
-    """Return the mean cosine over all pairs of rows; fewer than two rows: NaN; a zero row:
-    BadInput."""
+    """Return the mean cosine over all pairs of rows; NaN below two rows."""
     units = unit_vectors(E)
     return float(_mean_cos(units.sum(axis=0), len(units))) if len(units) > 1 else math.nan
 
 
 def mmd2_cos(X: ArrayLike, Y: ArrayLike) -> float:
-    """Return the unbiased squared maximum mean discrepancy with the cosine kernel: within(X) +
-    within(Y) - 2 mean cross cosine."""
+    """Return the unbiased squared maximum mean discrepancy with the cosine kernel: mean cosine
+    within X + mean within Y - 2 mean cross cosine. NaN below two rows in a set."""
     x, y = unit_vectors(X), unit_vectors(Y)
     if min(len(x), len(y)) < 2:
         return math.nan
@@ -64,62 +63,60 @@ def mmd2_cos(X: ArrayLike, Y: ArrayLike) -> float:
 
 
 def _mmd2(
-    sum_x: np.ndarray, n_x: int, sum_y: np.ndarray, n_y: int, twins: float | None = None
+    sum_x: np.ndarray, n_x: int, sum_y: np.ndarray, n_y: int, source_pairs: float | None = None
 ) -> np.ndarray:
-    """Return MMD^2 from sums of unit vectors; `twins` is the sum of cosines within source pairs."""
+    """Return MMD^2 from sums of unit vectors. `source_pairs` is the sum of cosines within source
+    pairs; None where the sets are not paired."""
     cross, n_pairs = (sum_x * sum_y).sum(axis=-1), n_x * n_y
-    if twins is not None:
-        # Pairs are alike because one was written from the other, so they leave the mean across the
-        # sets; swaps then have a mean of exactly 0, and their p-values stay the same.
-        cross, n_pairs = cross - twins, n_x * (n_x - 1)
+    if source_pairs is not None:
+        # Source pairs are alike because one entry was written from the other, so the mean across
+        # the sets leaves them out. Swaps then have a mean of exactly 0, and their p-values stay.
+        cross, n_pairs = cross - source_pairs, n_x * (n_x - 1)
     return _mean_cos(sum_x, n_x) + _mean_cos(sum_y, n_y) - 2 * cross / n_pairs
 
 
 def _mmd2_se(x: np.ndarray, y: np.ndarray, null_sd: float, *, paired: bool) -> float:
-    """Return the standard error of MMD^2 wherever it lies: where the sets differ it grows with the
-    spread of the entries along the difference of the means."""
-    across = x.mean(axis=0) - y.mean(axis=0)
-    along = [(x - y) @ across] if paired else [x @ across, y @ across]
-    spread = 4 * sum(part.var(ddof=1) / len(part) for part in along)
-    # The direction is estimated, which counts the part under no difference twice, so that is taken
-    # off once; what is left is never below it.
+    """Return the standard error of MMD^2, also where the sets differ. It then grows with the spread
+    of the entries along the difference of the means."""
+    direction = x.mean(axis=0) - y.mean(axis=0)
+    projections = [(x - y) @ direction] if paired else [x @ direction, y @ direction]
+    spread = 4 * sum(part.var(ddof=1) / len(part) for part in projections)
+    # The estimated direction includes the null variance twice, so it is subtracted once. The null
+    # spread stays the minimum.
     return math.sqrt(max(null_sd**2, spread - null_sd**2))
 
 
 def _mmd2_upper(
     x: np.ndarray, y: np.ndarray, observed: float, null_sd: float, *, paired: bool
 ) -> float:
-    """Return the one-sided 95% upper bound of MMD^2: the largest m that a test of "MMD^2 is m or
-    more" does not reject.
-
-    Under that hypothesis the variance is null_sd^2 + 4 * m * s, with s the variance of the
-    difference of the means along its own direction.
-    """
+    """Return the one-sided 95% upper bound of MMD^2: the largest m for which a test does not reject
+    "MMD^2 is m or more". If MMD^2 is m, its variance is null_sd^2 + 4 * m * s, where s is the
+    variance of the difference of the means along its own direction."""
     parts = [x - y] if paired else [x, y]
-    # That direction is not known, and an estimate of it is short where the sets look alike by
-    # chance (the bound observed + 1.645 * se lay below the truth in .06 to .17); so s is the
-    # largest over all directions.
+    # The true direction is unknown. Where the sets look alike by chance, its estimate is too short:
+    # the bound observed + 1.645 * se was below the truth in .06 to .17. So s is the largest
+    # variance over all directions.
     largest = float(np.linalg.eigvalsh(sum(np.cov(part.T) / len(part) for part in parts))[-1])
     z = z_quantile(0.95)
-    inside = 4 * z**2 * largest * (observed + z**2 * largest) + (z * null_sd) ** 2
-    return observed + 2 * z**2 * largest + math.sqrt(max(0.0, inside))
+    discriminant = 4 * z**2 * largest * (observed + z**2 * largest) + (z * null_sd) ** 2
+    return observed + 2 * z**2 * largest + math.sqrt(max(0.0, discriminant))
 
 
 def random_sums(
     units: np.ndarray, n: int, m: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Yield sums (rows, d) of `n` rows of `units` drawn without replacement, `m` times in all, a
-    block of rows at a time."""
-    member = np.zeros(len(units), dtype=np.uint8)
-    member[:n] = 1
+    """Yield blocks of sums (rows, d), `m` rows in all; each sums `n` rows of `units` drawn without
+    replacement."""
+    mask = np.zeros(len(units), dtype=np.uint8)
+    mask[:n] = 1
     for start in range(0, m, ROWS_AT_ONCE):
-        # A product of masks and vectors sums a whole block of regroupings at once.
-        masks = rng.permuted(np.tile(member, (min(ROWS_AT_ONCE, m - start), 1)), axis=1)
+        # The product of masks and vectors sums a whole block of regroupings at once.
+        masks = rng.permuted(np.tile(mask, (min(ROWS_AT_ONCE, m - start), 1)), axis=1)
         yield masks.astype(units.dtype) @ units
 
 
 def all_sums(units: np.ndarray, n: int) -> Iterator[np.ndarray]:
-    """Yield sums (rows, d) of all choices of `n` rows of `units`, a block of choices at a time."""
+    """Yield blocks of sums (rows, d), one row for each choice of `n` rows of `units`."""
     choices = combinations(range(len(units)), n)
     while block := list(islice(choices, ROWS_AT_ONCE)):
         masks = np.zeros((len(block), len(units)))
@@ -130,8 +127,8 @@ def all_sums(units: np.ndarray, n: int) -> Iterator[np.ndarray]:
 def swapped_sums(
     first: np.ndarray, second: np.ndarray, m: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Yield sums (rows, d) of the first group when the members of each pair swap sides by a coin,
-    `m` times in all."""
+    """Yield blocks of sums (rows, d) of the first group, `m` rows in all; in each row the members
+    of every pair swap sides with a chance of one half."""
     # A swap adds the pair's difference to the sum of the first group.
     difference = second - first
     for start in range(0, m, ROWS_AT_ONCE):
@@ -148,13 +145,13 @@ def perm_test_semantic(
     *,
     enumerate_all: bool = False,
 ) -> dict[str, float]:
-    """Run the source's two-sided permutation test of one group's mean pairwise cosine; returns
-    {obs, fbar, p, p_source, n_perm}.
+    """Run the source's two-sided permutation test of one group's mean pairwise cosine.
 
-    p is the share of regroupings at least as far from fbar as observed; fbar, the mean over all
-    regroupings, is exactly the mean cosine of the pooled pairs. `which` is target or retro.
-    `enumerate_all` goes through all C(N, n) choices; otherwise `m` random ones with p = (b + 1) /
-    (m + 1), beside the source's `p_source` = b / m, which can be 0. A group of fewer than two: NaN.
+    Returns {obs, fbar, p, p_source, n_perm}. fbar is the mean over all regroupings, exactly the
+    mean cosine of the pooled pairs. p is the share of regroupings at least as far from fbar as the
+    observed value. `which` is target or retro. `enumerate_all` uses all C(N, n) regroupings.
+    Otherwise `m` random ones give p = (b + 1) / (m + 1), and the source's `p_source` = b / m, which
+    can be 0. NaN for a group of fewer than two.
     """
     if which not in ("target", "retro"):
         raise BadInput(f"The group came as {which!r}: it is target or retro.")
@@ -176,19 +173,19 @@ def perm_test_semantic(
 def perm_test_mmd(
     T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, *, paired: bool = False
 ) -> dict[str, float]:
-    """Run the one-sided permutation test of MMD^2: {obs, p = (b + 1) / (m + 1), n_perm, se,
-    null_sd, critical, upper}.
+    """Run the one-sided permutation test of MMD^2.
 
-    `null_sd` and `critical` are the spread and the 95% point of the permutations: as much as chance
-    shows; `se` is the standard error of `obs`, `upper` its one-sided 95% bound, which may be held
-    against a margin. `paired`: row i of R was written from row i of T, so labels swap within pairs
-    only, and the mean across the sets leaves the pairs out.
+    Returns {obs, p = (b + 1) / (m + 1), n_perm, se, null_sd, critical, upper}. `null_sd` and
+    `critical` are the spread and the 95% point of the permutations. `se` is the standard error of
+    `obs`, and `upper` its one-sided 95% bound, for comparison with a margin. With `paired`, row i
+    of R was written from row i of T: labels swap within pairs only, and the mean across the sets
+    leaves the pairs out. NaN below two rows in a set.
     """
     target, retro = unit_vectors(T), unit_vectors(R)
     n_t, n_r = len(target), len(retro)
     if min(n_t, n_r) < 2:
-        lacking = dict.fromkeys(("obs", "p", "se", "null_sd", "critical", "upper"), math.nan)
-        return lacking | {"n_perm": 0}
+        undefined = dict.fromkeys(("obs", "p", "se", "null_sd", "critical", "upper"), math.nan)
+        return undefined | {"n_perm": 0}
     if paired and n_t != n_r:
         raise BadInput(
             f"Paired sets must be equally long: came {n_t} targets and {n_r} holdout entries."
@@ -199,10 +196,9 @@ def perm_test_mmd(
         blocks = swapped_sums(target, retro, m, rng)
     else:
         blocks = random_sums(np.concatenate([target, retro]), n_t, m, rng)
-    twins = float((target * retro).sum()) if paired else None
-    observed = float(_mmd2(target.sum(axis=0), n_t, retro.sum(axis=0), n_r, twins))
-    # The sum of the second group is the total less that of the first.
-    values = np.concatenate([_mmd2(sums, n_t, total - sums, n_r, twins) for sums in blocks])
+    source_pairs = float((target * retro).sum()) if paired else None
+    observed = float(_mmd2(target.sum(axis=0), n_t, retro.sum(axis=0), n_r, source_pairs))
+    values = np.concatenate([_mmd2(sums, n_t, total - sums, n_r, source_pairs) for sums in blocks])
     null_sd = float(values.std())
     n_as_extreme = int(np.sum(values >= observed - SLACK))
     return {
@@ -219,8 +215,8 @@ def perm_test_mmd(
 def perm_test_within_paired(
     T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0
 ) -> dict[str, float]:
-    """Run `perm_test_semantic` for source-paired sets: labels swap within pairs; the centre is the
-    mean over the swaps."""
+    """Run `perm_test_semantic` for source-paired sets: labels swap within pairs, and fbar is the
+    mean over all swaps."""
     target, retro = unit_vectors(T), unit_vectors(R)
     group, partners = (target, retro) if which == "target" else (retro, target)
     if len(group) != len(partners):
@@ -234,8 +230,8 @@ def perm_test_within_paired(
     # Over fair swaps u_i is either member of pair i, so the mean over pairs i != j is that of the
     # pairs' midpoints.
     middle = (group + partners) / 2
-    centre = float((np.sum(middle.sum(axis=0) ** 2) - np.sum(middle**2)) / (n * (n - 1)))
+    mean = float((np.sum(middle.sum(axis=0) ** 2) - np.sum(middle**2)) / (n * (n - 1)))
     blocks = swapped_sums(group, partners, m, generator(seed))
-    distances = np.concatenate([np.abs(_mean_cos(sums, n) - centre) for sums in blocks])
-    n_as_extreme = int(np.sum(distances >= abs(observed - centre) - SLACK))
-    return {"obs": observed, "fbar": centre, "p": (n_as_extreme + 1) / (m + 1), "n_perm": m}
+    distances = np.concatenate([np.abs(_mean_cos(sums, n) - mean) for sums in blocks])
+    n_as_extreme = int(np.sum(distances >= abs(observed - mean) - SLACK))
+    return {"obs": observed, "fbar": mean, "p": (n_as_extreme + 1) / (m + 1), "n_perm": m}

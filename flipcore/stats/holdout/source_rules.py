@@ -1,9 +1,8 @@
-"""The source's tests of a retro-holdout against its target (source 002): their numbers, one
-function each.
+"""The source's tests of a retro-holdout against its target (source 002), one function per test.
 
-The source's verdict is "indistinguishable iff every p >= .05"; ours (`holdout.verdict`) has three
-states, because failing to reject is not evidence of sameness. k1 of n1 is the target, k2 of n2 the
-retro-holdout.
+The source's verdict is "indistinguishable iff every p >= .05". Ours (`holdout.verdict`) has three
+states, because failing to reject is not evidence of sameness. k1 of n1 answers are right in the
+target, k2 of n2 in the retro-holdout.
 """
 
 import math
@@ -15,10 +14,8 @@ from flipcore.stats.holdout.semantic import mean_pairwise_cos_fast, mmd2_cos, pe
 
 
 def two_prop(k1: int, n1: int, k2: int, n2: int) -> dict[str, float]:
-    """Return {z, p, fisher}: pooled two-proportion z, two-sided, and Fisher's exact test.
-
-    Pooled variance 0 (all right or all wrong): z = 0 and p = 1. An empty set: NaN.
-    """
+    """Return {z, p, fisher}: `pooled_z` with its two-sided p, and the p of Fisher's exact test; NaN
+    for an empty set."""
     from scipy.stats import fisher_exact
 
     if not n1 or not n2:
@@ -28,11 +25,11 @@ def two_prop(k1: int, n1: int, k2: int, n2: int) -> dict[str, float]:
 
 
 def pooled_z(k1: int, n1: int, k2: int, n2: int) -> tuple[float, float]:
-    """Return (z, two-sided p) of two proportions with pooled variance; variance 0: z = 0 and p = 1;
-    an empty set: NaN."""
+    """Return (z, two-sided p) of two proportions with pooled variance; (0, 1) where all or none are
+    right, NaN for an empty set."""
     if not n1 or not n2:
         return math.nan, math.nan
-    # Under the null hypothesis both sets have one share.
+    # Pooled, because under the null hypothesis both sets have the same share.
     pooled = (k1 + k2) / (n1 + n2)
     variance = pooled * (1 - pooled) * (1 / n1 + 1 / n2)
     z = (k1 / n1 - k2 / n2) / math.sqrt(variance) if variance > 0 else 0.0
@@ -42,27 +39,23 @@ def pooled_z(k1: int, n1: int, k2: int, n2: int) -> tuple[float, float]:
 def inflation_pp(
     k_target: int, n_target: int, k_retro: int, n_retro: int, level: float = 0.95
 ) -> dict[str, object]:
-    """Return the benchmark inflation in percentage points with three intervals: {bi_pp,
-    newcombe_pp, wald_pp, appendixA_pp}.
+    """Return the benchmark inflation in points, `bi_pp`, with three intervals: `newcombe_pp` (the
+    default), `wald_pp` and `appendixA_pp`. NaN for an empty set.
 
-    Newcombe's is the default. Appendix A of the source adds the half-intervals of two Wilson
-    intervals at 1 - (1 - level) / 2 each, and is much wider. An empty set: NaN.
+    Appendix A of the source adds the half-intervals of two Wilson intervals at 1 - (1 - level) / 2
+    each, which is much wider.
     """
     from scipy.stats import norm
 
     if not n_target or not n_retro:
-        nothing = (math.nan, math.nan)
-        return {
-            "bi_pp": math.nan,
-            "newcombe_pp": nothing,
-            "wald_pp": nothing,
-            "appendixA_pp": nothing,
-        }
+        no_interval = (math.nan, math.nan)
+        keys = ("newcombe_pp", "wald_pp", "appendixA_pp")
+        return {"bi_pp": math.nan, **dict.fromkeys(keys, no_interval)}
     p1, p2 = k_target / n_target, k_retro / n_retro
     half = float(norm.ppf(0.5 + level / 2)) * math.sqrt(
         p1 * (1 - p1) / n_target + p2 * (1 - p2) / n_retro
     )
-    # The source splits the error over the two intervals that it adds.
+    # The source splits the error between the two intervals that it adds.
     half_level = 1 - (1 - level) / 2
     (low1, high1) = wilson(k_target, n_target, half_level)
     (low2, high2) = wilson(k_retro, n_retro, half_level)
@@ -78,7 +71,7 @@ def inflation_pp(
 def tost_two_prop(
     k1: int, n1: int, k2: int, n2: int, margin: float, alpha: float = 0.05
 ) -> dict[str, float | bool]:
-    """Return {equivalent, lo, hi}: equivalent iff the (1 - 2 alpha) Newcombe interval lies inside
+    """Return {equivalent, lo, hi}: the (1 - 2 alpha) Newcombe interval, and whether it lies inside
     (-margin, margin)."""
     if not n1 or not n2:
         return {"equivalent": False, "lo": math.nan, "hi": math.nan}
@@ -87,6 +80,7 @@ def tost_two_prop(
 
 
 def _binomial(k: int, n: int, p0: float) -> dict[str, float]:
+    """Return {acc, p_two_sided (small-p method), p_greater} of k hits in n; NaN without any."""
     from scipy.stats import binomtest
 
     if not n:
@@ -99,15 +93,17 @@ def _binomial(k: int, n: int, p0: float) -> dict[str, float]:
 
 
 def prediction_accuracy(k_correct: int, n_total: int, p0: float = 0.5) -> dict[str, float]:
-    """Return {acc, p_two_sided, p_greater}: the source's binomial test of out-of-fold hits. Folds
-    share training data, so its size is .07 to .13 at a nominal .05: `separability.py` permutes the
-    whole cross-validation instead."""
+    """Return {acc, p_two_sided, p_greater} of the source's binomial test of out-of-fold hits.
+
+    Folds share training data, so it rejects in .07 to .13 at a nominal .05. `separability.py`
+    permutes the whole cross-validation instead.
+    """
     return _binomial(k_correct, n_total, p0)
 
 
 def odd_one_out(k_correct: int, n_tests: int, p0: float = 1 / 3) -> dict[str, float]:
-    """Return {acc, p_two_sided (small-p method), p_greater}: the source's binomial test of finding
-    the odd one of three."""
+    """Return {acc, p_two_sided, p_greater} of the source's binomial test of finding the odd one of
+    three."""
     return _binomial(k_correct, n_tests, p0)
 
 

@@ -1,8 +1,8 @@
-"""The odd-one-out survey: people look for the one of three entries that is from the retro-holdout
-(source 002, appendix F).
+"""The odd-one-out survey: people guess which of three entries is from the retro-holdout (source
+002, appendix F).
 
-An entry that is odd is found by everybody, so answers about one entry are not independent: rows as
-units read .09 to .17 at a nominal .05. Entries are the clusters, and annotators too.
+Everybody finds a strange entry, so answers about one entry are not independent: with answers as the
+units, a test at a nominal .05 rejects in .09 to .17. So entries are clusters, and annotators too.
 """
 
 import math
@@ -21,10 +21,9 @@ CHANCE = 1 / 3
 
 @dataclass(frozen=True)
 class OddOneOut:
-    """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95%
-    bound; `p_source` the source's binomial test of rows; `se` the clustered standard error.
-    `too_few` says why nothing may be claimed, else ""; it holds for annotators like these only
-    where ten or more answered (`n_annotators`), otherwise for these alone."""
+    """Accuracy clustered by entry and annotator, with its two-sided p and standard error. `upper`
+    is the one-sided 95% bound of the accuracy. `p_source` is the source's binomial test of answers.
+    From ten annotators on the result holds for people like these, below for these alone."""
 
     accuracy: Estimate
     p: float
@@ -48,12 +47,14 @@ def odd_one_out_survey(
     annotators: Sequence | np.ndarray,
     level: float = 0.95,
 ) -> OddOneOut:
-    """Test an accuracy of 1/3 from rows of (hit 0/1, holdout entry shown, annotator). NaN hits
-    leave; fewer than two entries: no test. The entries of one annotator alone are independent
-    answers, so their test is the exact binomial one; and so is that of answers that are all equal,
-    of which there are as many as there are entries or annotators, whichever are fewer. Fewer than
-    ten annotators are no sample of people: then entries alone are the clusters, and the result
-    holds for these annotators."""
+    """Test an accuracy of 1/3 from one hit (0 or 1), holdout entry and annotator per answer.
+
+    NaN hits are left out. Without a second entry or annotator to cluster by, there is no test. Two
+    cases have the exact binomial test: a single annotator, whose answers are independent, and equal
+    answers, which count as one per entry or per annotator, whichever are fewer. Fewer than ten
+    annotators are not a sample of people: then only entries are clusters, and the result holds for
+    these annotators alone.
+    """
     outcomes = np.asarray(hits, dtype=float)
     is_answered = ~np.isnan(outcomes)
     x = outcomes[is_answered]
@@ -61,59 +62,49 @@ def odd_one_out_survey(
     n, n_entries, n_annotators = len(x), len(set(entry.tolist())), len(set(annotator.tolist()))
     p_source = odd_one_out(int(x.sum()), n)["p_two_sided"]
     if n_annotators == 1 and n_entries == n > 1:
-        return _exact(
-            int(x.sum()), n, level, p_source, (n, 1), "One annotator: it holds for this one alone."
-        )
-    # Too few people to be a sample of people, and entries enough to be clusters.
-    these_alone = 1 < n_annotators < MIN_N <= n_entries
-    fewer = n_entries if these_alone else min(n_entries, n_annotators)
-    df = fewer - 1
+        note = "One annotator: it holds for this one alone."
+        return _exact(int(x.sum()), n, level, p_source, (n, 1), note)
+    # Too few annotators to be a sample of people, but enough entries to be clusters.
+    only_by_entry = 1 < n_annotators < MIN_N <= n_entries
+    n_clusters = n_entries if only_by_entry else min(n_entries, n_annotators)
+    df = n_clusters - 1
     if not n:
         se = math.nan
-    elif these_alone:
+    elif only_by_entry:
         se = cluster_se(*cluster_sums(x, entry.tolist()))
     else:
         se = two_way_se(x, entry, annotator)
     if df >= 1 and x.min() == x.max():
-        return _exact(
-            int(x[0]) * fewer,
-            fewer,
-            level,
-            p_source,
-            (n_entries, n_annotators),
-            f"All {n:,} answers are equal, so they count as one of each of the {fewer:,} "
-            f"{'entries' if n_entries == fewer else 'annotators'}.",
+        note = (
+            f"All {n:,} answers are equal, so they count as one of each of the {n_clusters:,} "
+            f"{'entries' if n_entries == n_clusters else 'annotators'}."
         )
+        sizes = n_entries, n_annotators
+        return _exact(int(x[0]) * n_clusters, n_clusters, level, p_source, sizes, note)
     if df < 1 or not se > 0:
         estimate = missing(n, level, "Too few entries or annotators: no clustered interval.")
         return OddOneOut(estimate, math.nan, math.nan, se, p_source, n_entries, n_annotators)
     value = float(x.mean())
     half = t_quantile(0.5 + level / 2, df) * se
-    note = f"It holds for these {n_annotators} annotators alone." if these_alone else ""
-    estimate = Estimate(
-        value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None, note
-    )
-    return OddOneOut(
-        estimate,
-        _two_sided_t(abs(value - CHANCE) / se, df),
-        value + t_quantile(0.95, df) * se,
-        se,
-        p_source,
-        n_entries,
-        n_annotators,
-    )
+    note = f"It holds for these {n_annotators} annotators alone." if only_by_entry else ""
+    low, high = max(0.0, value - half), min(1.0, value + half)
+    estimate = Estimate(value, low, high, level, "clt_cluster", n, None, note)
+    p = _two_sided_t(abs(value - CHANCE) / se, df)
+    upper = value + t_quantile(0.95, df) * se
+    return OddOneOut(estimate, p, upper, se, p_source, n_entries, n_annotators)
 
 
 def _exact(
     k: int, n: int, level: float, p_source: float, sizes: tuple[int, int], note: str
 ) -> OddOneOut:
-    """Return the result of `k` hits in `n` independent answers: Clopper and Pearson's limits and
-    the binomial test."""
+    """Return the result of `k` hits in `n` independent answers, by Clopper and Pearson's limits and
+    the binomial test. `sizes` are the numbers of entries and annotators."""
     low, high = clopper_pearson(k, n, level)
     estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, note)
     return OddOneOut(
         estimate,
         odd_one_out(k, n)["p_two_sided"],
+        # The upper end of a two-sided 90% interval is a one-sided 95% bound.
         clopper_pearson(k, n, 0.90)[1],
         math.sqrt(CHANCE * (1 - CHANCE) / n),
         p_source,
@@ -122,15 +113,15 @@ def _exact(
 
 
 def two_way_se(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Return the standard error of a mean of rows clustered two ways (Cameron, Gelbach & Miller
-    2011), never below either one-way."""
+    """Return the standard error of a mean of values (n,) clustered two ways (Cameron, Gelbach &
+    Miller 2011). It is never below either one-way error."""
     by_first, by_second = (
         cluster_se(*cluster_sums(x, clusters.tolist())) for clusters in (first, second)
     )
-    # A separator that no name has, so that "a" with "bc" is not "ab" with "c".
+    # No name contains this separator, so "a" with "bc" differs from "ab" with "c".
     pairs = [f"{a}\x1f{b}" for a, b in zip(first.tolist(), second.tolist(), strict=True)]
     by_pair = cluster_se(*cluster_sums(x, pairs))
-    # The inclusion-exclusion sum may come out below either part, or negative.
+    # The inclusion-exclusion sum may be below either part, or even negative.
     return math.sqrt(max(by_first**2, by_second**2, by_first**2 + by_second**2 - by_pair**2))
 
 

@@ -11,12 +11,13 @@ TITLES = {
     "prediction": "Prediction accuracy",
     "odd one out": "Human odd-one-out",
 }
-NOTHING = {"difficulty": 0.0, "semantic": 0.0, "prediction": 0.5, "odd one out": 1 / 3}
-ONE_SIDED = ("prediction", "odd one out")  # a share whose upper bound is held against the margin
+# The estimate of each test where the sets do not differ.
+NO_DIFFERENCE = {"difficulty": 0.0, "semantic": 0.0, "prediction": 0.5, "odd one out": 1 / 3}
+ONE_SIDED = ("prediction", "odd one out")  # their margin limits the upper bound of a share
 
 
 class ScaledTest(Protocol):
-    """The fields of a test that these texts read (`flipcore.stats.holdout.verdict.HoldoutTest`)."""
+    """The fields of `flipcore.stats.holdout.verdict.HoldoutTest` that these texts need."""
 
     @property
     def name(self) -> str: ...
@@ -29,8 +30,8 @@ class ScaledTest(Protocol):
 
 
 def bound_text(test: ScaledTest) -> str:
-    """Return the bound that is held against the margin, in the unit of its test: on a share, or an
-    interval of a difference."""
+    """Return the bound that is compared with the margin: an upper bound of a share, or an interval
+    of a difference."""
     low, high = test.bound
     if test.name in ONE_SIDED:
         return f"at most {percent_text(high)}"
@@ -58,8 +59,8 @@ def axis_text(test: ScaledTest, x: float) -> str:
 
 
 def decimals(test: ScaledTest) -> int:
-    """Return the decimals of MMD², whose size depends on the embedding: two digits of the
-    interval's width."""
+    """Return the number of decimals of MMD², whose size depends on the embedding, so that two
+    digits of the interval's width are shown; from 4 to 9."""
     width = test.bound[1] - test.bound[0]
     return min(9, max(4, 1 - math.floor(math.log10(width)))) if width > 0 else 4
 
@@ -79,13 +80,13 @@ def estimate_text(test: ScaledTest) -> str:
 
 
 def detectable_text(test: ScaledTest) -> str:
-    """Return the smallest difference that four in five such studies would find; answers that are
-    all alike do not tell."""
+    """Return the smallest difference that four in five such studies would find; "unknown" where all
+    answers are equal."""
     if not math.isfinite(test.detectable) or test.detectable <= 0:
         return "unknown"
     if test.name == "difficulty":
         return f"{number_text(100 * test.detectable, 1)} points"
     if test.name == "semantic":
         return f"{number_text(test.detectable, decimals(test))} (distance)"
-    nothing = NOTHING[test.name]
-    return f"{percent_text(nothing + test.detectable)} against {percent_text(nothing)}"
+    chance = NO_DIFFERENCE[test.name]
+    return f"{percent_text(chance + test.detectable)} against {percent_text(chance)}"

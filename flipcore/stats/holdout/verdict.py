@@ -1,16 +1,15 @@
-"""The verdict on a retro-holdout: the source's beside ours, in which each test has one of five
-outcomes.
+"""The verdict on a retro-holdout: the source's, and ours, where a test has one of five outcomes.
 
-    beyond      the 95% interval lies wholly outside the margin
-    different   p < .05, and not shown to lie within the margin or beyond it
-    within      p < .05, and the interval held against the margin lies inside it
-    equivalent  that interval lies inside the margin
+    beyond      p < .05, and the 95% interval lies wholly outside the margin
+    different   p < .05, and neither "beyond" nor "within"
+    within      p < .05, and the interval `bound` lies inside the margin
+    equivalent  p >= .05, and the interval `bound` lies inside the margin
     undecided   none of these: too few items to say
 
 "Could have come from the same source" needs every test inside its margin (intersection-union, no
-correction); "different" takes Holm over the tests. A perfect retro-holdout passes the source's
-eight p-values only 66% of the time, and one that is 10 points harder passes with .82 at 50 items.
-The sentences are made in `flipcore.claims.holdout`.
+correction). "Different" uses Holm over the tests. A perfect retro-holdout passes the source's eight
+p-values only 66% of the time; one that is 10 points harder passes them in .82 at 50 items. The
+sentences are made in `flipcore.claims.holdout`.
 """
 
 from __future__ import annotations
@@ -48,6 +47,8 @@ EQUIVALENT = "equivalent"
 UNDECIDED = "undecided"
 OUTCOMES = (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
 INDISTINGUISHABLE, DISTINGUISHABLE = "indistinguishable", "distinguishable"
+# Default margins: of the difference in accuracy, of balanced accuracy (chance is .5), and of the
+# accuracy of odd one out (chance is 1/3).
 DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
 ALPHA = 0.05
 TESTS = ("difficulty", "semantic", "prediction", "odd one out")
@@ -57,15 +58,18 @@ COPIES = "entries of one set lie next to entries of the other more often than ch
 
 @dataclass(frozen=True)
 class HoldoutTest:
-    """One test. `p` is ours, `p_source` the source's p-values, `p_held` the p by which a difference
-    is decided (Holm over the tests of a page; `p` where that is NaN). `bound` is held against
-    `margin` (90%, or one-sided 95%), `outer` the 95% interval that must lie wholly outside it for
-    "beyond". `detectable` is the smallest difference from no difference that 80% of such studies
-    would find, in the unit of `estimate`. `is_bounded`: the difference that p shows is the one that
-    the margin bounds. `too_few` says why nothing may be claimed, `blind` why a difference would not
-    show and so sameness may not be claimed, else "". `copied_at_most` of the holdout entries are
-    copies beside their original (95%; NaN: not asked). `has_many_twins`: so many entries have twins
-    in their own set that this cannot be told."""
+    """Result of one test.
+
+    `p` is ours, `p_source` are the source's p-values. `p_adjusted` decides on a difference (Holm
+    over the tests of a page); where it is NaN, `p` does. `bound` (90%, or one-sided 95%) is
+    compared with `margin`. `outer` is the 95% interval that must lie wholly outside the margin for
+    "beyond". `detectable` is the smallest difference that 80% of such studies would find, in the
+    unit of `estimate`. `is_bounded` is True where p tests the quantity that the margin bounds.
+    `too_few` says why nothing may be claimed, else "". `blind` says why a difference would not show
+    and sameness may not be claimed, else "". At most `copied_at_most` holdout entries, a share at
+    95%, are copies near their original; NaN if not tested. With `has_many_twins` this is unknown,
+    because too many entries have twins in their own set.
+    """
 
     name: str
     p: float
@@ -76,7 +80,7 @@ class HoldoutTest:
     margin: float | None
     detectable: float
     outer: tuple[float, float] = NO_INTERVAL
-    p_held: float = math.nan
+    p_adjusted: float = math.nan
     is_bounded: bool = True
     too_few: str = ""
     blind: str = ""
@@ -88,9 +92,9 @@ class HoldoutTest:
         """One of OUTCOMES."""
         if self.too_few:
             return UNDECIDED
-        p = self.p if math.isnan(self.p_held) else self.p_held
+        p = self.p if math.isnan(self.p_adjusted) else self.p_adjusted
         if not p < ALPHA or (self.name == "difficulty" and self.estimate.excludes_zero() is False):
-            # Of families p is a t's and the limits are Wilson's: a difference needs both.
+            # With families p comes from a t and the limits from Wilson; a difference needs both.
             return EQUIVALENT if self.equivalent and not self.blind else UNDECIDED
         if self._is_beyond:
             return BEYOND
@@ -108,8 +112,8 @@ class HoldoutTest:
         """True where the difference is shown to lie inside the margin."""
         return self.state in (WITHIN, EQUIVALENT)
 
-    def against_margin(self, margin: float | None) -> HoldoutTest:
-        """Return the test under another margin (None: no margin, so never equivalent)."""
+    def with_margin(self, margin: float | None) -> HoldoutTest:
+        """Return the test with another margin; None is no margin, so never equivalent."""
         low, high = self.bound
         # A share has a bound on one side only; a difference has two.
         inside = (
@@ -119,31 +123,23 @@ class HoldoutTest:
 
     @property
     def source_state(self) -> str:
-        """The source's rule: "rejected", or "not rejected" where all p >= .05."""
+        """Outcome by the source's rule: "not rejected" where all p >= .05, else "rejected"."""
         return "rejected" if any(p < ALPHA for p in self.p_source) else "not rejected"
 
 
 def fewest_text(n: int, noun: str) -> str:
-    """Say why nothing is claimed of so few: "" from ten on."""
+    """Say why so few allow no claim; "" from ten on."""
     return "" if n >= MIN_N else f"{n} {noun}, and at least {MIN_N} are needed"
 
 
 def difficulty_test(
     k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN
 ) -> HoldoutTest:
-    """Test the accuracy of a model from before the benchmark on both sets: the exact score test of
-    two shares of different items, and its limits."""
+    """Test the accuracy on both sets of a model from before the benchmark. The test is the exact
+    score test of two shares of different items, `k` right of `n` per set."""
     n = n_target + n_retro
     if not n_target or not n_retro:
-        return _difficulty(
-            math.nan,
-            _NONE,
-            (math.nan,),
-            margin,
-            math.nan,
-            NO_INTERVAL,
-            fewest_text(0, "answers in one set"),
-        )
+        return _empty_difficulty(margin, "answers in one set")
     counts = Counts(k_target, n_target, k_retro, n_retro)
     low, high = difference_limits(counts)
     return _difficulty(
@@ -160,12 +156,10 @@ def difficulty_test(
 def difficulty_test_paired(
     target: Sequence[float], retro: Sequence[float], margin: float = DIFFICULTY_MARGIN
 ) -> HoldoutTest:
-    """Test source-paired sets, entry by entry: Tango's score test and its limits."""
+    """Test source-paired sets by Tango's score test of their 0/1 answers, pair by pair."""
     b, c, n = discordant(target, retro)
     if not n:
-        return _difficulty(
-            math.nan, _NONE, (math.nan,), margin, math.nan, NO_INTERVAL, fewest_text(0, "pairs")
-        )
+        return _empty_difficulty(margin, "pairs")
     value = (b - c) / n
     low, high = tango.loss_limits(b, c, n)
     return _difficulty(
@@ -186,16 +180,20 @@ def difficulty_test_clustered(
     clusters: Sequence | np.ndarray,
     margin: float = DIFFICULTY_MARGIN,
 ) -> HoldoutTest:
-    """Test entries that share a template or a source, though not in pairs: families are the units
-    (`stats.base.families`). `hits`, `is_retro` and `clusters` have one value per entry; an entry
-    whose hit is NaN leaves."""
+    """Test entries that share templates or sources without being pairs: those are the units.
+
+    `hits`, `is_retro` and `clusters` have one value per entry; a NaN hit is left out. The limits
+    are those of `stats.base.families`.
+    """
     x, retro = np.asarray(hits, dtype=float), np.asarray(is_retro, dtype=bool)
     names = np.asarray(clusters).astype(str)
-    keep = ~np.isnan(x)
-    x, retro, names = x[keep], retro[keep], names[keep]
-    sides = (x[~retro], names[~retro], x[retro], names[retro])
-    if not len(sides[0]) or not len(sides[2]):
-        return difficulty_test(0, len(sides[0]), 0, len(sides[2]), margin)
+    is_answered = ~np.isnan(x)
+    x, retro, names = x[is_answered], retro[is_answered], names[is_answered]
+    target_hits, retro_hits = x[~retro], x[retro]
+    n_target, n_retro = len(target_hits), len(retro_hits)
+    if not n_target or not n_retro:
+        return _empty_difficulty(margin, "answers in one set")
+    sides = (target_hits, names[~retro], retro_hits, names[retro])
     gap, bound = (clustered_difference(*sides, level=level) for level in (1 - ALPHA, 1 - 2 * ALPHA))
     estimate = gap.estimate()
     too_few = "" if gap.se > 0 else "no answer differs from another"
@@ -207,7 +205,7 @@ def difficulty_test_clustered(
     return _difficulty(
         gap.p,
         estimate,
-        (pooled_z(int(sides[0].sum()), len(sides[0]), int(sides[2].sum()), len(sides[2]))[1],),
+        (pooled_z(int(target_hits.sum()), n_target, int(retro_hits.sum()), n_retro)[1],),
         margin,
         (z_quantile(0.975) + z_quantile(0.8)) * gap.se,
         (bound.low, bound.high),
@@ -215,7 +213,11 @@ def difficulty_test_clustered(
     )
 
 
-_NONE = missing(note="No answer.")
+def _empty_difficulty(margin: float, noun: str) -> HoldoutTest:
+    """Return the test of sets without any `noun`."""
+    no_answer = missing(note="No answer.")
+    too_few = fewest_text(0, noun)
+    return _difficulty(math.nan, no_answer, (math.nan,), margin, math.nan, NO_INTERVAL, too_few)
 
 
 def _difficulty(
@@ -238,7 +240,7 @@ def _difficulty(
         detectable=detectable,
         outer=(estimate.low, estimate.high),
         too_few=too_few,
-    ).against_margin(margin)
+    ).with_margin(margin)
 
 
 def semantic_test(
@@ -251,68 +253,66 @@ def semantic_test(
     seed: int = 0,
     copies: Sequence[CrossNeighbours] = (),
 ) -> HoldoutTest:
-    """Run the source's two within-group tests and MMD^2, joined by Holm's correction.
+    """Run the source's two within-group tests and MMD^2, combined by Holm's correction.
 
-    The margin bounds MMD^2 alone: where only the likeness inside a set differs, the outcome is
-    "different" and never "within".
+    The margin bounds MMD^2 only. So where only the likeness inside a set differs, the outcome is
+    "different", never "within".
 
     Parameters
     ----------
     T, R : (entries, d) embeddings of the benchmark and of the holdout.
-    margin : on MMD^2, which has no natural unit; without one no equivalence can be shown.
+    margin : of MMD^2, which has no natural unit; None shows no equivalence.
     paired : True where row i of R was written from row i of T; labels then swap within pairs.
-    m : permutations.
-    copies : cross-set neighbours by each likeness. Too many are a difference too, and none is then
-        called equivalent; fewer are bounded by the likeness that leaves the most room.
+    m : number of permutations.
+    copies : neighbours across the sets, one result per measure of likeness. Too many of them are a
+        difference, and exclude "equivalent". Otherwise the largest bound on copies counts.
     """
-    # All regroupings where they are few: the p is then exact.
+    # Few regroupings are enumerated, so that the p is exact.
     enumerate_all = math.comb(len(T) + len(R), len(T)) <= ENUMERATE_UP_TO
-    source = tuple(
+    p_source = tuple(
         perm_test_semantic(T, R, which, m, seed, enumerate_all=enumerate_all)["p"]
         for which in ("target", "retro")
     )
-    inside = source
+    p_within = p_source
     if paired:
-        inside = tuple(
+        p_within = tuple(
             perm_test_within_paired(T, R, which, m, seed)["p"] for which in ("target", "retro")
         )
     mmd = perm_test_mmd(T, R, m, seed, paired=paired)
     copies_p = [neighbours.p for neighbours in copies]
-    adjusted = holm([*inside, mmd["p"], *copies_p])
+    copy_bounds = [neighbours.at_most for neighbours in copies]
+    adjusted = holm([*p_within, mmd["p"], *copies_p])
     has_copies = bool(copies) and min(holm(copies_p)) < ALPHA
     bound = (mmd["obs"] - z_quantile(1 - ALPHA) * mmd["se"], mmd["upper"])
     return HoldoutTest(
         "semantic",
         float(np.min(adjusted)),
-        source,
+        p_source,
         Estimate(mmd["obs"], *bound, 0.90, "delta", len(T) + len(R), seed),
         equivalent=False,
         bound=bound,
         margin=margin,
         detectable=mmd["critical"] + z_quantile(0.8) * mmd["null_sd"],
         outer=(mmd["obs"] - z_quantile(1 - ALPHA / 2) * mmd["se"], math.inf),
-        # The margin bounds MMD², the third p, and none of the others.
+        # The margin bounds MMD², whose p is the third, so no other p may show a difference.
         is_bounded=not min([*adjusted[:2], *adjusted[3:]]) < ALPHA,
         too_few=fewest_text(min(len(T), len(R)), "entries in one set"),
         blind=COPIES if has_copies else "",
-        copied_at_most=max(
-            (neighbours.at_most for neighbours in copies if not math.isnan(neighbours.at_most)),
-            default=math.nan,
-        ),
+        copied_at_most=max((x for x in copy_bounds if not math.isnan(x)), default=math.nan),
         has_many_twins=any(neighbours.has_many_twins for neighbours in copies),
-    ).against_margin(margin)
+    ).with_margin(margin)
 
 
 def prediction_test(separability: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
-    """Test the balanced accuracy of a cross-validated classifier, beside the source's binomial test
-    of its hits."""
+    """Test the balanced accuracy of a cross-validated classifier; also give the source's binomial
+    test of its hits."""
     p_source = prediction_accuracy(separability.k_correct, separability.n)["p_two_sided"]
     balanced, null_sd = separability.balanced, separability.null_sd
     low = min(balanced.low, balanced.value - z_quantile(1 - ALPHA / 2) * null_sd)
     return HoldoutTest(
         "prediction",
-        # Two-sided: copies make an accuracy in the lower tail of the permutations, because each
-        # entry is then mistaken for one of its original's set.
+        # Two-sided, because copies lower the accuracy below that of the permutations: a copy is
+        # mistaken for an entry of its original's set.
         min(1.0, 2 * min(separability.p, separability.p_below)),
         (p_source,),
         balanced,
@@ -324,12 +324,12 @@ def prediction_test(separability: Separability, margin: float = BALANCED_MARGIN)
         is_bounded=separability.p <= separability.p_below,
         too_few=separability.too_few,
         blind=COPIES if separability.p_below < ALPHA / 2 else "",
-    ).against_margin(margin)
+    ).with_margin(margin)
 
 
 def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTest:
-    """Test the survey: equivalent when the upper bound of accuracy lies below the margin (one in
-    three is chance)."""
+    """Test the survey: equivalent where the upper bound of its accuracy is below the margin (chance
+    is one in three)."""
     return HoldoutTest(
         "odd one out",
         answers.p,
@@ -341,14 +341,16 @@ def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutT
         detectable=(z_quantile(0.975) + z_quantile(0.8)) * answers.se,
         outer=(answers.accuracy.low, 1.0),
         too_few=answers.too_few,
-    ).against_margin(margin)
+    ).with_margin(margin)
 
 
-def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
-    """Join several tests of one kind (difficulty, by several models) into one. Different by Holm's
-    correction over all; equivalent when all are, which needs no correction (intersection-union).
-    The estimate is that of the largest difference, so the interval that must lie beyond the margin
-    is widened to z(1 - alpha / 2k)."""
+def join_tests(tests: Sequence[HoldoutTest]) -> HoldoutTest:
+    """Join several tests of one kind (difficulty, by several models) into one.
+
+    Different by Holm's correction over all; equivalent where all are, which needs no correction
+    (intersection-union). The estimate is that with the largest difference, so `outer` is widened to
+    z(1 - alpha / 2k).
+    """
     largest = max(tests, key=lambda test: abs(test.estimate.value))
     bound = min(test.bound[0] for test in tests), max(test.bound[1] for test in tests)
     # The largest of k differences needs the limits of k comparisons (Bonferroni).
@@ -365,40 +367,40 @@ def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
         detectable=max(test.detectable for test in tests),
         too_few=next((test.too_few for test in tests if test.too_few), ""),
         blind="" if any(not test.blind for test in tests) else tests[0].blind,
-    ).against_margin(largest.margin)
+    ).with_margin(largest.margin)
 
 
 def as_family(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
-    """Decide the differences of the tests of one page together: Holm over those that may claim
-    anything. Tests that were decided together before stay as they are."""
-    if not any(math.isnan(test.p_held) and not math.isnan(test.p) for test in tests):
+    """Adjust the p-values of the tests of a page together, by Holm over those with enough items.
+    Tests that were adjusted before are returned unchanged."""
+    if not any(math.isnan(test.p_adjusted) and not math.isnan(test.p) for test in tests):
         return list(tests)
     holm_p = holm([math.nan if test.too_few else test.p for test in tests])
-    return [replace(test, p_held=p) for test, p in zip(tests, holm_p, strict=True)]
+    return [replace(test, p_adjusted=p) for test, p in zip(tests, holm_p, strict=True)]
 
 
 def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
-    """Return the tests so that all their claims hold together, whatever margins are chosen after
-    looking: p-values by Holm, bounds widened from z(1 - alpha) to z(1 - alpha / k)."""
+    """Adjust the tests so that all claims hold together, whatever margins are chosen after looking.
+    The p-values are Holm's; bounds are widened from z(1 - alpha) to z(1 - alpha / k)."""
     if not tests:
         return []
-    # Bonferroni for the limits, which Holm's steps do not have.
-    wider = z_quantile(1 - ALPHA / len(tests)) / z_quantile(1 - ALPHA)
-    outer = z_quantile(1 - ALPHA / 2 / len(tests)) / z_quantile(1 - ALPHA / 2)
+    # Bonferroni for the limits, because Holm's procedure gives none.
+    bound_factor = z_quantile(1 - ALPHA / len(tests)) / z_quantile(1 - ALPHA)
+    outer_factor = z_quantile(1 - ALPHA / 2 / len(tests)) / z_quantile(1 - ALPHA / 2)
     return [
         replace(
             test,
             p=float(p),
-            p_held=float(p),
-            bound=_widened(test, test.bound, wider),
-            outer=_widened(test, test.outer, outer),
-        ).against_margin(test.margin)
+            p_adjusted=float(p),
+            bound=_widened(test, test.bound, bound_factor),
+            outer=_widened(test, test.outer, outer_factor),
+        ).with_margin(test.margin)
         for test, p in zip(tests, holm([test.p for test in tests]), strict=True)
     ]
 
 
 def _widened(test: HoldoutTest, ends: tuple[float, float], factor: float) -> tuple[float, float]:
-    """Return `ends` moved away from the estimate by `factor`, within what a share can be."""
+    """Return `ends` moved away from the estimate by `factor`; those of a share stay in [0, 1]."""
     low, high = (test.estimate.value + factor * (end - test.estimate.value) for end in ends)
     # A one-sided bound has an end at 0 or 1, which does not move.
     return (0.0 if ends[0] == 0 else low, min(1.0, high)) if test.name in ONE_SIDED else (low, high)
@@ -406,7 +408,7 @@ def _widened(test: HoldoutTest, ends: tuple[float, float], factor: float) -> tup
 
 @dataclass(frozen=True)
 class HoldoutVerdict:
-    """All tests that were run, and their joint verdict. `missing` names those that were not run."""
+    """All tests that were run, and their joint verdict; `missing` names the tests not run."""
 
     tests: tuple[HoldoutTest, ...]
 
@@ -416,8 +418,8 @@ class HoldoutVerdict:
 
     @property
     def state(self) -> str:
-        """Distinguishable (one test beyond or different), indistinguishable (all inside their
-        margins) or undecided."""
+        """Distinguishable where a test is beyond or different, indistinguishable where all are run
+        and inside their margins, else undecided."""
         if {BEYOND, DIFFERENT} & {test.state for test in self.tests}:
             return DISTINGUISHABLE
         if self.missing or not all(test.is_inside for test in self.tests):
@@ -426,8 +428,8 @@ class HoldoutVerdict:
 
     @property
     def source_state(self) -> str:
-        """The source's verdict: indistinguishable iff no test rejects; undecided while one is
-        missing."""
+        """The source's verdict: indistinguishable if no test rejects; undecided while tests are
+        missing and none rejects."""
         if any(test.source_state == "rejected" for test in self.tests):
             return DISTINGUISHABLE
         return UNDECIDED if self.missing else INDISTINGUISHABLE

@@ -1,18 +1,19 @@
-"""Two versions of a holdout: the edits, and the change of each test's outcome."""
+"""Two versions of a holdout: the edits between them, and the change of each test's outcome."""
 
 import math
 from collections.abc import Mapping
 
 from flipcore.stats.base.estimate import number_text
-from flipcore.stats.holdout.units import NOTHING, TITLES
+from flipcore.stats.holdout.units import NO_DIFFERENCE, TITLES
 from flipcore.stats.holdout.verdict import UNDECIDED, HoldoutTest
 
-_RENAMED = {"p_seed": "p_source"}  # keys of versions that an earlier release stored
-_STATES = {"inconclusive": UNDECIDED}
+# Keys and outcomes that earlier releases stored, and their names today.
+_RENAMED_KEYS = {"p_seed": "p_source"}
+_RENAMED_STATES = {"inconclusive": UNDECIDED}
 
 
 def result_of(test: HoldoutTest) -> dict:
-    """Return the record that a version keeps of a test: plain values, missing numbers as None."""
+    """Return the record of a test that a version stores: plain values, None for missing numbers."""
     return {
         "state": test.state,
         "p": _plain(test.p),
@@ -25,24 +26,26 @@ def result_of(test: HoldoutTest) -> dict:
 
 
 def read_results(results: Mapping[str, Mapping]) -> dict[str, dict]:
-    """Read the records of a version's tests, whatever release stored them: earlier names of keys
-    and outcomes become today's."""
-    read = {}
+    """Return the stored records of a version's tests, with the keys and outcomes of earlier
+    releases under their names of today."""
+    records = {}
     for name, result in results.items():
-        record = {_RENAMED.get(key, key): value for key, value in result.items()}
-        record["state"] = _STATES.get(result["state"], result["state"])
-        read[name] = record
-    return read
+        record = {_RENAMED_KEYS.get(key, key): value for key, value in result.items()}
+        record["state"] = _RENAMED_STATES.get(result["state"], result["state"])
+        records[name] = record
+    return records
 
 
 def _plain(x: float) -> float | None:
     return float(x) if math.isfinite(x) else None
 
 
-def edited(before: Mapping, after: Mapping) -> list[str]:
-    """Describe the edits in sentences: how many entries came and went, then per test its estimate
-    before and after, and its outcome. Both are rows of `holdout_queries.versions`. Another
-    embedding, classifier or seed is stated first."""
+def describe_edits(before: Mapping, after: Mapping) -> list[str]:
+    """Return sentences about the edits between two rows of `holdout_queries.versions`.
+
+    First come the numbers of new and deleted entries and any changed settings (embedding,
+    classifier, seed), then per test the estimates before and after and the outcome.
+    """
     old, new = set(before["retro_ids"]), set(after["retro_ids"])
     sentences = [
         f"Since the version before, {len(new - old):,} holdout entries are new or changed, "
@@ -52,29 +55,27 @@ def edited(before: Mapping, after: Mapping) -> list[str]:
         sentences.append(
             "The target set changed too, so the two versions are not answers to the same question."
         )
-    # Another setting could move a result by itself, so the reader is told first.
-    changed = [
-        key for key in after["settings"] if before["settings"].get(key) != after["settings"][key]
-    ]
+    # A changed setting could change a result by itself, so it comes before the results.
+    settings = after["settings"]
+    changed = [key for key in settings if before["settings"].get(key) != settings[key]]
     if changed:
         sentences.append(
             f"The {' and the '.join(changed)} changed as well: a difference may come from there."
         )
     old_results, new_results = read_results(before["results"]), read_results(after["results"])
-    return sentences + [
-        _moved(name, old_results[name], new_results[name])
-        for name in TITLES
-        if name in old_results and name in new_results
-    ]
+    for name in TITLES:
+        if name in old_results and name in new_results:
+            sentences.append(_change_sentence(name, old_results[name], new_results[name]))
+    return sentences
 
 
-def _moved(name: str, old: Mapping, new: Mapping) -> str:
+def _change_sentence(name: str, old: Mapping, new: Mapping) -> str:
     if old["value"] is None or new["value"] is None:
         return f"{TITLES[name]}: one of the versions has no estimate."
     digits = 4 if name == "semantic" else 3
     numbers = f"{number_text(old['value'], digits)} → {number_text(new['value'], digits)}"
     if old["state"] != new["state"]:
         return f"{TITLES[name]}: {numbers}; the outcome went from {old['state']} to {new['state']}."
-    before, after = (abs(result["value"] - NOTHING[name]) for result in (old, new))
-    way = "nearer to no difference" if after < before else "no nearer"
-    return f"{TITLES[name]}: {numbers}, {way}; still {new['state']}."
+    before, after = (abs(result["value"] - NO_DIFFERENCE[name]) for result in (old, new))
+    direction = "nearer to no difference" if after < before else "no nearer"
+    return f"{TITLES[name]}: {numbers}, {direction}; still {new['state']}."

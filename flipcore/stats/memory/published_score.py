@@ -127,7 +127,7 @@ class _Set:
     def _means(self) -> FamilyMeans | None:
         if self.families is None:
             return None
-        return FamilyMeans.of(
+        return FamilyMeans.from_values(
             np.nan_to_num(self.right, nan=self.unread_as)[:, None], family_numbers(self.families)
         )
 

@@ -1,11 +1,10 @@
-"""Additivity of changes: does a prompt that makes several changes at once move a score by as much
-as they do one at a time?
+"""Additivity of changes: does a prompt with several changes move a score by the sum of the effects
+of its single changes?
 
-Where changes add up, their single effects tell how far any combination would move a score. The gap
-of a prompt is, question by question, its score less that at the study's own prompt, less the effect
-of each of its changes by itself; its mean is 0 where changes add up. All gaps hold together
-(Bonferroni over prompts), and each limit counts a part of a question that was not drawn, as those
-of grades do.
+If changes add up, the single effects predict the score of any combination. The gap of a prompt is
+computed per question: its score minus that of the study's own prompt, minus the effect of each of
+its changes alone. The mean gap is 0 where changes add up. The intervals hold together (Bonferroni
+over prompts). As for grades, each limit includes a part of an unseen question.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,10 +23,12 @@ def way_gaps(
     level: float = 0.95,
     width: float = 1.0,
 ) -> Mapping[str, Estimate]:
-    """Map each way to its mean gap. `gaps` (questions, ways) are NaN where one of the parts was not
-    asked, `families` name each question's template or source, `width` is that of the score's scale,
-    in whose units gaps are. A way that fewer than ten questions have in all its parts, or three
-    effective families, has none."""
+    """Map each way (a prompt with several changes) to its mean gap, in units of the score.
+
+    `gaps` (questions, ways) are NaN where a part of the gap was not asked. `families` (questions,)
+    name templates or sources, and `width` is that of the score's scale. Ways with fewer than ten
+    questions or three effective families are left out.
+    """
     columns = {}
     for way, column in zip(ways, gaps.T, strict=True):
         if (~np.isnan(column)).sum() >= MIN_N:
@@ -38,19 +39,14 @@ def way_gaps(
         if mean.n_effective < MIN_FAMILIES:
             continue
         joint_level = 1 - (1 - level) / len(columns)
-        # Three scores go into a gap, so its mean may lie outside the width of one.
+        # A gap combines several scores, so its mean may exceed the width of the scale.
         most = max(width, abs(mean.value))
         low, high = limits_of_grades(
             mean.value, mean.se**2, mean.df, mean.n_effective, joint_level, (-most, most)
         )
+        effective = mean.n_effective if mean.n_families < mean.n else None
+        n = mean.n_families
         estimates[way] = Estimate(
-            mean.value,
-            low,
-            high,
-            joint_level,
-            "crossed",
-            mean.n_families,
-            None,
-            effective=mean.n_effective if mean.n_families < mean.n else None,
+            mean.value, low, high, joint_level, "crossed", n, None, effective=effective
         )
     return estimates

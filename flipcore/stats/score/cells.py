@@ -10,18 +10,20 @@ import pandas as pd
 
 from flipcore.stats.base.families import UNIT
 
-# a wording that fewer of the questions were asked in than this is left out before any question is
-MOST_ABSENT = 0.5
+# Wordings with a smaller share of the questions are dropped, before any question is.
+LEAST_ASKED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """A crossed table of scores. `mean` (questions, wordings) is each cell's mean over its `n_runs`
-    reruns, `squares` the sum of their squared deviations from it, in squared units of the score.
-    `families` names each question's template or source, None where none share one.
-    `n_questions_left` and `wordings_left` were left out so that no cell is missing. `scale` is the
-    least and the most that a score can be; None where nobody said: then [0, 1] if all cells lie
-    within it."""
+    """A complete crossed table of scores; `mean`, `n_runs` and `squares` are (questions, wordings).
+
+    A cell has the mean of its `n_runs` reruns, and the sum of their squared deviations from it, in
+    squared units of the score. `families` (questions,) names each question's template or source;
+    None where none share one. `n_dropped_questions` and `dropped_wordings` were left out because
+    cells were missing. `scale` is the lowest and highest possible score; None where it is unknown,
+    and then [0, 1] if all cells lie within.
+    """
 
     mean: np.ndarray
     n_runs: np.ndarray
@@ -29,8 +31,8 @@ class ScoreCells:
     questions: Sequence[str] = ()
     wordings: Sequence[str] = ()
     families: np.ndarray | None = None
-    n_questions_left: int = 0
-    wordings_left: Sequence[str] = field(default=())
+    n_dropped_questions: int = 0
+    dropped_wordings: Sequence[str] = field(default=())
     scale: tuple[float, float] | None = None
 
     @property
@@ -41,12 +43,12 @@ class ScoreCells:
 
     @cached_property
     def mean_runs(self) -> float:
-        """The harmonic mean of the reruns per cell."""
+        """Harmonic mean of the numbers of reruns per cell."""
         return float(1 / (1 / self.n_runs).mean())
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
-        """The least and the largest score there can be, infinite where that is not known."""
+        """Lowest and highest possible score, infinite where they are unknown."""
         if self.scale is not None:
             return self.scale
         is_unit = self.mean.size and self.mean.min() >= 0 and self.mean.max() <= 1
@@ -54,7 +56,7 @@ class ScoreCells:
 
     @cached_property
     def is_binary(self) -> bool:
-        """True where all runs were right or wrong: a cell's spread follows from its mean."""
+        """True where all runs were right or wrong, because each cell's spread follows its mean."""
         return self.bounds == UNIT and bool(
             np.allclose(self.squares, self.n_runs * self.mean * (1 - self.mean))
         )
@@ -63,8 +65,8 @@ class ScoreCells:
         """Return (wording, mean score) of each column."""
         return list(zip(self.wordings, self.mean.mean(axis=0).tolist(), strict=True))
 
-    def of_wording(self, index: int) -> "ScoreCells":
-        """Return the one column of a wording."""
+    def select_wording(self, index: int) -> "ScoreCells":
+        """Return the column of the wording at `index`."""
         column = slice(index, index + 1)
         return ScoreCells(
             self.mean[:, column],
@@ -76,21 +78,24 @@ class ScoreCells:
             scale=self.scale,
         )
 
-    def less(self, subtrahend: "ScoreCells") -> "ScoreCells":
-        """Return these scores less another model's, by cell, on shared questions and wordings."""
-        common_questions, common_wordings = set(subtrahend.questions), set(subtrahend.wordings)
-        rows = [name for name in self.questions if name in common_questions]
-        columns = [name for name in self.wordings if name in common_wordings]
-        a, b = self.part(rows, columns), subtrahend.part(rows, columns)
-        # Reruns of the two are independent, so a cell's squared error is the sum of both, written
-        # as that of one run each.
+    def minus(self, subtrahend: "ScoreCells") -> "ScoreCells":
+        """Return the differences to another model's scores on shared questions and wordings."""
+        their_questions, their_wordings = set(subtrahend.questions), set(subtrahend.wordings)
+        questions = [name for name in self.questions if name in their_questions]
+        wordings = [name for name in self.wordings if name in their_wordings]
+        a, b = self.select(questions, wordings), subtrahend.select(questions, wordings)
+        # Reruns of the two models are independent, so the variances of the cell means add. The
+        # squares are those from which that sum follows with the smaller number of reruns.
         n_runs = np.minimum(a.n_runs, b.n_runs)
         variance = _variance(a) / a.n_runs + _variance(b) / b.n_runs
         squares = np.where(n_runs > 1, variance * n_runs * (n_runs - 1), 0.0)
-        ends = (self.bounds[0] - subtrahend.bounds[1], self.bounds[1] - subtrahend.bounds[0])
-        return ScoreCells(a.mean - b.mean, n_runs, squares, rows, columns, a.families, scale=ends)
+        (low, high), (their_low, their_high) = self.bounds, subtrahend.bounds
+        scale = low - their_high, high - their_low
+        return ScoreCells(
+            a.mean - b.mean, n_runs, squares, questions, wordings, a.families, scale=scale
+        )
 
-    def part(self, questions: Sequence[str], wordings: Sequence[str]) -> "ScoreCells":
+    def select(self, questions: Sequence[str], wordings: Sequence[str]) -> "ScoreCells":
         """Return the cells of these questions and wordings, in their order."""
         rows = pd.Index(self.questions).get_indexer(pd.Index(questions))
         block = np.ix_(rows, pd.Index(self.wordings).get_indexer(pd.Index(wordings)))
@@ -107,24 +112,24 @@ class ScoreCells:
 
 
 def _variance(cells: ScoreCells) -> np.ndarray:
-    """Return the variance of one run of each cell; where it ran once, the mean over the cells that
-    ran more often."""
+    """Return the variance of a single run, per cell; for a cell with one run, the pooled variance
+    of the cells with more."""
     df = cells.n_runs - 1
     pooled = cells.squares.sum() / df.sum() if df.sum() else 0.0
     return np.where(df > 0, cells.squares / np.maximum(df, 1), pooled)
 
 
 def score_cells(rows: pd.DataFrame, scale: tuple[float, float] | None = None) -> ScoreCells:
-    """Build the crossed table of scores from a row per run.
+    """Build the crossed table of scores from one row per run.
 
-    Cells that were not asked leave out first the wordings that most questions lack, then the
-    questions that lack a wording. Ten million runs take seconds.
+    To leave no cell empty, it first drops the wordings that most questions lack, then the questions
+    that lack a wording. Ten million runs take seconds.
 
     Parameters
     ----------
-    rows : the columns `item_id`, `wording`, `score` (a number, NaN is missing) and perhaps
-        `family`. Questions and wordings keep the order in which they come.
-    scale : least and largest score there can be; None where that is not known.
+    rows : the columns `item_id`, `wording`, `score` (a number, NaN if missing) and optionally
+        `family`. Questions and wordings keep their order of first appearance.
+    scale : lowest and highest possible score; None where that is unknown.
     """
     score = rows["score"].to_numpy(dtype=float)
     is_scored = ~np.isnan(score)
@@ -133,36 +138,39 @@ def score_cells(rows: pd.DataFrame, scale: tuple[float, float] | None = None) ->
     )
     shape = len(questions), len(wordings)
     cell, size = row * max(shape[1], 1) + column, shape[0] * shape[1]
-    # Runs are summed by the number of their cell, never sorted.
+    # Sums by cell number are faster than grouping.
     n_runs = np.bincount(cell, minlength=size)
     mean = np.bincount(cell, score[is_scored], size) / np.maximum(n_runs, 1)
     squares = np.bincount(cell, (score[is_scored] - mean[cell]) ** 2, size)
-    # One rarely asked wording would else cost most of the questions.
+    # Otherwise a rarely asked wording would cost most of the questions.
+    is_asked = n_runs.reshape(shape) > 0
     if shape[0]:
-        enough = (n_runs.reshape(shape) > 0).mean(axis=0) >= MOST_ABSENT
+        is_kept = is_asked.mean(axis=0) >= LEAST_ASKED
     else:
-        enough = np.zeros(shape[1], dtype=bool)
-    is_complete = (n_runs.reshape(shape)[:, enough] > 0).all(axis=1)
-    part = np.ix_(is_complete, enough)
+        is_kept = np.zeros(shape[1], dtype=bool)
+    is_complete = is_asked[:, is_kept].all(axis=1)
+    block = np.ix_(is_complete, is_kept)
     families = None
     if "family" in rows:
         families = _families(rows["family"], is_scored, row, shape[0])[is_complete]
+        if len(set(families.tolist())) == families.size:
+            families = None
     return ScoreCells(
-        mean.reshape(shape)[part],
-        n_runs.reshape(shape)[part],
-        squares.reshape(shape)[part],
+        mean.reshape(shape)[block],
+        n_runs.reshape(shape)[block],
+        squares.reshape(shape)[block],
         questions[is_complete].tolist(),
-        wordings[enough].tolist(),
-        families if families is not None and len(set(families.tolist())) < families.size else None,
-        n_questions_left=int(len(questions) - is_complete.sum()),
-        wordings_left=wordings[~enough].tolist(),
+        wordings[is_kept].tolist(),
+        families,
+        n_dropped_questions=int(len(questions) - is_complete.sum()),
+        dropped_wordings=wordings[~is_kept].tolist(),
         scale=scale,
     )
 
 
 def _numbers(column: pd.Series, is_scored: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each row's place among the different names, and these as texts, in the order in which
-    they come."""
+    """Return the number of each scored row's name, and the distinct names as texts, in order of
+    first appearance."""
     codes, names = pd.factorize(column[is_scored])
     return codes.astype(np.int64), np.asarray(names).astype(str)
 
@@ -170,7 +178,7 @@ def _numbers(column: pd.Series, is_scored: np.ndarray) -> tuple[np.ndarray, np.n
 def _families(
     column: pd.Series, is_scored: np.ndarray, row: np.ndarray, n_questions: int
 ) -> np.ndarray:
-    """Return (questions,) the name of each question's family."""
+    """Return (questions,) names of families; `row` (scored rows,) is the question of each row."""
     codes, names = _numbers(column, is_scored)
     question_codes = np.zeros(n_questions, dtype=np.int64)
     question_codes[row] = codes

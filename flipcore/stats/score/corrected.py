@@ -1,9 +1,9 @@
 """An extractor corrected by people: the score by people's judgement, from an extractor's readouts
 of all outputs and people's labels of a random part.
 
-Prediction-powered inference with its weight tuned (Angelopoulos, Duchi and Zrnic 2023,
-arXiv:2311.01453), the labelled outputs being among all outputs. The variance is normal in the
-disagreements, so with few of them exact limits on both error rates stand in.
+The method is prediction-powered inference with a tuned weight (Angelopoulos, Duchi and Zrnic 2023,
+arXiv:2311.01453), where the labelled outputs are among all outputs. Its normal limits need enough
+disagreements. With few, exact limits of both error rates are used.
 """
 
 import math
@@ -35,16 +35,16 @@ from flipcore.stats.base.proportions import clopper_pearson, t_quantile
 from flipcore.stats.score.error_bar import limits_of_score
 
 FEWEST_DISAGREEMENTS = 10
-# labels of either kind; where people say one thing always, normal limits would have no width
+# Fewest labels of either kind for normal limits: equal labels would give them no width.
 FEWEST_OF_EACH = 5
 METHOD, EXACT = "prediction powered", "exact error rates"
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """`readouts` (outputs,) is 1 and 0 where the extractor says right and wrong, `people` the same
-    for people, NaN where nobody read the output; `families` (outputs,) are the units, usually the
-    question. All estimates are shares of outputs from 0 to 1."""
+    """A score corrected by labels. All arrays are (outputs,); all estimates are shares of outputs.
+    `readouts` are 1 for right and 0 for wrong by the extractor, `people` the same by people, NaN
+    for an output without a label. `families` are numbers of the units, usually the questions."""
 
     readouts: np.ndarray
     people: np.ndarray
@@ -53,7 +53,7 @@ class Corrected:
 
     @property
     def is_labelled(self) -> np.ndarray:
-        """(outputs,) True where people read it."""
+        """(outputs,) True where people labelled the output."""
         return ~np.isnan(self.people)
 
     @property
@@ -62,86 +62,89 @@ class Corrected:
 
     @cached_property
     def n_disagreements(self) -> int:
-        """Labelled outputs that are right by one and wrong by the other."""
+        """Number of labelled outputs on which people and the extractor disagree."""
         is_labelled = self.is_labelled
         return int((self.readouts[is_labelled] != self.people[is_labelled]).sum())
 
     @property
     def n_rarer(self) -> int:
-        """Labels of the kind, right or wrong, that people gave less often."""
+        """Number of labels of the rarer kind, right or wrong."""
         n_right = int(np.nansum(self.people))
         return min(n_right, self.n_labels - n_right)
 
     @property
-    def _has_few(self) -> bool:
-        return self.n_disagreements < FEWEST_DISAGREEMENTS or self.n_rarer < FEWEST_OF_EACH
-
-    @property
     def raw(self) -> Estimate:
-        """The extractor's score of all outputs, not corrected."""
+        """The extractor's uncorrected score of all outputs."""
         return accuracy(self.readouts, self.families)
 
     @property
     def by_people(self) -> Estimate:
-        """The score of the labelled outputs alone, without the extractor."""
+        """The score by people of the labelled outputs alone."""
         return accuracy(self.people, self.families)
 
     @property
     def false_rights(self) -> Estimate:
-        """The share, of the labelled outputs that the extractor calls right, that people call
-        wrong, with exact limits."""
+        """Share of wrong outputs by people among those the extractor calls right, with exact
+        limits."""
         return self._error_rate(1.0)
 
     @property
     def false_wrongs(self) -> Estimate:
-        """The share, of the labelled outputs that the extractor calls wrong, that people call
-        right, with exact limits."""
+        """Share of right outputs by people among those the extractor calls wrong, with exact
+        limits."""
         return self._error_rate(0.0)
 
-    def _error_rate(self, side: float) -> Estimate:
-        is_kind = self.is_labelled & (self.readouts == side)
-        n = int(is_kind.sum())
+    def _error_rate(self, readout: float) -> Estimate:
+        """Return the share of labels that differ from `readout`, of the outputs that have it."""
+        is_selected = self.is_labelled & (self.readouts == readout)
+        n = int(is_selected.sum())
         if not n:
             return missing(0, self.level, "No labelled output of this kind.")
-        k = int((self.people[is_kind] != side).sum())
-        sizes = np.unique(self.families[is_kind], return_counts=True)[1]
-        # Outputs that say as much without families; one at least.
+        k = int((self.people[is_selected] != readout).sum())
+        sizes = np.unique(self.families[is_selected], return_counts=True)[1]
+        # Independent outputs with as much information; at least one.
         n_effective = int(n**2 / (sizes**2).sum())
-        # Errors scaled to them are rounded outwards: down for the lower limit, up for the upper.
+        # Errors are scaled to that number and rounded outwards: down for the lower limit, else up.
         low = clopper_pearson(k * n_effective // n, n_effective, self.level)[0]
         high = clopper_pearson(-(-k * n_effective // n), n_effective, self.level)[1]
         return Estimate(k / n, low, high, self.level, "clopper_pearson", n, None)
 
     @cached_property
     def weight(self) -> float:
-        """λ, the trust in the extractor: the slope of people's labels on its readouts. Where the
-        extractor calls all labelled outputs right, or all wrong, there is no slope and its readouts
-        count in full."""
+        """λ, the weight of the extractor: the slope of people's labels on its readouts; 1 where all
+        readouts of labelled outputs are equal and there is no slope."""
         f, y = self.readouts[self.is_labelled], self.people[self.is_labelled]
         variance = f.var() if f.size else 0.0
         return float(((f - f.mean()) * (y - y.mean())).mean() / variance) if variance > 0 else 1.0
 
     @cached_property
     def _sum(self):
-        """λ · the extractor's mean over all outputs, plus the mean over the labelled of people's
-        labels less λ · the extractor's readouts."""
-        is_labelled = self.is_labelled
-        left = self.people[is_labelled] - self.weight * self.readouts[is_labelled]
-        # A sum as a difference: labelled outputs are in both parts, so their families move both.
+        """λ · mean readout over all outputs + mean over labelled outputs of (label - λ · readout).
+        The sum is computed as a difference, because labelled outputs are in both parts and their
+        families move both."""
         return clustered_difference(
             self.weight * self.readouts,
             self.families,
-            -left,
-            self.families[is_labelled],
+            -self._residuals,
+            self.families[self.is_labelled],
             level=self.level,
             bounds=None,
         )
 
+    @property
+    def _residuals(self) -> np.ndarray:
+        """(labelled outputs,) label - λ · readout."""
+        is_labelled = self.is_labelled
+        return self.people[is_labelled] - self.weight * self.readouts[is_labelled]
+
     @cached_property
     def estimate(self) -> Estimate:
-        """The corrected score. From ten disagreements and five labels of either kind on its
-        interval is that of prediction-powered inference, with fewer the limits that exact ones of
-        both error rates and of the extractor's score leave."""
+        """The corrected score.
+
+        From ten disagreements and five labels of either kind on, its interval is that of
+        prediction-powered inference. With fewer it follows from the limits of the extractor's score
+        and the exact limits of both error rates.
+        """
         n = self.n_labels
         if not n:
             return missing(0, self.level, "Nobody has labelled an output.")
@@ -153,7 +156,7 @@ class Corrected:
             )
         if n_effective < MIN_FAMILIES:
             return without_interval(value, n, self.level, few_families(n_effective))
-        if self._has_few:
+        if self.n_disagreements < FEWEST_DISAGREEMENTS or self.n_rarer < FEWEST_OF_EACH:
             low, high = self._exact_limits(value)
             note = f"{self.n_disagreements} disagreements: exact limits of both error rates."
             return Estimate(value, low, high, self.level, EXACT, n, None, note)
@@ -161,21 +164,20 @@ class Corrected:
         return Estimate(value, low, high, self.level, METHOD, n, None)
 
     def _exact_limits(self, value: float) -> tuple[float, float]:
-        """Return the limits of the extractor's score and exact ones of both error rates, joined by
-        squares (MOVER; Zou and Donner 2008): `value` is score · (1 − false rights) + (1 − score) ·
-        false wrongs."""
+        """Return the limits of `value`, which is score · (1 − false rights) + (1 − score) · false
+        wrongs. The limits of the extractor's score and the exact ones of both error rates are
+        combined by squares (MOVER; Zou and Donner 2008)."""
         score = clustered_mean(self.readouts, self.families, level=self.level)
         p = score.value
-        (a, a_low, a_high), (b, b_low, b_high) = (
-            (rate.value, rate.low, rate.high) if rate.n else (0.0, 0.0, 1.0)
-            for rate in (self.false_rights, self.false_wrongs)
-        )
+        a, a_low, a_high = rate_with_limits(self.false_rights)
+        b, b_low, b_high = rate_with_limits(self.false_wrongs)
         slope = 1 - a - b
-        p_low, p_high = (
-            slope * (end - p) if score.low <= score.high else 1.0 for end in (score.low, score.high)
-        )
-        down = math.hypot(p_low, p * (a_high - a), (1 - p) * (b - b_low))
-        up = math.hypot(p_high, p * (a - a_low), (1 - p) * (b_high - b))
+        p_down, p_up = 1.0, 1.0
+        # A NaN limit of the score leaves its distance unknown, hence the largest.
+        if score.low <= score.high:
+            p_down, p_up = slope * (score.low - p), slope * (score.high - p)
+        down = math.hypot(p_down, p * (a_high - a), (1 - p) * (b - b_low))
+        up = math.hypot(p_up, p * (a - a_low), (1 - p) * (b_high - b))
         return max(value - down, 0.0), min(value + up, 1.0)
 
     @property
@@ -184,42 +186,47 @@ class Corrected:
 
     @property
     def n_more(self) -> int | None:
-        """The number of labels that would bring ten disagreements and five of either kind at the
-        rates so far; 0 where there are as many, None where there is no rate yet."""
-        counts = (self.n_disagreements, FEWEST_DISAGREEMENTS), (self.n_rarer, FEWEST_OF_EACH)
-        short = [(n, least - n) for n, least in counts if n < least]
-        if not all(n for n, _ in short):
-            return None
-        return max((math.ceil(few * self.n_labels / n) for n, few in short), default=0)
+        """Further labels needed for normal limits at the rates so far; 0 where none are needed,
+        None where a rate is still 0."""
+        n_more = 0
+        for n, least in (
+            (self.n_disagreements, FEWEST_DISAGREEMENTS),
+            (self.n_rarer, FEWEST_OF_EACH),
+        ):
+            if not n:
+                return None
+            n_more = max(n_more, math.ceil((least - n) * self.n_labels / n))
+        return n_more
 
     def half_width(self, n_more: float = 0) -> float:
-        """Return the half-width of the interval after `n_more` labels; infinitely many leave what
-        questions alone make. NaN without a normal interval."""
+        """Return the half-width of the interval after `n_more` labels; NaN without a normal one.
+        With infinitely many labels, only the variance between questions remains."""
         if not self.has_normal_limits:
             return math.nan
-        is_labelled = self.is_labelled
-        left = clustered_mean(
-            self.people[is_labelled] - self.weight * self.readouts[is_labelled],
-            self.families[is_labelled],
-            bounds=None,
-        )
-        of_labels = left.se**2
-        of_questions = max(self._sum.se**2 - of_labels, 0.0)
+        residuals = clustered_mean(self._residuals, self.families[self.is_labelled], bounds=None)
+        label_variance = residuals.se**2
+        question_variance = max(self._sum.se**2 - label_variance, 0.0)
         # Only the labels' part of the variance shrinks, and no output is labelled twice.
-        shrink = 0.0
+        factor = 0.0
         if not math.isinf(n_more):
-            shrink = self.n_labels / min(self.n_labels + n_more, self.readouts.size)
-        return t_quantile(0.5 + self.level / 2, max(self._sum.df, 1.0)) * math.sqrt(
-            of_questions + shrink * of_labels
-        )
+            factor = self.n_labels / min(self.n_labels + n_more, self.readouts.size)
+        se = math.sqrt(question_variance + factor * label_variance)
+        return t_quantile(0.5 + self.level / 2, max(self._sum.df, 1.0)) * se
+
+
+def rate_with_limits(rate: Estimate) -> tuple[float, float, float]:
+    """Return an error rate and its limits; without a labelled output it is 0 in [0, 1]."""
+    return (rate.value, rate.low, rate.high) if rate.n else (0.0, 0.0, 1.0)
 
 
 def corrected(
     readouts: ArrayLike, people: ArrayLike, families: ArrayLike | None = None, level: float = 0.95
 ) -> Corrected:
-    """Correct an extractor's readouts of all outputs by people's labels of some (NaN elsewhere),
-    both 1 for right and 0 for wrong; the labelled ones are a random part. Raises BadInput for
-    unequal lengths and for other values."""
+    """Correct an extractor's readouts of all outputs by people's labels of a random part.
+
+    Both are 1 for right and 0 for wrong, a missing label is NaN; `families` (outputs,) name the
+    units. Raises BadInput for unequal lengths and for other values.
+    """
     f, y = np.asarray(readouts, dtype=float), np.asarray(people, dtype=float)
     names = np.arange(f.size) if families is None else np.asarray(families)
     if not f.size == y.size == names.size:
@@ -232,17 +239,16 @@ def corrected(
     return Corrected(f, y, family_numbers(names), level)
 
 
-# Difference of two models' scores on the same questions, each corrected by people's labels of its
-# outputs. Each corrected score is a mean over all outputs plus one over the labelled
-# (`score.corrected`). Written as one value per output, the two parts of both models move together
-# with their question, and the difference has the one clustered variance.
+# Difference of two models' corrected scores on the same questions. A corrected score is a mean over
+# all outputs plus a mean over the labelled ones. Here it is written as one value per output. Then
+# all parts of a question move together, and the clustered variance of the difference is right.
 
 
 @dataclass(frozen=True)
 class CorrectedDifference:
-    """`value` (first less second) with its standard error, `df` of the labels of the model with
-    fewer families, and `n` labels of it. `p` is two-sided and of this pair alone, NaN where either
-    has too few disagreements for normal limits."""
+    """Difference `value` (first minus second) with its standard error. `df` and `n` (labels) are
+    the smaller of the two models'. `p` is two-sided for this pair alone; NaN where a model has too
+    few disagreements for normal limits."""
 
     value: float
     se: float
@@ -251,29 +257,21 @@ class CorrectedDifference:
     p: float
 
     def estimate(self, level: float) -> Estimate:
-        """Return the difference with linear limits, cut at −1 and 1; without an interval where
-        there is no p."""
+        """Return the difference with linear limits, cut at −1 and 1; no interval where p is NaN."""
         if math.isnan(self.p):
             return without_interval(
                 self.value, self.n, level, "No interval: too few labels of one of the models."
             )
         half = t_quantile(0.5 + level / 2, self.df) * self.se
-        return Estimate(
-            self.value,
-            max(self.value - half, -1.0),
-            min(self.value + half, 1.0),
-            level,
-            METHOD,
-            self.n,
-            None,
-        )
+        low, high = max(self.value - half, -1.0), min(self.value + half, 1.0)
+        return Estimate(self.value, low, high, level, METHOD, self.n, None)
 
 
 def corrected_difference(
     first: Corrected, first_units: ArrayLike, second: Corrected, second_units: ArrayLike
 ) -> CorrectedDifference:
-    """Compute the difference. The units (outputs,) name the questions, or what several are made
-    from, alike for both."""
+    """Compute the difference. The units (outputs,) name each output's question, or the source of
+    several questions, by the same names for both models."""
     from scipy.special import stdtr
 
     (x, x_df), (y, y_df) = _values(first, first_units), _values(second, second_units)
@@ -282,7 +280,7 @@ def corrected_difference(
     is_tested = (
         first.has_normal_limits
         and second.has_normal_limits
-        # As many families of labels as a claim needs.
+        # df + 1 is the number of equal families of labels, and a claim needs this many.
         and df >= MIN_CLAIM_FAMILIES - 1
         and difference.se > 0
     )
@@ -293,23 +291,21 @@ def corrected_difference(
 
 
 def _values(score: Corrected, units: ArrayLike) -> tuple[np.ndarray, float]:
-    """Return (outputs,) values whose mean is the corrected score and whose spread is its variance,
-    and the labels' degrees of freedom."""
-    is_labelled, names = score.is_labelled, np.asarray(units)
-    left = score.people[is_labelled] - score.weight * score.readouts[is_labelled]
-    if left.size < 2:
+    """Return (outputs,) values that have the mean and the variance of the corrected score, and the
+    labels' degrees of freedom."""
+    residuals, names = score._residuals, np.asarray(units)
+    if residuals.size < 2:
         return score.weight * score.readouts, 0.0
-    values = score.weight * score.readouts + left.mean()
-    # A labelled output stands for all like it, and n/(n - 1) keeps the variance unbiased.
-    values[is_labelled] += (
-        (score.readouts.size / left.size)
-        * (left - left.mean())
-        * math.sqrt(left.size / (left.size - 1))
+    values = score.weight * score.readouts + residuals.mean()
+    # A labelled output represents N/n outputs, and n/(n - 1) makes the variance unbiased.
+    values[score.is_labelled] += (
+        (score.readouts.size / residuals.size)
+        * (residuals - residuals.mean())
+        * math.sqrt(residuals.size / (residuals.size - 1))
     )
-    return values, clustered_mean(left, names[is_labelled], bounds=None).df
+    return values, clustered_mean(residuals, names[score.is_labelled], bounds=None).df
 
 
-def over_pairs(pairs: Sequence[CorrectedDifference]) -> list[float]:
-    """Return Holm's p of each pair over those that have one; NaN for the others."""
-    # `holm` takes a NaN as no member of the family, and leaves it NaN.
+def holm_p(pairs: Sequence[CorrectedDifference]) -> list[float]:
+    """Return Holm's p of each pair, over the pairs that have a p; NaN for a pair without one."""
     return holm([pair.p for pair in pairs])

@@ -1,17 +1,18 @@
-"""T = G + A with people's labels as the truth of what an output answers: labels of a random part of
-the pairs, and the reference extractor on all.
+"""T = G + A with people's labels as the truth: labels of a random part of the pairs, and the
+reference extractor's flips of all pairs.
 
-A label says which answer one output states. So a pair of outputs flips by people where its two
-labels differ, and G by people is the share of pairs of an item's variants whose outputs *state*
-different answers: the flips that an extractor without errors would see. Whether the model "meant"
-the change is no part of it. T stays the rate that the compared extractor sees, which needs no
-label, and A = T − G is its part beyond the statements; the reference has such a part as well. All
-are means over items of an item's share of pairs, as without labels.
+A label says which answer an output states. A pair of outputs flips by people where its two labels
+differ. So G by people is the share of pairs of an item's variants whose outputs *state* different
+answers: the flips that an extractor without errors would see. Whether the model "meant" the change
+does not count. T is the rate of the compared extractor, which needs no label. A = T − G is the part
+of T that the statements do not explain; the reference has such a part too. All are means over items
+of an item's share of pairs, as without labels.
 
-Prediction-powered inference on items (Angelopoulos, Duchi and Zrnic 2023, arXiv:2311.01453), the
-labelled pairs being among all pairs: G = λ · mean(G of the reference) + mean over labelled items of
-(people − λ · reference), families as units. With few disagreements exact limits of both error rates
-stand in, as for a score (`score.corrected`), or those of the labels alone where they are narrower.
+The method is prediction-powered inference on items (Angelopoulos, Duchi and Zrnic 2023,
+arXiv:2311.01453), where the labelled pairs are among all pairs: G = λ · mean(G of the reference) +
+mean over labelled items of (people − λ · reference), with families as units. With few
+disagreements, exact limits of both error rates are used, as for a score (`score.corrected`), or
+those of the labels alone where they are narrower.
 """
 
 import math
@@ -31,20 +32,30 @@ from flipcore.stats.base.families import (
     few_families,
 )
 from flipcore.stats.base.proportions import t_quantile
-from flipcore.stats.score.corrected import EXACT, FEWEST_DISAGREEMENTS, METHOD, Corrected, corrected
+from flipcore.stats.score.corrected import (
+    EXACT,
+    FEWEST_DISAGREEMENTS,
+    METHOD,
+    Corrected,
+    corrected,
+    rate_with_limits,
+)
 from flipcore.stats.score.error_bar import limits_of_score
 
-# labelled pairs that flip by people, and that do not: with fewer, normal limits held .88 in
-# simulation
+# Fewest labelled pairs that flip by people, and that do not: with fewer, normal 95% limits covered
+# .88 in simulation.
 FEWEST_OF_EACH = 5
 
 
 @dataclass(frozen=True, eq=False)
 class FlipsByPeople:
-    """`total` and `genuine` (items,) are each item's share of pairs that flip under the compared
-    extractor and the reference. `reference` and `people` (pairs,) are 1 where a labelled pair flips
-    by the one and the other, `item` (pairs,) its place among the items. `families` (items,) are the
-    units. Estimates are shares of pairs; their `n` counts labelled pairs."""
+    """Flips corrected by labels. Estimates are shares of pairs; their `n` counts labelled pairs.
+
+    `total` and `genuine` (items,) are each item's share of pairs that flip under the compared
+    extractor and under the reference. `reference` and `people` (labelled pairs,) are 1 where the
+    pair flips, else 0. `item` (labelled pairs,) is the index of the pair's item. `families`
+    (items,) are numbers of the units.
+    """
 
     total: np.ndarray
     genuine: np.ndarray
@@ -60,102 +71,100 @@ class FlipsByPeople:
 
     @property
     def n_disagreements(self) -> int:
-        """Labelled pairs that flip by one of the reference and people."""
+        """Number of labelled pairs on which people and the reference disagree."""
         return int((self.reference != self.people).sum())
 
     @cached_property
     def errors(self) -> Corrected:
-        """The reference's errors on the labelled pairs: `false_rights` are flips that people do not
-        see, `false_wrongs` flips that it missed."""
+        """Errors of the reference on the labelled pairs: `false_rights` are its flips that people
+        do not see, `false_wrongs` are flips that it missed."""
         return corrected(self.reference, self.people, self.families[self.item], self.level)
 
     @cached_property
     def weight(self) -> float:
-        """λ, the trust in the reference: the slope of people's flips on its flips; 1 where the
-        labelled pairs show none."""
+        """λ, the weight of the reference: the slope of people's flips on its flips; 1 where the
+        labelled pairs have no slope."""
         return self.errors.weight
 
     @cached_property
     def labelled_items(self) -> np.ndarray:
+        """(labelled items,) indices of the items with a labelled pair."""
         return np.unique(self.item)
 
     def _by_item(self, pair_values: np.ndarray) -> np.ndarray:
-        """Return (labelled items,) means over an item's labelled pairs."""
-        sums = np.bincount(self.item, weights=pair_values, minlength=self.total.size)
-        return (sums / np.maximum(np.bincount(self.item, minlength=self.total.size), 1))[
-            self.labelled_items
-        ]
+        """Return (labelled items,) means over each item's labelled pairs."""
+        sums, n_pairs = np.bincount(self.item, weights=pair_values), np.bincount(self.item)
+        return sums[self.labelled_items] / n_pairs[self.labelled_items]
 
     @cached_property
     def _residuals(self) -> np.ndarray:
-        """(labelled items,) people's flips less λ · those of the reference, each distance from the
-        mean widened by an item's leverage on λ, which the labels themselves gave (HC2; MacKinnon
-        and White 1985)."""
+        """(labelled items,) people's flips minus λ · those of the reference. The labels themselves
+        determine λ. So each distance from the mean is widened by the item's leverage on λ (HC2;
+        MacKinnon and White 1985)."""
         residuals = self._by_item(self.people - self.weight * self.reference)
-        f = self._by_item(self.reference)
-        if residuals.size < 3:
+        flips = self._by_item(self.reference)
+        n = residuals.size
+        if n < 3:
             return residuals
-        squares = (f - f.mean()) ** 2
-        leverage = 1 / f.size + (squares / squares.sum() if squares.any() else 0.0)
-        wider = (residuals - residuals.mean()) * np.sqrt(
-            (1 - 1 / f.size) / np.maximum(1 - leverage, 1 / f.size)
-        )
-        # Unequal widening shifts the mean, which must stay that of the labels.
-        return residuals.mean() + wider - wider.mean()
+        squares = (flips - flips.mean()) ** 2
+        leverage = 1 / n + (squares / squares.sum() if squares.any() else 0.0)
+        factors = np.sqrt((1 - 1 / n) / np.maximum(1 - leverage, 1 / n))
+        widened = (residuals - residuals.mean()) * factors
+        # Unequal factors would move the mean, which must stay that of the labels.
+        return residuals.mean() + widened - widened.mean()
 
     @property
-    def _own_families(self) -> np.ndarray:
+    def _labelled_families(self) -> np.ndarray:
         return self.families[self.labelled_items]
 
     def _sum(self, all_values: np.ndarray, labelled_values: np.ndarray) -> ClusteredMean:
-        """Return a mean over all items plus one over the labelled, which are among them."""
+        """Return the mean over all items plus the mean over the labelled ones among them."""
         return clustered_difference(
             all_values,
             self.families,
             -labelled_values,
-            self._own_families,
+            self._labelled_families,
             level=self.level,
             bounds=None,
         )
 
     @cached_property
-    def _of_genuine(self) -> ClusteredMean:
+    def _genuine_sum(self) -> ClusteredMean:
+        """G by people, before it is cut to [0, 1]."""
         return self._sum(self.weight * self.genuine, self._residuals)
 
     @property
     def by_labels_alone(self) -> Estimate:
-        """G of the labelled pairs alone, without the reference."""
+        """G by people of the labelled pairs alone."""
         return clustered_mean(
-            self._by_item(self.people), self._own_families, level=self.level
+            self._by_item(self.people), self._labelled_families, level=self.level
         ).estimate()
 
     @cached_property
     def stated(self) -> Estimate:
         """G by people: the share of pairs whose outputs state different answers."""
-        value = min(max(self._of_genuine.value, 0.0), 1.0) if self.n_pairs else math.nan
+        value = min(max(self._genuine_sum.value, 0.0), 1.0) if self.n_pairs else math.nan
         if not self.has_normal_limits:
-            return self._otherwise(value, self.genuine, 1.0, (0.0, 1.0))
-        low, high = limits_of_score(
-            value, self._of_genuine.se**2, self._of_genuine.df, math.inf, self.level
-        )
+            return self._without_normal_limits(value, self.genuine, 1.0, (0.0, 1.0))
+        variance = self._genuine_sum.se**2
+        low, high = limits_of_score(value, variance, self._genuine_sum.df, math.inf, self.level)
         return Estimate(value, low, high, self.level, METHOD, self.n_pairs, None)
 
     @cached_property
     def artifact(self) -> Estimate:
         """A by people, T − G: the part of T beyond the statements; negative where the compared
-        extractor sees less."""
+        extractor sees fewer flips."""
         difference = self._sum(self.total - self.weight * self.genuine, -self._residuals)
         value = float(self.total.mean()) - self.stated.value
         if not self.has_normal_limits:
-            return self._otherwise(value, self.total, -1.0, (-1.0, 1.0))
-        # G is between 0 and 1, so its limits lean; those of A lean the other way as much.
-        t = t_quantile(0.5 + self.level / 2, difference.df) * difference.se
+            return self._without_normal_limits(value, self.total, -1.0, (-1.0, 1.0))
+        # G lies between 0 and 1, so its limits are asymmetric; those of A are so in reverse.
+        half = t_quantile(0.5 + self.level / 2, difference.df) * difference.se
         g = self.stated
-        half = t_quantile(0.5 + self.level / 2, self._of_genuine.df) * self._of_genuine.se
-        low, high = value - t * (g.high - g.value) / half, value + t * (g.value - g.low) / half
-        return Estimate(
-            value, max(low, -1.0), min(high, 1.0), self.level, METHOD, self.n_pairs, None
-        )
+        g_half = t_quantile(0.5 + self.level / 2, self._genuine_sum.df) * self._genuine_sum.se
+        low = max(value - half * (g.high - g.value) / g_half, -1.0)
+        high = min(value + half * (g.value - g.low) / g_half, 1.0)
+        return Estimate(value, low, high, self.level, METHOD, self.n_pairs, None)
 
     @property
     def _why_no_interval(self) -> str:
@@ -164,7 +173,9 @@ class FlipsByPeople:
                 f"No interval: {self.n_pairs} labelled pair{'s' * (self.n_pairs != 1)}; at least "
                 f"{MIN_N} are needed."
             )
-        n_effective = clustered_mean(self._residuals, self._own_families, bounds=None).n_effective
+        n_effective = clustered_mean(
+            self._residuals, self._labelled_families, bounds=None
+        ).n_effective
         return few_families(n_effective) if n_effective < MIN_FAMILIES else ""
 
     @property
@@ -176,11 +187,11 @@ class FlipsByPeople:
             and not self._why_no_interval
         )
 
-    def _otherwise(
+    def _without_normal_limits(
         self, value: float, rates: np.ndarray, sign: float, bounds: tuple[float, float]
     ) -> Estimate:
-        """Return the estimate without normal limits: with those from exact limits of both error
-        rates and the items, or none, with the reason."""
+        """Return the estimate of G (`sign` 1, `rates` the genuine ones) or of A (`sign` −1, `rates`
+        the total ones) with `_exact_limits`, with those of the labels alone, or with neither."""
         if not self.n_pairs:
             return missing(0, self.level, "Nobody has labelled both outputs of a pair.")
         if reason := self._why_no_interval:
@@ -188,7 +199,7 @@ class FlipsByPeople:
         low, high = self._exact_limits(value, rates, sign)
         method = EXACT
         note = f"{self.n_disagreements} disagreements: exact limits of both error rates."
-        # With few disagreements but many labels these alone may say more than both error rates.
+        # With few disagreements but many labels, the labels alone may give narrower limits.
         by_labels = self._limits_of_labels(value, sign)
         if by_labels and by_labels[1] - by_labels[0] < high - low:
             (low, high), method = by_labels, self.by_labels_alone.method
@@ -196,20 +207,12 @@ class FlipsByPeople:
                 f"{self.n_disagreements} disagreements: limits of the labels alone, the narrower "
                 "ones."
             )
-        return Estimate(
-            value,
-            max(low, bounds[0]),
-            min(high, bounds[1]),
-            self.level,
-            method,
-            self.n_pairs,
-            None,
-            note,
-        )
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+        return Estimate(value, low, high, self.level, method, self.n_pairs, None, note)
 
     def _limits_of_labels(self, value: float, sign: float) -> tuple[float, float] | None:
-        """Return the limits of the labels without the reference, for A joined with those of T; None
-        where they leave the estimate out."""
+        """Return the limits of the labels alone, for A combined with those of T; None where they
+        do not contain the estimate."""
         by_labels, g = self.by_labels_alone, value if sign > 0 else self.stated.value
         if not (by_labels.has_interval and by_labels.low <= g <= by_labels.high):
             return None
@@ -221,50 +224,49 @@ class FlipsByPeople:
         return low, high
 
     def _exact_limits(self, value: float, rates: np.ndarray, sign: float) -> tuple[float, float]:
-        """Return limits from exact ones of the error rates. With a and b the shares of the
-        reference's flips, and of its other pairs, on which people say otherwise, G is reference ·
-        (1 − a) + (1 − reference) · b: the items' part with its limits and exact ones of a and b,
-        joined by squares (MOVER; Zou and Donner 2008)."""
+        """Return limits of G or A from those of the items and the exact ones of the error rates.
+
+        Let a be the share of the reference's flips, and b that of its other pairs, on which people
+        disagree. G is reference · (1 − a) + (1 − reference) · b. The distances of the items' part,
+        of a and of b are combined by squares (MOVER; Zou and Donner 2008).
+        """
         g = float(self.genuine.mean())
-        (a, a_low, a_high), (b, b_low, b_high) = (
-            (rate.value, rate.low, rate.high) if rate.n else (0.0, 0.0, 1.0)
-            for rate in (self.errors.false_rights, self.errors.false_wrongs)
-        )
+        a, a_low, a_high = rate_with_limits(self.errors.false_rights)
+        b, b_low, b_high = rate_with_limits(self.errors.false_wrongs)
         slope = 1 - a - b
         if sign > 0:
-            of_rate = clustered_mean(rates, self.families, level=self.level)
-            down, up = (slope * (limit - of_rate.value) for limit in (of_rate.low, of_rate.high))
+            mean = clustered_mean(rates, self.families, level=self.level)
+            down, up = (slope * (limit - mean.value) for limit in (mean.low, mean.high))
         else:
-            of_rate = clustered_mean(
+            mean = clustered_mean(
                 rates - slope * self.genuine, self.families, level=self.level, bounds=None
             )
-            down, up = of_rate.low - of_rate.value, of_rate.high - of_rate.value
-        less = down, g * (a_high - a), (1 - g) * (b - b_low)
-        more = up, g * (a - a_low), (1 - g) * (b_high - b)
-        # A falls as G rises, so the parts of the error rates change sides.
+            down, up = mean.low - mean.value, mean.high - mean.value
+        errors_down = g * (a_high - a), (1 - g) * (b - b_low)
+        errors_up = g * (a - a_low), (1 - g) * (b_high - b)
+        # A falls as G rises, so the distances of the error rates change sides.
         if sign < 0:
-            less, more = (down, *more[1:]), (up, *less[1:])
-        return value - math.hypot(*np.nan_to_num(less, nan=1.0)), value + math.hypot(
-            *np.nan_to_num(more, nan=1.0)
-        )
+            errors_down, errors_up = errors_up, errors_down
+        low = value - math.hypot(*np.nan_to_num((down, *errors_down), nan=1.0))
+        return low, value + math.hypot(*np.nan_to_num((up, *errors_up), nan=1.0))
 
     @property
     def n_more(self) -> int | None:
-        """The number of pairs that would bring ten disagreements at the rate so far; 0 where there
-        are as many, None without a disagreement."""
+        """Further labelled pairs needed for normal limits at the rates so far (`Corrected.n_more`);
+        0 where none are needed, None where a rate is still 0."""
         return self.errors.n_more
 
     def half_width(self, n_more: float = 0) -> float:
-        """Return the half-width of the interval of G after `n_more` pairs, perhaps infinitely many;
-        NaN without a normal interval."""
+        """Return the half-width of the interval of G after `n_more` labelled pairs, which may be
+        infinite; NaN without a normal interval."""
         if not self.has_normal_limits:
             return math.nan
-        of_labels = clustered_mean(self._residuals, self._own_families, bounds=None).se ** 2
-        of_items = max(self._of_genuine.se**2 - of_labels, 0.0)
-        shrink = 0.0 if math.isinf(n_more) else self.n_pairs / (self.n_pairs + n_more)
-        return t_quantile(0.5 + self.level / 2, max(self._of_genuine.df, 1.0)) * math.sqrt(
-            of_items + shrink * of_labels
-        )
+        residuals = clustered_mean(self._residuals, self._labelled_families, bounds=None)
+        label_variance = residuals.se**2
+        item_variance = max(self._genuine_sum.se**2 - label_variance, 0.0)
+        factor = 0.0 if math.isinf(n_more) else self.n_pairs / (self.n_pairs + n_more)
+        se = math.sqrt(item_variance + factor * label_variance)
+        return t_quantile(0.5 + self.level / 2, max(self._genuine_sum.df, 1.0)) * se
 
 
 def flips_by_people(
@@ -276,9 +278,12 @@ def flips_by_people(
     families: ArrayLike | None = None,
     level: float = 0.95,
 ) -> FlipsByPeople:
-    """Take arguments as the fields of `FlipsByPeople`; items with NaN in `total` or `genuine` are
-    left out with their pairs, and the labelled pairs are a random one of their item's. Raises
-    BadInput for unequal lengths, and for pairs that are not 0 or 1."""
+    """Return the flips corrected by labels; the arguments are the fields of `FlipsByPeople`.
+
+    Items with NaN in `total` or `genuine` are left out with their pairs. The labelled pairs must be
+    a random part of their item's pairs. Raises BadInput for unequal lengths, and for pairs that are
+    not 0 or 1.
+    """
     t, g = np.asarray(total, dtype=float), np.asarray(genuine, dtype=float)
     f, y = np.asarray(reference, dtype=float), np.asarray(people, dtype=float)
     item_of_pair = np.asarray(item, dtype=int)
@@ -290,15 +295,14 @@ def flips_by_people(
     if not (np.isin(f, (0, 1)).all() and np.isin(y, (0, 1)).all()):
         raise BadInput("A labelled pair flips (1) or does not (0).")
     is_defined = ~np.isnan(t + g)
-    place = np.cumsum(is_defined) - 1
-
-    inside = is_defined[item_of_pair] if item_of_pair.size else np.zeros(0, dtype=bool)
+    new_index = np.cumsum(is_defined) - 1
+    is_kept = is_defined[item_of_pair] if item_of_pair.size else np.zeros(0, dtype=bool)
     return FlipsByPeople(
         t[is_defined],
         g[is_defined],
-        f[inside],
-        y[inside],
-        place[item_of_pair[inside]],
+        f[is_kept],
+        y[is_kept],
+        new_index[item_of_pair[is_kept]],
         family_numbers(names[is_defined]),
         level,
     )

@@ -1,10 +1,10 @@
-"""The whole error bar of a score: by reruns, by other questions, by other wordings.
+"""The whole error bar of a score: over reruns, over other questions, over other wordings.
 
-A score is a mean over questions, wordings and reruns. Mean squares of the crossed table part its
-variance; what is printed of a score between 0 and 1 are Wilson's limits on the effective number of
-answers. Sources: E. Miller, *Adding error bars to evals* (arXiv:2411.00640), for questions;
-Satterthwaite (1946) for the degrees of freedom of a sum of mean squares; Cornfield and Tukey (1956)
-for the expected mean squares of a crossed table.
+A score is a mean over questions, wordings and reruns. The mean squares of the crossed table divide
+its variance. A score between 0 and 1 has Wilson's limits on the effective number of answers.
+Sources: E. Miller, *Adding error bars to evals* (arXiv:2411.00640), for questions; Satterthwaite
+(1946) for the degrees of freedom of a sum of mean squares; Cornfield and Tukey (1956) for the
+expected mean squares of a crossed table.
 """
 
 import math
@@ -20,25 +20,26 @@ from flipcore.stats.base.families import UNIT, clustered_mean, few_families, is_
 from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.score.cells import ScoreCells
 
-LEAST_WORDINGS = 3  # below it an interval over wordings held .876 in simulation
+LEAST_WORDINGS = 3  # with fewer, a 95% interval over wordings covered .876 in simulation
 N_DRAWS = 4000
-# Part of a question that is added at the near end of the scale (`limits_of_grades`). With a quarter
-# of one, 95% intervals of grades held the truth in .919 or more of all simulated worlds
+# Fraction of an unseen question that `limits_of_grades` adds at an end of the scale. With 0.25, 95%
+# intervals of grades covered .919 or more in all simulated worlds
 # (`tests/lab/simulations/score_coverage.md`).
 UNSEEN = 0.25
-# Below so many prompts, and below so many clusters that weigh alike, a 95% interval held the truth
-# in .91 to .93 of the worlds where prompts or clusters lie far apart (`score_coverage.md`).
+# With fewer prompts, or fewer effective clusters, 95% intervals covered .91 to .93 in worlds where
+# prompts or clusters differ much (`score_coverage.md`).
 FEW_PROMPTS, FEW_CLUSTERS, MEASURED_LEVEL, MEASURED_SHORT = 6, 100, 0.95, 0.91
-# Near an end of the scale prompts that lie far apart have skewed scores: with 6 to 12 prompts and
-# 94% right a 95% interval then held the truth in .91 to .93 of worlds.
+# Prompts that differ much have skewed scores near an end of the scale: with 6 to 12 prompts and 94%
+# right, 95% intervals covered .91 to .93.
 NEAR_END, FAR_APART, MANY_PROMPTS = 0.2, 0.4, 50
 PARTS = ("questions", "wordings", "question × wording", "reruns")
 
 
 @dataclass(frozen=True)
 class MeanSquares:
-    """`questions`, `wordings`, `residual` (question × wording of the cell means, which hold their
-    rerun noise) and `reruns` (within a cell), each NaN without degrees of freedom."""
+    """Mean squares of the crossed table, each NaN without degrees of freedom. `residual` is that of
+    question × wording. It is computed from cell means, so it includes their rerun noise. `reruns`
+    is within cells."""
 
     questions: float
     wordings: float
@@ -49,17 +50,17 @@ class MeanSquares:
     df_residual: float
     df_reruns: float
 
-    def of(self, name: str) -> tuple[float, float]:
-        """Return (mean square, degrees of freedom)."""
+    def with_df(self, name: str) -> tuple[float, float]:
+        """Return the mean square `name` and its degrees of freedom."""
         return getattr(self, name), getattr(self, f"df_{name}")
 
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of one run's score, in squared units of the score, none below 0.
+    """Variances of the score of a single run, in squared units of the score; none is below 0.
 
-    `interaction` is that of a question under a wording. A part that was not measured is 0 and is
-    counted with another one: without reruns theirs is in `interaction`; with a single wording
+    `interaction` is the variance of question × wording. A component that was not measured is 0 and
+    is included in another one. Without reruns, theirs is in `interaction`. With one wording,
     `wordings` and `interaction` are in `questions`.
     """
 
@@ -68,10 +69,10 @@ class Components:
     interaction: float
     reruns: float
 
-    def parts(
+    def variance_parts(
         self, n_questions: float, n_wordings: float, n_runs: float
     ) -> tuple[float, float, float, float]:
-        """Return the variance of a mean over so many of each, in its four parts."""
+        """Return the four parts of the variance of a mean over these numbers."""
         cells = n_questions * n_wordings
         return (
             self.questions / n_questions,
@@ -83,12 +84,17 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class ErrorBar:
-    """A score with the parts of its intervals, from inside out. `reruns`: these questions and
-    wordings, run again; `questions`: other questions under these wordings; `wordings`: other
-    questions and other wordings; `elsewhere`: the score that somebody would report who asks these
-    questions in another wording, once. `variances` are (V, degrees of freedom) by these names,
-    `why_not` the reasons where one is not given ("" where it is); `n_families` and `n_effective`
-    are those of the questions."""
+    """A score with the data of its four intervals.
+
+        reruns     the same questions and wordings, run again
+        questions  other questions in these wordings
+        wordings   other questions and other wordings
+        elsewhere  a single run of these questions in another wording
+
+    `variances` maps a name to (variance, degrees of freedom). `why_not` maps it to the reason why
+    the interval is missing, "" where it is not. `n_families` and `n_effective` are those of the
+    questions.
+    """
 
     cells: ScoreCells
     squares: MeanSquares
@@ -124,18 +130,18 @@ class ErrorBar:
 
     @property
     def half_widths(self) -> dict[str, float]:
-        """t·√V by the names of the intervals, in the score's units; NaN where none is given."""
+        """Half-widths t·√V by the names of the intervals, in units of the score; NaN if missing."""
         return {name: self.half_width(name) for name in self.variances}
 
     def half_width(self, name: str) -> float:
-        """Return t·√V of one interval; NaN where it is not given."""
+        """Return the half-width t·√V of one interval; NaN where it is missing."""
         variance, df = self.variances[name]
         if self.why_not[name]:
             return math.nan
         return t_quantile(0.5 + self.level / 2, df) * math.sqrt(variance)
 
     def is_short(self, name: str) -> bool:
-        """Return True where such intervals held the truth less often than they say."""
+        """Return True where the simulated coverage of such intervals is below their level."""
         is_clustered = self.n_families < self.cells.shape[0] and self.n_effective < FEW_CLUSTERS
         has_few_prompts = self.cells.shape[1] < FEW_PROMPTS or self.has_skewed_prompts
         is_over_prompts = name in ("wordings", "elsewhere")
@@ -143,19 +149,20 @@ class ErrorBar:
 
     @property
     def has_skewed_prompts(self) -> bool:
-        """True where prompts spread over much of what is left to the nearer end of the scale."""
+        """True near an end of the scale where prompts differ much for their distance from it."""
         cells = self.cells
         if not cells.is_binary or not LEAST_WORDINGS <= cells.shape[1] < MANY_PROMPTS:
             return False
-        room = min(self.value, 1 - self.value)
-        return room < NEAR_END and math.sqrt(self.components.wordings) > FAR_APART * room
+        distance = min(self.value, 1 - self.value)
+        spread = math.sqrt(self.components.wordings)
+        return distance < NEAR_END and spread > FAR_APART * distance
 
-    def at(self, level: float) -> "ErrorBar":
-        """Return the bar at another level, without anything computed again."""
+    def at_level(self, level: float) -> "ErrorBar":
+        """Return the bar at another level, without computing anything again."""
         return replace(self, level=level)
 
     def estimate(self, name: str) -> Estimate:
-        """Return the score with one of its intervals, by its name."""
+        """Return the score with the interval `name`."""
         if why_not := self.why_not[name]:
             return Estimate(
                 self.value, math.nan, math.nan, self.level, "none", self.n_families, None, why_not
@@ -163,7 +170,7 @@ class ErrorBar:
         variance, df = self.variances[name]
         cells = self.cells
         if name == "questions" and cells.shape[1] == 1 and cells.is_binary:
-            # As an accuracy has it, so that no page prints two intervals of one number.
+            # The interval of an accuracy, so that pages show only one interval for one number.
             accuracy = clustered_mean(cells.mean[:, 0], _families(cells), level=self.level)
             limits = (accuracy.low, accuracy.high)
         elif name == "elsewhere":
@@ -224,10 +231,10 @@ def _quotient(total: float, df: int) -> float:
 def components(
     squares: MeanSquares, n_questions: int, n_wordings: int, n_runs: float
 ) -> Components:
-    """Return the moment estimates from mean squares, each cut off at 0."""
+    """Return moment estimates from mean squares, each at least 0; `n_runs` are reruns per cell."""
     reruns = 0.0 if math.isnan(squares.reruns) else squares.reruns
     noise = reruns / n_runs
-    # Without a second wording their part and that of questions cannot be told apart.
+    # With a single wording, the parts of questions and of wordings cannot be separated.
     if n_wordings == 1:
         return Components(max(squares.questions - noise, 0.0), 0.0, 0.0, reruns)
     return Components(
@@ -241,9 +248,9 @@ def components(
 def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
     """Compute the intervals of one score.
 
-    There are none below `MIN_N` questions, and none over wordings below three of them. Where
-    questions share a family, other questions are other families: CR2 with Satterthwaite's degrees
-    of freedom on the questions' means.
+    There is none below `MIN_N` questions, and none over wordings below three wordings. Where
+    questions share families, other questions mean other families: the error is CR2 with
+    Satterthwaite's degrees of freedom on the questions' means.
 
     Raises
     ------
@@ -267,8 +274,8 @@ def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
     )
     v_questions = by_question.se**2
     v_reruns = float((squares.reruns / cells.n_runs).sum()) / n_cells**2
-    # The residual is in the mean square of questions already, so only the excess of wordings over
-    # it is added.
+    # The mean square of questions already includes the residual, so the wordings add only their
+    # excess over it.
     excess = max(squares.wordings - squares.residual, 0.0) / n_cells
     df_both = _df_of_sum(
         v_questions + excess,
@@ -279,22 +286,24 @@ def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
         "reruns": (v_reruns, squares.df_reruns),
         "questions": (v_questions, by_question.df),
         "wordings": (v_questions + excess, df_both),
+        # A prediction: the variance of a new wording, plus that of the mean over these wordings.
         "elsewhere": ((1 + 1 / n_wordings) * squares.wordings / n_questions, squares.df_wordings),
     }
     why_not = _why_not(n_questions, by_question.n_effective, n_wordings, squares.df_reruns)
-    parts = components(squares, n_questions, n_wordings, cells.mean_runs)
+    components_of_run = components(squares, n_questions, n_wordings, cells.mean_runs)
     families = by_question.n_families, by_question.n_effective
-    return ErrorBar(cells, squares, parts, mean, variances, why_not, *families, level)
+    return ErrorBar(cells, squares, components_of_run, mean, variances, why_not, *families, level)
 
 
 def _families(cells: ScoreCells) -> np.ndarray:
+    """Return (questions,) the family of each question; its own where none are shared."""
     return np.arange(cells.shape[0]) if cells.families is None else cells.families
 
 
 def _why_not(
     n_questions: int, n_effective: float, n_wordings: int, df_reruns: float
 ) -> dict[str, str]:
-    """Say why an interval is not given, "" where it is."""
+    """Return `ErrorBar.why_not`: why each interval is missing, "" where it is not."""
     questions = wordings = reruns = ""
     if n_questions < MIN_N:
         questions = f"{n_questions} questions: from {MIN_N} on there is an interval."
@@ -309,7 +318,7 @@ def _why_not(
         )
     if not df_reruns:
         reruns = "Nothing was asked twice, so reruns were not measured."
-    # Too few questions are the reason of all, whatever else is lacking.
+    # Too few questions is the first reason for all intervals.
     wordings = questions or wordings
     return {
         "reruns": questions or reruns,
@@ -327,20 +336,21 @@ def limits_of_score(
     level: float,
     bounds: tuple[float, float] = UNIT,
 ) -> tuple[float, float]:
-    """Return Wilson's limits of a score with the variance V, by Student's quantile.
+    """Return Wilson's limits of a score from its variance, with Student's quantile.
 
-    Wilson's formula takes a number of answers: with m and V scaled to 0 to 1 it is m (1 - m)/V, at
-    most `n`, the answers drawn. `n` is infinite for reruns, which draw no question anew. For
-    differences and without finite `bounds` the limits are m ± t √V, cut off at the bounds.
+    Wilson's formula needs a number of answers. With mean m and variance V scaled to [0, 1] it is
+    m (1 - m)/V, and at most `n`, the number of answers. `n` is infinite for reruns, which do not
+    draw new questions. For differences, and without finite `bounds`, the limits are m ± t √V, cut
+    at the bounds.
     """
     t, (least, most) = t_quantile(0.5 + level / 2, df), bounds
     if math.isinf(most - least) or is_signed(bounds):
         half = t * math.sqrt(variance)
         return _cut(mean - half, mean + half, bounds)
     m, v = (mean - least) / (most - least), variance / (most - least) ** 2
-    within = m * (1 - m)
-    z = t**2 / min(n, within / v if v > 0 else math.inf)
-    half = math.sqrt(max(within, 0.0) * z + z**2 / 4)
+    binomial = m * (1 - m)
+    z = t**2 / min(n, binomial / v if v > 0 else math.inf)
+    half = math.sqrt(max(binomial, 0.0) * z + z**2 / 4)
     ends = ((m + z / 2 + side * half) / (1 + z) for side in (-1, 1))
     low, high = (least + (most - least) * min(max(limit, 0.0), 1.0) for limit in ends)
     return low, high
@@ -354,9 +364,12 @@ def limits_of_grades(
     level: float,
     bounds: tuple[float, float],
 ) -> tuple[float, float]:
-    """Return the limits of grades on a scale, and of differences. The few questions that would move
-    the mean may not have been drawn, so each limit counts `UNSEEN` of a question more at its end of
-    the scale: without it 95% intervals of grades near the top held the truth in .52 of worlds."""
+    """Return the limits of grades on a scale, or of differences.
+
+    The sample may lack the few questions that would move the mean. So each limit includes a
+    fraction `UNSEEN` of a question at its end of the scale. Without it, 95% intervals of grades
+    near the top covered .52.
+    """
     limits = []
     for side, end in enumerate(bounds):
         shift = UNSEEN * (end - mean) / (n_effective + UNSEEN) if math.isfinite(end) else 0.0
@@ -371,20 +384,22 @@ def _cut(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, f
     return max(low, bounds[0]), min(high, bounds[1])
 
 
-def _df_of_sum(variance: float, *parts: tuple[float, float]) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of independent mean squares, no fewer than
-    the fewest of these: where questions differ by less than noise the sum is smaller than its
-    parts, and below one there is no t."""
-    measured = [(part, df) for part, df in parts if part > 0 and df > 0]
-    below = sum(part**2 / df for part, df in measured)
-    return max(variance**2 / below, min(df for _, df in measured)) if below else parts[0][1]
+def _df_of_sum(variance: float, *terms: tuple[float, float]) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of (mean square, df), not below the
+    smallest df. Where questions differ by less than noise, the sum is smaller than its terms, and
+    below one degree of freedom there is no t."""
+    measured = [(square, df) for square, df in terms if square > 0 and df > 0]
+    denominator = sum(square**2 / df for square, df in measured)
+    if not denominator:
+        return terms[0][1]
+    return max(variance**2 / denominator, min(df for _, df in measured))
 
 
 def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
-    """Split the variance of a score into the shares of `PARTS`, which add to 1.
+    """Split the variance of a score into the shares of `PARTS`, which sum to 1.
 
-    Limits are from `N_DRAWS` draws of the mean squares, each χ² about its estimate. Without reruns
-    their share is part of "question × wording", and "reruns" is missing. Empty where there is no
+    The limits come from `N_DRAWS` draws of the mean squares, each χ² about its estimate. Without
+    reruns, their share is in "question × wording" and "reruns" is missing. Empty where there is no
     interval over wordings.
     """
     if not bar.by_wordings.has_interval:
@@ -394,32 +409,30 @@ def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
     n_questions, _ = cells.shape
     values, draws = [], []
     for name in ("questions", "wordings", "residual", "reruns"):
-        square, df = squares.of(name)
+        square, df = squares.with_df(name)
         is_measured = not math.isnan(square)
         values.append(square if is_measured else 0.0)
         # df · mean square / σ² is χ² with df degrees of freedom, which gives draws of σ².
         draws.append(square * df / rng.chisquare(df, N_DRAWS) if is_measured else np.zeros(N_DRAWS))
     value, drawn = _shares(np.array(values), cells), _shares(np.array(draws), cells)
     lows, highs = np.nanpercentile(drawn, (50 - 50 * level, 50 + 50 * level), axis=1)
-    no_reruns = missing(
-        n_questions, level, "Nothing was asked twice: reruns stand in question × wording."
-    )
     estimates = {}
     for name, share, low, high in zip(PARTS, value, lows, highs, strict=True):
         estimates[name] = Estimate(
             float(share), float(low), float(high), level, "mean squares drawn", n_questions, seed
         )
     if not squares.df_reruns:
-        estimates["reruns"] = no_reruns
+        note = "Nothing was asked twice: reruns stand in question × wording."
+        estimates["reruns"] = missing(n_questions, level, note)
     return estimates
 
 
 def _shares(squares: np.ndarray, cells: ScoreCells) -> np.ndarray:
-    """Return (4, …) parts of the variance, from (4, …) mean squares."""
+    """Return (4, …) shares of the variance, from (4, …) mean squares; NaN where all are 0."""
     questions, wordings, residual, reruns = squares
-    # The residual holds the rerun noise of cell means; by chance it may be smaller than that.
+    # The residual includes the rerun noise of cell means, but by chance it may be smaller.
     noise = np.minimum(reruns / cells.mean_runs, residual)
-    parts = np.array(
+    variances = np.array(
         [
             np.maximum(questions - residual, 0.0),
             np.maximum(wordings - residual, 0.0),
@@ -427,5 +440,5 @@ def _shares(squares: np.ndarray, cells: ScoreCells) -> np.ndarray:
             noise,
         ]
     )
-    total = parts.sum(axis=0)
-    return np.divide(parts, total, out=np.full_like(parts, math.nan), where=total > 0)
+    total = variances.sum(axis=0)
+    return np.divide(variances, total, out=np.full_like(variances, math.nan), where=total > 0)

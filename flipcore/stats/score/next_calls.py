@@ -1,5 +1,5 @@
-"""Worth of the next call: the reduction of the error bar by further questions, wordings or reruns,
-and the best split of a budget."""
+"""Worth of the next call: how much further questions, wordings or reruns reduce the error bar, and
+the best split of a budget."""
 
 import math
 from collections.abc import Iterator
@@ -11,16 +11,18 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
 
-MOST_WORDINGS, MOST_RUNS = 64, 16
-FEW_LUCKY, MOST_COST = 0.001, 0.05
-# below so many prompts or clusters a variance is taken at its upper 95% limit
-FEW_DRAWS, UPPER = (6, 0.05)
+MOST_WORDINGS, MOST_RUNS = 64, 16  # of the designs that `best_design` tries
+# One-sided error of the upper limit in `upper_components`, and the most by which a design may then
+# be wider than an equal split (`best_design`).
+WORST_ERROR, MOST_COST = 0.001, 0.05
+# With fewer prompts or clusters, a variance is taken at its upper 95% limit.
+FEW_DRAWS, UPPER_ERROR = (6, 0.05)
 
 
 @dataclass(frozen=True)
 class Design:
-    """Numbers of questions, wordings and reruns per cell, with the half-width over questions and
-    wordings that they lead to."""
+    """Numbers of questions, wordings and reruns per cell, with the resulting half-width over
+    questions and wordings."""
 
     n_questions: float
     n_wordings: float
@@ -33,125 +35,139 @@ class Design:
 
 
 def half_width(
-    parts: Components, n_questions: float, n_wordings: float, n_runs: float, level: float = 0.95
+    components: Components,
+    n_questions: float,
+    n_wordings: float,
+    n_runs: float,
+    level: float = 0.95,
 ) -> float:
-    """Return t·√V of a mean over so many, with Satterthwaite's degrees of freedom of the two mean
-    squares that it is made of."""
-    question, wording, interaction, rerun = parts.parts(n_questions, n_wordings, n_runs)
+    """Return the half-width t·√V of a mean over these numbers, in units of the score. The degrees
+    of freedom are Satterthwaite's of the mean squares of questions and of wordings."""
+    question, wording, interaction, rerun = components.variance_parts(
+        n_questions, n_wordings, n_runs
+    )
     residual = interaction + rerun
     variance = question + wording + residual
-    # Each mean square holds the residual too, so the two overlap in it.
-    of_questions, of_wordings = question + residual, (wording + residual if wording > 0 else 0.0)
-    below = of_questions**2 / max(n_questions - 1, 1) + (
-        of_wordings**2 / max(n_wordings - 1, 1) if of_wordings else 0.0
-    )
-    df = variance**2 / below if below else n_questions - 1
+    # Both mean squares include the residual.
+    denominator = (question + residual) ** 2 / max(n_questions - 1, 1)
+    if wording > 0:
+        denominator += (wording + residual) ** 2 / max(n_wordings - 1, 1)
+    df = variance**2 / denominator if denominator else n_questions - 1
     return t_quantile(0.5 + level / 2, max(df, 1.0)) * math.sqrt(variance)
 
 
 def gains(bar: ErrorBar, n_calls: int = 100) -> dict[str, Design]:
-    """Return the design after `n_calls` more as new wordings, as new questions, as reruns; each
-    with its half-width, in the score's units. Raises BadInput where nothing was asked in several
-    wordings: the effect of a wording is not known then."""
+    """Return `designs_after` `n_calls` more calls for a measured score. Raises BadInput where there
+    is no interval over wordings: their effect is then unknown."""
     if not bar.by_wordings.has_interval:
         raise BadInput(
             f"{bar.by_wordings.note} Ask in {LEAST_WORDINGS} ways or more to see what the next "
             "call is worth."
         )
-    return after(careful_components(bar), *bar.cells.shape, bar.cells.mean_runs, n_calls, bar.level)
+    sizes = *bar.cells.shape, bar.cells.mean_runs
+    return designs_after(careful_components(bar), *sizes, n_calls, bar.level)
 
 
 def careful_components(bar: ErrorBar) -> Components:
-    """Return the components for advice: those of fewer than six draws at their upper limit
-    (one-sided, 95%).
+    """Return the components for advice; those from fewer than six prompts or clusters are at their
+    upper limit (one-sided, 95%).
 
-    Three prompts that happen to agree have variance 0. By the estimate "as new questions" then
-    stood first in .30 of studies in which prompts were the larger part.
+    Three prompts that happen to agree have variance 0. With the estimates, new questions were then
+    advised in .30 of the studies in which prompts were the larger part.
     """
-    parts = bar.components
+    components = bar.components
     if has_few_prompts(bar):
-        parts = replace(parts, wordings=max(_upper(bar, "wordings"), parts.wordings))
+        wordings = max(_upper(bar, "wordings"), components.wordings)
+        components = replace(components, wordings=wordings)
     if bar.n_effective < FEW_DRAWS:
-        parts = replace(parts, questions=max(_upper(bar, "questions"), parts.questions))
-    return parts
+        questions = max(_upper(bar, "questions"), components.questions)
+        components = replace(components, questions=questions)
+    return components
 
 
 def has_few_prompts(bar: ErrorBar) -> bool:
-    """Return True where the prompts are too few to tell how far prompts lie apart."""
+    """Return True where there are too few prompts to estimate how much prompts differ."""
     return bar.cells.shape[1] < FEW_DRAWS
 
 
-def _upper(bar: ErrorBar, name: str, chance: float = UPPER) -> float:
-    """Return the upper limit of a variance of one run, from the χ² of its mean square."""
+def _upper(bar: ErrorBar, name: str, error: float = UPPER_ERROR) -> float:
+    """Return the one-sided upper limit of the component `name` (questions or wordings), from the χ²
+    of its mean square."""
     from scipy.special import chdtri
 
-    # The mean square of wordings is that of means over questions, and the other way round.
+    # The mean square of wordings averages over questions, and that of questions over wordings.
     n_averaged = bar.cells.shape[0] if name == "wordings" else bar.cells.shape[1]
-    square, df = bar.squares.of(name)
+    square, df = bar.squares.with_df(name)
     df = df if name == "wordings" else max(bar.n_effective - 1, 1.0)
     residual = 0.0 if math.isnan(bar.squares.residual) else bar.squares.residual
-    return max(square * df / float(chdtri(df, 1 - chance)) - residual, 0.0) / n_averaged
+    return max(square * df / float(chdtri(df, 1 - error)) - residual, 0.0) / n_averaged
 
 
-def after(
-    parts: Components, n: float, m: float, runs: float, n_calls: int = 100, level: float = 0.95
+def designs_after(
+    components: Components, n: float, m: float, runs: float, n_calls: int = 100, level: float = 0.95
 ) -> dict[str, Design]:
-    """Return the designs that `n_calls` more make of `n` questions × `m` wordings × `runs`, as new
-    wordings, as new questions, as reruns."""
+    """Return the designs after `n_calls` more than `n` questions × `m` wordings × `runs`. The keys
+    say how the calls are spent: "wordings" (new ones), "questions" (new ones), "reruns"."""
     sizes = {
         "wordings": (n, m + n_calls / (n * runs), runs),
         "questions": (n + n_calls / (m * runs), m, runs),
         "reruns": (n, m, runs + n_calls / (n * m)),
     }
-    return {name: Design(*size, half_width(parts, *size, level)) for name, size in sizes.items()}
+    return {
+        name: Design(*size, half_width(components, *size, level)) for name, size in sizes.items()
+    }
 
 
-def assumed(
+def assumed_components(
     score: float, between_wordings: float, between_runs: float, spread: float
 ) -> Components:
-    """Return the components of answers right or wrong, from what people know of a model: its
-    `score`, the shares of answers that are right in one of two wordings and wrong in the other, or
-    in one of two runs, and the standard deviation `spread` of wordings' scores. Raises BadInput
-    where no answers can be so."""
-    # Two draws of a 0/1 variable differ with twice its variance.
+    """Return the components of right and wrong answers from a person's assumptions about a model.
+
+    `score` is its accuracy. `between_wordings` is the share of answers that are right in one of two
+    wordings and wrong in the other, `between_runs` the same for two runs. `spread` is the standard
+    deviation of the scores of wordings. Raises BadInput for a combination that is impossible.
+    """
+    # Two draws of a 0/1 variable differ with a chance of twice its variance.
     disagreement, reruns = between_wordings / 2, between_runs / 2
-    parts = Components(
+    components = Components(
         score * (1 - score) - disagreement, spread**2, disagreement - reruns - spread**2, reruns
     )
-    if parts.questions < 0:
+    if components.questions < 0:
         raise BadInput(
             f"At a score of {score:.2f} no more than {2 * score * (1 - score):.2f} of answers can "
             "change with the wording."
         )
-    if parts.interaction < 0:
+    if components.interaction < 0:
         least = 2 * (reruns + spread**2)
         raise BadInput(
             f"Two runs and the spread of wordings alone make {least:.2f} of answers change "
             "between wordings: raise that share."
         )
-    return parts
+    return components
 
 
-def at_most(bar: ErrorBar) -> Components:
-    """Return components with the largest part of wordings that the few asked allow (99.9%)."""
-    return replace(
-        bar.components, wordings=max(_upper(bar, "wordings", FEW_LUCKY), bar.components.wordings)
-    )
+def upper_components(bar: ErrorBar) -> Components:
+    """Return the components with that of wordings at its upper limit (one-sided, 99.9%)."""
+    upper = _upper(bar, "wordings", WORST_ERROR)
+    return replace(bar.components, wordings=max(upper, bar.components.wordings))
 
 
 def best_design(
-    parts: Components,
+    components: Components,
     n_calls: int,
     most_questions: int,
     level: float = 0.95,
     worst: Components | None = None,
 ) -> Design:
-    """Return the design of no more than `n_calls` with the smallest half-width, by trying all.
-    Where the components are estimates and could be `worst`, only of those that would cost no more
-    than `MOST_COST` of an equal split then: few wordings that happen to lie close would else advise
-    to ask in three. Raises BadInput for a budget below three wordings of two questions."""
+    """Return the design of at most `n_calls` with the smallest half-width, by trying all designs.
+
+    Estimated components could in truth be `worst`: for three wordings that happen to agree, the
+    estimates would advise to ask in only three. With `worst`, a design must therefore also be at
+    most `MOST_COST` wider than an equal split under `worst`. Raises BadInput for a budget below
+    three wordings of two questions.
+    """
     designs = sorted(
-        _designs(parts, n_calls, most_questions, level),
+        _designs(components, n_calls, most_questions, level),
         key=lambda design: (design.half_width, design.n_calls),
     )
     if not designs:
@@ -161,7 +177,7 @@ def best_design(
         )
     if worst is None:
         return designs[0]
-    # 1e-9: the cube root of a cube may come out just below the whole number.
+    # 1e-9, because the cube root of a cube may be just below the whole number.
     equal_size = float(max(int(np.cbrt(n_calls) + 1e-9), 2))
     most = (1 + MOST_COST) * half_width(worst, equal_size, equal_size, equal_size, level)
     for design in designs:
@@ -172,17 +188,14 @@ def best_design(
 
 
 def _designs(
-    parts: Components, n_calls: int, most_questions: int, level: float
+    components: Components, n_calls: int, most_questions: int, level: float
 ) -> Iterator[Design]:
-    """Yield all designs within the budget that have two questions or more."""
+    """Yield the designs of two or more questions within the budget, one per number of wordings and
+    reruns."""
     for n_wordings in range(LEAST_WORDINGS, MOST_WORDINGS + 1):
         for n_runs in range(1, MOST_RUNS + 1):
-            # All that the budget leaves goes to questions: for a given rest more are never worse.
+            # As many questions as the budget allows: more are never worse.
             n_questions = min(most_questions, n_calls // (n_wordings * n_runs))
             if n_questions >= 2:
-                yield Design(
-                    n_questions,
-                    n_wordings,
-                    n_runs,
-                    half_width(parts, n_questions, n_wordings, n_runs, level),
-                )
+                size = n_questions, n_wordings, n_runs
+                yield Design(*size, half_width(components, *size, level))

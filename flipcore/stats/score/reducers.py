@@ -1,10 +1,9 @@
-"""One score of an item from those of its epochs, as Inspect's reducers make it."""
+"""One score per item from the scores of its epochs, as Inspect's reducers compute it."""
 
 import re
 from collections import Counter
 from math import comb
 
-import numpy as np
 import pandas as pd
 
 MEAN = "mean"
@@ -18,14 +17,14 @@ def is_known(reducer: str) -> bool:
 
 
 def item_scores(scores: pd.Series, items: pd.Series, reducer: str = MEAN) -> pd.Series:
-    """Return one score per item, from `scores` of rows and the `items` that they belong to; NaN is
-    no epoch.
+    """Return one score per item from `scores` and `items`, one row per epoch; NaN scores are left
+    out.
 
-    `mean`, `median`, `mode` (the first of equals), `max`; of k: `at_least_k` is 1 where k epochs
-    are right, `pass_at_k` the chance that one of k drawn epochs is right (unbiased, Chen and
-    others, arXiv 2107.03374), `pass_hat_k` (Inspect's `pass_k_k`) that all k are (Yao and others,
-    arXiv 2406.12045). Where an item has fewer than k epochs, `pass_at_k` is Inspect's 1 for less
-    than k wrong ones and `pass_hat_k` NaN.
+    `reducer` is `mean`, `median`, `mode` (the first of equally frequent scores), `max`, or one of
+    these with a number k. `at_least_k` is 1 where k epochs are right. `pass_at_k` is the chance
+    that one of k drawn epochs is right (unbiased, Chen and others, arXiv 2107.03374). `pass_hat_k`
+    (Inspect's `pass_k_k`) is the chance that all k are (Yao and others, arXiv 2406.12045). For an
+    item with fewer than k epochs, `pass_at_k` is 1, as in Inspect, and `pass_hat_k` is NaN.
     """
     by_item = scores.dropna().groupby(items, sort=False)
     match = _OF_K.fullmatch(reducer)
@@ -40,11 +39,10 @@ def item_scores(scores: pd.Series, items: pd.Series, reducer: str = MEAN) -> pd.
         "pass_hat": _pass_hat,
         "pass_k": _pass_hat,
     }[kind]
-    # Python's integers: binomials of some hundred epochs exceed 64 bits.
-    values = np.array(
-        [compute(int(n_i), int(c), k) for n_i, c in zip(n, n_right, strict=True)], dtype=float
-    )
-    return pd.Series(values, n.index)
+    # Python integers, because binomials of some hundred epochs exceed 64 bits.
+    pairs = zip(n.tolist(), n_right.tolist(), strict=True)
+    values = [compute(n_epochs, right, k) for n_epochs, right in pairs]
+    return pd.Series(values, n.index, dtype=float)
 
 
 def _most_common(scores: pd.Series) -> float:

@@ -1,18 +1,19 @@
-"""A regression gate on the loss from an old run to a new one on the same items, against a margin.
+"""A regression gate: the loss from an old run to a new one on the same items, against a margin.
 
-PASS where a loss of the margin or more is excluded, FAIL where a loss of more than the margin is
-shown, else UNDECIDED; each is false in at most `ERROR` of checks. Of rights and wrongs asked once
-the test is Tango's score test (`stats.base.tango`), exact up to 300 items. Of several runs, shares,
-grades, clusters and tasks it is the guarded t of the mean over tasks (`stats.base.guarded`), on
-scores divided by the range of their scale.
+PASS means that a loss of the margin or more is excluded, FAIL that a loss of more than the margin
+is shown; everything else is UNDECIDED. PASS and FAIL are each false in at most `ERROR` of checks.
+For right and wrong answers that were asked once, the test is Tango's score test
+(`stats.base.tango`), exact up to 300 items. For several runs, shares, grades, clusters and tasks it
+is the guarded t of the mean over tasks (`stats.base.guarded`), on scores divided by the width of
+their scale.
 
-Several tasks are judged by their mean, each with the same weight. Beside it each task is screened
-for a loss of more than the margin (Holm), and one such task is enough for FAIL. Both together are
-held at `ERROR`: the mean at `MEAN_ERROR`, the screen at `SCREEN_ERROR`.
+Several tasks are judged by their mean with equal weights. Each task is also screened for a loss of
+more than the margin (Holm), and one such task is enough for FAIL. The mean is tested at
+`MEAN_ERROR` and the screen at `SCREEN_ERROR`, which together give `ERROR`.
 
-A score that one run lacks and the other has may have been anything: the verdict is taken with it
-left out, at its worst and at its best. PASS needs to hold left out and at the worst, FAIL left out
-and at the best.
+A score that only one run has could be anything in the other. So there are three verdicts: with the
+absent scores left out, at their worst, and at their best. PASS must hold left out and at the worst,
+FAIL left out and at the best.
 """
 
 import math
@@ -28,27 +29,25 @@ from flipcore.stats.base.guarded import POWER_QUANTILE, TaskMean, task_mean
 from flipcore.stats.base.multiplicity import holm
 
 PASS, FAIL, UNDECIDED = "PASS", "FAIL", "UNDECIDED"
-ERROR = 0.05  # of PASS, and of FAIL
-# Of FAIL where there are several tasks: their mean is nearly always what is asked, so it keeps
-# most.
+ERROR = 0.05  # error rate of PASS, and of FAIL
+# Error rates of FAIL with several tasks. The mean gets the larger part, because it is nearly always
+# the question that people ask.
 MEAN_ERROR, SCREEN_ERROR = 0.04, 0.01
-# How many unseen items at the adverse end: with 1.0 a PASS was false in .064 of checks where a loss
-# of the margin came in rare whole falls, 10 tasks of 30 items; with 1.35 in .043 at most.
-# Over clusters both verdicts fear more, because some clusters change more than others. Of 57 × 25
+# Number of unseen items at the adverse end. In 10 tasks of 30 items that lost the margin by rare
+# falls over the whole scale, a PASS was false in .064 of checks with 1.0, and in .043 at most with
+# 1.35. Clusters need more unseen items, because some change more than others. In 57 clusters of 25
 # that lost the margin while clusters rose unequally, a FAIL was false in .063 with 1.35 and in .052
-# with 1.65; where runs only lost, 1.35 passed .073 and 2.5 .052 (a cluster-robust t .124).
+# with 1.65. Where runs only lost, a PASS was false in .073 with 1.35 and in .052 with 2.5 (with a
+# cluster-robust t in .124).
 UNSEEN, UNSEEN_RISES_IN_CLUSTERS, UNSEEN_FALLS_IN_CLUSTERS = 1.35, 1.65, 2.5
 _Z = 1.6449 + POWER_QUANTILE  # one-sided .05 with a power of .80
 
 
 @dataclass(frozen=True, eq=False)
 class TaskScores:
-    """Paired scores of one task: `old` and `new` (items,) are an item's mean score, NaN where it
-    has none.
-
-    `clusters` (items,) are names or numbers of clusters, None where items stand for themselves.
-    `scale` is the width of the scale of scores.
-    """
+    """Paired scores of one task. `old` and `new` (items,) are mean scores, NaN where absent.
+    `clusters` (items,) are names or numbers; None where items share none. `scale` is the width of
+    the scale of scores."""
 
     old: np.ndarray
     new: np.ndarray
@@ -61,12 +60,12 @@ class TaskScores:
 
     @cached_property
     def differences(self) -> np.ndarray:
-        """Old less new per shared item, in parts of the scale."""
+        """(shared items,) old minus new score, as a share of the scale."""
         return (self.old - self.new)[self.is_shared] / self.scale
 
     @cached_property
     def shared_clusters(self) -> np.ndarray | None:
-        """Numbers of the clusters of shared items; None where each item is its own."""
+        """(shared items,) cluster numbers; None where each item is its own cluster."""
         if self.clusters is None:
             return None
         numbers = np.unique(self.clusters[self.is_shared], return_inverse=True)[1]
@@ -83,8 +82,9 @@ class TaskScores:
 class Loss:
     """The loss from the old run to the new one, on one task or on the mean over several.
 
-    `n_fell` and `n_rose` count the items whose score fell and rose. Values and limits are in units
-    of the score. p-values and limits are NaN where there are too few items.
+    `n_fell` and `n_rose` count the items whose score fell and rose. `is_exact` means that the test
+    needs only these counts. Values and limits are in units of the score. p-values and limits are
+    NaN where there are too few items.
     """
 
     margin: float
@@ -93,25 +93,21 @@ class Loss:
     n_fell: int
     n_rose: int
     is_clustered: bool
-    is_exact: bool  # tested by its counts alone
+    is_exact: bool
     tasks: tuple[TaskScores, ...]
 
     @cached_property
     def mean(self) -> TaskMean:
-        parts = [(task.differences, task.shared_clusters) for task in self.tasks]
-        return task_mean(parts, (-1.0, 1.0), (self._unseen_rises, self._unseen_falls))
+        """The mean loss over tasks as a share of the scale, with its guarded test."""
+        values = [(task.differences, task.shared_clusters) for task in self.tasks]
+        return task_mean(values, (-1.0, 1.0), self._unseen)
 
     @property
-    def _is_one_of_clusters(self) -> bool:
-        return self.is_clustered and len(self.tasks) == 1
-
-    @property
-    def _unseen_rises(self) -> float:
-        return UNSEEN_RISES_IN_CLUSTERS if self._is_one_of_clusters else UNSEEN
-
-    @property
-    def _unseen_falls(self) -> float:
-        return UNSEEN_FALLS_IN_CLUSTERS if self._is_one_of_clusters else UNSEEN
+    def _unseen(self) -> tuple[float, float]:
+        """Numbers of unseen items that rise, and that fall."""
+        if self.is_clustered and len(self.tasks) == 1:
+            return UNSEEN_RISES_IN_CLUSTERS, UNSEEN_FALLS_IN_CLUSTERS
+        return UNSEEN, UNSEEN
 
     @property
     def value(self) -> float:
@@ -119,6 +115,7 @@ class Loss:
 
     @property
     def is_judged(self) -> bool:
+        """True where there are enough items for a verdict."""
         return self.n >= MIN_N if self.is_exact else self.mean.is_testable
 
     @cached_property
@@ -163,11 +160,8 @@ class Loss:
 
     @property
     def outcome(self) -> str:
-        """The verdict on this task alone.
-
-        The exact p is not always monotone in the margin, so the limits that are printed beside the
-        verdict have to agree with it.
-        """
+        """The verdict on this loss alone. Both the p and the printed limit must agree, because the
+        exact p is not always monotone in the margin."""
         if self.p_small < ERROR and self.high < self.margin + 2 * tango.PRECISION:
             return PASS
         is_large = self.p_large < ERROR and self.low > self.margin - 2 * tango.PRECISION
@@ -175,15 +169,15 @@ class Loss:
 
     @property
     def is_shown(self) -> bool:
-        """True where some loss is shown, of whatever size."""
+        """True where a loss of any size is shown."""
         return self.p_loss < ERROR
 
     @property
     def n_to_decide(self) -> float:
-        """About how many items would decide it four times in five, should the loss stay what it is.
+        """About how many items would give a verdict four times in five, for the same loss.
 
-        Where no score changed: as many as exclude a loss of the margin if none changes in them
-        either. Infinite where no number would.
+        If no score changed, it is the number of unchanged items that exclude a loss of the margin.
+        Infinite where no number of items is enough.
         """
         margin, variance = self.margin / self.scale, float(np.mean(self.mean.variances))
         if not self.n or math.isnan(variance):
@@ -191,8 +185,10 @@ class Loss:
         if not variance:
             if self.is_exact:
                 return math.log(ERROR) / math.log(1 - margin) if 0 < margin < 1 else math.inf
-            # 1.7 is about Student's quantile at .05: the unseen items alone then make the limit.
-            return (self._unseen_falls + 1.7 * math.sqrt(self._unseen_falls)) / margin
+            # Without variance only the unseen items make the limit; 1.7 is about Student's quantile
+            # at .05.
+            _, n_unseen_falls = self._unseen
+            return (n_unseen_falls + 1.7 * math.sqrt(n_unseen_falls)) / margin
         if not self.is_exact and self.is_judged:
             return self.n * self.mean.growth_to_exclude(margin, ERROR)
         gap = abs(margin - self.mean.value)
@@ -207,12 +203,12 @@ def loss(
     scale: float = 1.0,
     clusters: np.ndarray | None = None,
 ) -> Loss:
-    """Return the loss on one task; arguments as those of `TaskScores`."""
+    """Return the loss on one task; the arguments are the fields of `TaskScores`."""
     return loss_of([TaskScores(old, new, clusters, scale)], margin)
 
 
 def loss_of(tasks: Sequence[TaskScores], margin: float) -> Loss:
-    """Return the loss on the mean over tasks of one scale, each with the same weight."""
+    """Return the loss on the mean over tasks with equal weights; all must have the same scale."""
     differences = [task.differences for task in tasks]
     is_clustered = any(task.shared_clusters is not None for task in tasks)
     is_exact = len(tasks) == 1 and not is_clustered and tasks[0].is_right_or_wrong
@@ -230,7 +226,8 @@ def loss_of(tasks: Sequence[TaskScores], margin: float) -> Loss:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The verdict on all tasks together, with those that show a loss of more than the margin."""
+    """The verdict on all tasks together; `is_failing` (per task) is True where a task shows a loss
+    of more than the margin."""
 
     outcome: str
     mean: Loss
@@ -239,18 +236,18 @@ class Verdict:
 
     @property
     def is_mean_failing(self) -> bool:
+        """True where the mean over tasks shows a loss of more than the margin."""
         return self.mean.p_large < MEAN_ERROR if len(self.tasks) > 1 else self.outcome == FAIL
 
 
 def judge(tasks: Sequence[TaskScores], margin: float) -> Verdict:
-    """Judge the tasks by the items that both runs have a score of."""
+    """Judge the tasks by the items with a score in both runs."""
     losses = [loss_of([task], margin) for task in tasks]
     if len(losses) == 1:
         return Verdict(losses[0].outcome, losses[0], tuple(losses), (losses[0].outcome == FAIL,))
     mean = loss_of(tasks, margin)
-    # A task with too few items is no member of the family.
     screened = holm([task_loss.p_large for task_loss in losses])
-    # NaN < SCREEN_ERROR is False: a task that cannot be judged does not fail.
+    # A task with too few items has a p of NaN, so it does not fail (NaN < SCREEN_ERROR is False).
     is_failing = tuple(p < SCREEN_ERROR for p in screened)
     outcome = PASS if mean.p_small < ERROR else UNDECIDED
     if any(is_failing) or mean.p_large < MEAN_ERROR:
@@ -260,11 +257,9 @@ def judge(tasks: Sequence[TaskScores], margin: float) -> Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The verdict with absent scores left out, at their worst and at their best for the new run.
-
-    All three are one where nothing is absent. `has_all_tasks` is false where the new run lacks a
-    task of the old one.
-    """
+    """Verdicts with absent scores left out, at their worst and at their best for the new run. All
+    three are equal where no score is absent. `has_all_tasks` is False where the new run lacks a
+    task of the old one."""
 
     left_out: Verdict
     worst: Verdict
@@ -273,33 +268,27 @@ class Bounds:
 
     @property
     def outcome(self) -> str:
-        if (
-            self.left_out.outcome == FAIL
-            and self.best.outcome == FAIL
-            and (self.is_mean_failing or self.any_failing)
-        ):
+        fails = self.left_out.outcome == self.best.outcome == FAIL
+        if fails and (self.is_mean_failing or any(self.is_failing)):
             return FAIL
         passes = self.left_out.outcome == self.worst.outcome == PASS
         return PASS if passes and self.has_all_tasks else UNDECIDED
 
     @property
     def is_failing(self) -> tuple[bool, ...]:
-        """Tasks that show a loss of more than the margin, whatever the absent scores were."""
+        """Per task: True where it shows a loss of more than the margin, whatever the absent scores
+        were."""
         pairs = zip(self.left_out.is_failing, self.best.is_failing, strict=True)
         return tuple(left_out and best for left_out, best in pairs)
 
     @property
-    def any_failing(self) -> bool:
-        return any(self.is_failing)
-
-    @property
     def is_mean_failing(self) -> bool:
-        """True where the mean shows such a loss; of a mean that lacks a task nothing is known."""
+        """True where the mean shows such a loss; False where it lacks a task, and so is unknown."""
         return self.has_all_tasks and self.left_out.is_mean_failing and self.best.is_mean_failing
 
     @property
     def is_loss_shown(self) -> bool:
-        """True where some loss is shown, of whatever size."""
+        """True where a loss of any size is shown, whatever the absent scores were."""
         return self.has_all_tasks and self.left_out.mean.is_shown and self.best.mean.is_shown
 
     @property

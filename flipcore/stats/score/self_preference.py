@@ -1,8 +1,8 @@
-"""Self-preference of a judge that is a contestant: its readouts of its own outputs and of others',
-against people's labels of the same outputs.
+"""Self-preference of a judge that is also a compared model: does it judge its own outputs better
+than those of other models, compared with people's labels?
 
-The value of a labelled output is the judge's readout less people's label (right is 1, wrong 0). An
-output's question is its unit.
+The value of a labelled output is the judge's readout minus the label (right is 1, wrong 0). The
+question of an output is its unit.
 """
 
 from dataclasses import dataclass
@@ -19,9 +19,8 @@ SIGNED = (-1.0, 1.0)
 
 @dataclass(frozen=True)
 class SelfPreference:
-    """The judge's score less people's, of its own outputs (`own_outputs`) and of others'
-    (`other_outputs`), and the `difference` of the two. All are shares of labelled outputs; `n` of
-    them are its own."""
+    """The judge's score minus people's, of its own outputs and of other models' outputs, and the
+    `difference` of the two. All are shares of labelled outputs."""
 
     own_outputs: Estimate
     other_outputs: Estimate
@@ -29,7 +28,7 @@ class SelfPreference:
 
     @property
     def by_key(self) -> dict[str, Estimate]:
-        """The estimates by their keys in tables and JSON."""
+        """Estimates by their keys in tables and JSON."""
         return {"own": self.own_outputs, "others": self.other_outputs, "apart": self.difference}
 
 
@@ -40,37 +39,32 @@ def self_preference(
     families: ArrayLike,
     level: float = 0.95,
 ) -> SelfPreference:
-    """Compare the two kinds of outputs. All arguments are (outputs,): what the judge and people
-    say, `is_own` True for the judge's own outputs, and the question of each. Raises BadInput for
-    unequal lengths."""
-    gap = np.asarray(by_judge, dtype=float) - np.asarray(people, dtype=float)
-    by_itself = np.asarray(is_own, dtype=bool)
+    """Compare the two kinds of labelled outputs. All arguments are (outputs,).
+
+    `by_judge` and `people` are 1 for right and 0 for wrong, `is_own` is True for the judge's own
+    outputs, and `families` name the questions. Raises BadInput for unequal lengths.
+    """
+    gaps = np.asarray(by_judge, dtype=float) - np.asarray(people, dtype=float)
+    own = np.asarray(is_own, dtype=bool)
     names = np.asarray(families).astype(str)
-    if not gap.size == by_itself.size == names.size:
+    if not gaps.size == own.size == names.size:
         raise BadInput("Give each labelled output two words, whose it is, and its question.")
     mean_own, mean_others = (
-        clustered_mean(gap[side], names[side], level=level, bounds=SIGNED).estimate()
-        for side in (by_itself, ~by_itself)
+        clustered_mean(gaps[side], names[side], level=level, bounds=SIGNED).estimate()
+        for side in (own, ~own)
     )
-    fewest = min(int(by_itself.sum()), int((~by_itself).sum()))
+    fewest = min(int(own.sum()), int((~own).sum()))
     if not fewest:
-        return SelfPreference(
-            mean_own,
-            mean_others,
-            without_interval(float("nan"), 0, level, "One side has no label."),
-        )
-    gaps = clustered_difference(
-        gap[by_itself],
-        names[by_itself],
-        gap[~by_itself],
-        names[~by_itself],
-        level=level,
-        bounds=SIGNED,
+        difference = without_interval(float("nan"), 0, level, "One side has no label.")
+        return SelfPreference(mean_own, mean_others, difference)
+    contrast = clustered_difference(
+        gaps[own], names[own], gaps[~own], names[~own], level=level, bounds=SIGNED
     )
-    if fewest < MIN_N or gaps.n_effective < MIN_FAMILIES or not gaps.se > 0:
-        # Below `MIN_N` the estimate has its own note.
+    value, low, high = contrast.value, contrast.low, contrast.high
+    if fewest < MIN_N or contrast.n_effective < MIN_FAMILIES or not contrast.se > 0:
+        # Below `MIN_N`, `without_interval` adds its own note.
         note = "" if fewest < MIN_N else "No interval: too few questions, or no difference in any."
-        difference = without_interval(gaps.value, fewest, level, note)
+        difference = without_interval(value, fewest, level, note)
     else:
-        difference = Estimate(gaps.value, gaps.low, gaps.high, level, gaps.method, fewest, None)
+        difference = Estimate(value, low, high, level, contrast.method, fewest, None)
     return SelfPreference(mean_own, mean_others, difference)

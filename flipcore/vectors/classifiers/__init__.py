@@ -17,14 +17,14 @@ DEFAULT = CLASSIFIERS[0].name
 
 @dataclass(frozen=True)
 class ToldApart:
-    """The cross-validated result, and the words that stand beside every figure made of it."""
+    """The cross-validated result, and `described`, its settings in words for every number shown."""
 
     cross_validation: Separability
     described: str
 
 
 def classifier_by_name(name: str) -> Classifier:
-    """The classifier of that name; BadInput lists what there is."""
+    """Return the classifier of that name; raises BadInput for an unknown one."""
     by_name = {classifier.name: classifier for classifier in CLASSIFIERS}
     if name not in by_name:
         raise BadInput(
@@ -42,24 +42,21 @@ def told_apart(
     seed: int = 0,
     watch: Callable[[int, int], None] = lambda n_done, m: None,
 ) -> ToldApart:
-    """Five folds, entries of one source kept together, and the whole cross-validation under `m`
-    permutations of the labels.
+    """Cross-validate in five folds, with entries of one source in the same fold, and repeat it
+    under `m` permutations of the labels.
 
-    `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every holdout entry
-    was written from a benchmark entry of its own, only these pairs are compared and labels swap
-    within them: a pair's likeness then helps nobody. A slow classifier is permuted no more often
-    than it can afford, whatever `m`. Raises BadInput for sets too small for five folds,
-    MissingPackage where the classifier needs one.
+    `embeddings` are the rows of `embedded(store, target + retro, ...)`; None for a classifier that
+    needs none. Where every holdout entry was written from its own benchmark entry, only these pairs
+    are compared and labels swap within them, so the likeness of a pair gives no advantage. `m` None
+    is the classifier's usual number; a slow classifier never has more. Raises BadInput for sets too
+    small for five folds, MissingPackage where the classifier needs a package.
     """
     classifier = classifier_by_name(name)
-    n_given = len(target) + len(retro)
-    subset = one_per_source(target, retro)
-    if subset[2] and embeddings is not None and len(embeddings) == n_given:
-        ids = {item.item_id for item in (*subset[0], *subset[1])}
-        embeddings = embeddings[
-            [i for i, item in enumerate((*target, *retro)) if item.item_id in ids]
-        ]
-    target, retro, left_out = subset
+    given_items = (*target, *retro)
+    target, retro, left_out = one_per_source(target, retro)
+    if left_out and embeddings is not None and len(embeddings) == len(given_items):
+        ids = {item.item_id for item in (*target, *retro)}
+        embeddings = embeddings[[i for i, item in enumerate(given_items) if item.item_id in ids]]
     _check(target, retro, left_out=left_out)
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
@@ -67,11 +64,11 @@ def told_apart(
     pairs = paired_rows(target, retro)
     rows = np.arange(len(texts)) if pairs is None else pairs
     if pairs is not None:
-        how = f"{len(retro):,} source pairs, swapped within pairs"
+        design = f"{len(retro):,} source pairs, swapped within pairs"
     else:
-        how = f"{len(target):,} + {len(retro):,} entries"
+        design = f"{len(target):,} + {len(retro):,} entries"
         if len(set(groups)) != len(groups):
-            how += ", grouped by source"
+            design += ", grouped by source"
     if m is None:
         m = classifier.n_permutations
     elif classifier.is_slow:
@@ -87,11 +84,8 @@ def told_apart(
         seed=seed,
         watch=watch,
     )
-    return ToldApart(
-        cross_validation,
-        f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed "
-        f"{seed}{f'. {left_out}' if left_out else ''}",
-    )
+    described = f"{classifier.title}; {N_FOLDS} folds; {design}; {m:,} permutations; seed {seed}"
+    return ToldApart(cross_validation, f"{described}. {left_out}" if left_out else described)
 
 
 def _check(target: Sequence[Item], retro: Sequence[Item], left_out: str = "") -> None:
@@ -106,9 +100,9 @@ def _check(target: Sequence[Item], retro: Sequence[Item], left_out: str = "") ->
 def giveaways(
     target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, seed: int = 0
 ) -> list[Giveaway]:
-    """The tokens by which the classifier tells the sets apart, strongest first, measured on
+    """Return the tokens by which the classifier tells the sets apart, strongest first, measured on
     held-out entries. Raises BadInput for sets too small for five folds, MissingPackage where the
-    classifier needs one."""
+    classifier needs a package."""
     _check(target, retro)
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]

@@ -1,5 +1,4 @@
-"""The kinds of classifiers that are to tell two sets apart: two linear ones and a fine-tuned
-network."""
+"""Classifiers that tell two sets apart: two linear ones and a fine-tuned network."""
 
 from __future__ import annotations
 
@@ -17,14 +16,14 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.separability import FitPredict
 
 N_FOLDS = 5
-N_STEPS = 16  # points on the way from no text to the text
+N_STEPS = 16  # points between padding and the text, for integrated gradients
 
 
 @dataclass(frozen=True)
 class Giveaway:
-    """A token that speaks for one set. `weight` is its mean pull on held-out entries, above 0
-    towards the retro-holdout; `lowest` and `highest` are its extremes over the folds; `n_target`
-    and `n_retro` count the entries that contain it."""
+    """A token that is typical of one set. `weight` is its mean effect on the decision for held-out
+    entries; above 0 means retro-holdout. `lowest` and `highest` are its extremes over the folds.
+    `n_target` and `n_retro` count the entries that contain it."""
 
     token: str
     weight: float
@@ -35,8 +34,9 @@ class Giveaway:
 
 
 class Classifier(Protocol):
-    """`n_permutations` of the whole cross-validation are usual, and for one that `is_slow` the most
-    that is affordable. `needs_vectors`: it reads embeddings."""
+    """The interface of classifiers. `n_permutations` of the whole cross-validation are the default,
+    and for one that `is_slow` also the maximum. With `needs_vectors` it reads embeddings. `why_not`
+    says which package is missing, "" where none is."""
 
     name: str
     title: str
@@ -48,34 +48,36 @@ class Classifier(Protocol):
     def why_not(self) -> str: ...
 
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None) -> FitPredict:
-        """(train rows, labels, test rows) -> scores of label 1. Rows are positions in `texts`."""
+        """Return a function (train rows, labels, test rows) -> scores of label 1, where rows are
+        positions in `texts`."""
 
     def giveaways(
         self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
     ) -> list[Giveaway]:
-        """Tokens in order of their pull, on entries that the classifier was not trained on."""
+        """Return the tokens by the size of their effect, strongest first, on entries outside the
+        training folds."""
 
 
 def around_the_median(decisions: np.ndarray) -> np.ndarray:
-    """Decisions (n,) as scores that the fold's own median divides at 0.5.
+    """Return decisions (n,) of a fold as scores, with the fold's median at 0.5.
 
-    A fold's median needs no labels, so permutations stay exact. At a trained threshold every
-    held-out entry of a small set lands in the large one: 50 against 1,319 read .50 balanced
-    accuracy at an AUC of .67, and .60 this way.
+    The median needs no labels, so permutations stay exact. With a trained threshold, all held-out
+    entries of a small set would be assigned to the large one: with 50 and 1,319 entries the
+    balanced accuracy was .50 at an AUC of .67; with the median it was .60.
     """
+    # Clipped, because `exp` of a large number would overflow.
     return 1 / (1 + np.exp(-np.clip(decisions - np.median(decisions), -30, 30)))
 
 
+# Words, numbers, and each punctuation mark.
 TOKENS = r"(?u)\b\w+\b|[^\w\s]"
 
 
 def linear_decisions(rows, labels: np.ndarray, held_out) -> tuple[np.ndarray, np.ndarray]:
-    """(decisions on `held_out`, weights) of balanced L2 logistic regression, C = 10: unit rows want
-    little shrinking. Rows of one label alone decide nothing: zeros.
+    """Return decisions on `held_out` (n,) and weights (k,) of balanced L2 logistic regression.
 
-    Sparse rows go to liblinear, because lbfgs stops by the gradient of the mean loss, which rare
-    words in many rows hardly move: at a tolerance of 1e-3 its weights on 8,792 questions were all
-    zero. On dense rows it is right, and quicker.
+    C is 10, because rows of length 1 need little shrinkage. Both are zeros where the rows have only
+    one label.
     """
     from scipy.sparse import issparse
 
@@ -84,16 +86,18 @@ def linear_decisions(rows, labels: np.ndarray, held_out) -> tuple[np.ndarray, np
 
     if len(set(labels)) < 2:
         return np.zeros(held_out.shape[0]), np.zeros(held_out.shape[1])
+    # lbfgs is faster, and right on dense rows. But it stops by the gradient of the mean loss, which
+    # rare words hardly change: its weights on 8,792 questions were all zero at a tolerance of 1e-3.
     solver = "liblinear" if issparse(rows) else "lbfgs"
-    model = LogisticRegression(C=10.0, class_weight="balanced", solver=solver, max_iter=1_000).fit(
-        rows, labels
-    )
+    model = LogisticRegression(C=10.0, class_weight="balanced", solver=solver, max_iter=1_000)
+    model.fit(rows, labels)
     return model.decision_function(held_out), model.coef_[0]
 
 
 def _fit_predict(rows) -> FitPredict:
     def fit_predict(train: np.ndarray, labels: np.ndarray, test: np.ndarray) -> np.ndarray:
-        return around_the_median(linear_decisions(rows[train], labels, held_out=rows[test])[0])
+        decisions, _ = linear_decisions(rows[train], labels, held_out=rows[test])
+        return around_the_median(decisions)
 
     return fit_predict
 
@@ -108,7 +112,7 @@ class _Linear:
 
 @dataclass(frozen=True)
 class Words(_Linear):
-    """The default, whose weights say what gives a set away."""
+    """The default classifier; its weights show which tokens give a set away."""
 
     name = "words"
     title = "Words and word pairs, linear"
@@ -116,20 +120,24 @@ class Words(_Linear):
     needs_vectors = False
 
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None = None) -> FitPredict:
-        return _fit_predict(weighted(texts)[0])
+        shares, _ = weighted(texts)
+        return _fit_predict(shares)
 
     def giveaways(
         self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
     ) -> list[Giveaway]:
-        """Tokens whose weight has the same sign in every fold; the pull is that weight times the
-        token's mean share in the held-out entries that contain it."""
+        """Return the tokens whose effect has the same sign in every fold. The effect is a token's
+        weight times its mean TF-IDF in the held-out entries that contain it."""
         shares, tokens = weighted(texts)
-        pulls = np.array([self._pulls(shares, labels, folds == fold) for fold in np.unique(folds)])
+        effects = np.array(
+            [self._effects(shares, labels, folds == fold) for fold in np.unique(folds)]
+        )
         present = shares > 0
-        counts = [np.asarray(present[labels == label].sum(axis=0)).ravel() for label in (0, 1)]
-        low = np.nanmin(pulls, axis=0)
-        high = np.nanmax(pulls, axis=0)
-        mean = np.nanmean(pulls, axis=0)
+        n_target = np.asarray(present[labels == 0].sum(axis=0)).ravel()
+        n_retro = np.asarray(present[labels == 1].sum(axis=0)).ravel()
+        low = np.nanmin(effects, axis=0)
+        high = np.nanmax(effects, axis=0)
+        mean = np.nanmean(effects, axis=0)
         order = [i for i in np.argsort(-np.abs(mean)) if low[i] * high[i] > 0]
         return [
             Giveaway(
@@ -137,43 +145,43 @@ class Words(_Linear):
                 float(mean[i]),
                 lowest=float(low[i]),
                 highest=float(high[i]),
-                n_target=int(counts[0][i]),
-                n_retro=int(counts[1][i]),
+                n_target=int(n_target[i]),
+                n_retro=int(n_retro[i]),
             )
             for i in order
         ]
 
     @staticmethod
-    def _pulls(shares, labels: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-        """Mean pull of each token over the held-out entries that contain it; 0 where none does."""
-        weights = linear_decisions(shares[~held_out], labels[~held_out], held_out=shares[held_out])[
-            1
-        ]
+    def _effects(shares, labels: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+        """Return (tokens,) mean effects over the held-out entries with the token; 0 without any."""
         held_out_shares = shares[held_out]
+        _, weights = linear_decisions(
+            shares[~held_out], labels[~held_out], held_out=held_out_shares
+        )
         n = np.asarray((held_out_shares > 0).sum(axis=0)).ravel()
         return weights * np.asarray(held_out_shares.sum(axis=0)).ravel() / np.maximum(n, 1)
 
 
 def weighted(texts: Sequence[str]) -> tuple[Any, np.ndarray]:
-    """(n, k) TF-IDF of words and word pairs, and the k tokens; of 20 entries or more those in two.
-    Blind to the labels."""
+    """Return sparse TF-IDF (n, k) of words and word pairs, and the k tokens. From 20 texts on,
+    tokens in a single text are left out. It does not use the labels."""
     learners()
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    reader = TfidfVectorizer(
+    vectorizer = TfidfVectorizer(
         token_pattern=TOKENS,
         ngram_range=(1, 2),
         sublinear_tf=True,
-        # A token of a single entry says nothing about an entry that is held out.
+        # A token in a single entry cannot help to classify a held-out entry.
         min_df=2 if len(texts) >= 20 else 1,
     )
-    shares = reader.fit_transform(texts).tocsr()
-    return shares, reader.get_feature_names_out()
+    shares = vectorizer.fit_transform(texts).tocsr()
+    return shares, vectorizer.get_feature_names_out()
 
 
 @dataclass(frozen=True)
 class Vectors(_Linear):
-    """For what differs in meaning rather than in single words."""
+    """A linear classifier for differences in meaning rather than in single words."""
 
     name = "vectors"
     title = "Embeddings, linear"
@@ -191,16 +199,19 @@ class Vectors(_Linear):
     def giveaways(
         self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
     ) -> list[Giveaway]:
-        """None: a direction among embeddings names no token."""
+        """Return no tokens: a direction among embeddings has none."""
         return []
 
 
 @dataclass(frozen=True)
 class Bert:
-    """Fine-tuned BERT, as source 002 has it, and integrated gradients of its decision (Sundararajan
-    et al. 2017). Needs requirements-bert.txt. The source tuned it once; a p-value needs the whole
-    cross-validation again for each permutation of the labels, so few are affordable here: 19 of
-    them reach p = .05 and no lower. `model` is a name on the hub or a folder."""
+    """Fine-tuned BERT, as in source 002, with integrated gradients of its decision (Sundararajan et
+    al. 2017). Needs requirements-bert.txt.
+
+    The source tuned it once. A p-value needs the whole cross-validation for each permutation of the
+    labels, so only 19 are affordable, and p cannot be below .05. `model` is a name on the hub or a
+    folder.
+    """
 
     model: str = "bert-base-uncased"
     n_epochs: int = 3
@@ -238,48 +249,48 @@ class Bert:
     def giveaways(
         self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
     ) -> list[Giveaway]:
-        """Word pieces by their mean attribution on held-out entries; those alone that point the
-        same way in every fold that has them, and are in three entries at least."""
+        """Return word pieces by their mean attribution on held-out entries. Only pieces in three or
+        more entries count, whose attribution has the same sign in every fold that contains them."""
         if self.why_not():
             raise MissingPackage(self.why_not())
-        by_fold: dict[str, list[float]] = defaultdict(list)
-        entries: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        fold_means: dict[str, list[float]] = defaultdict(list)
+        n_entries: dict[str, list[int]] = defaultdict(lambda: [0, 0])  # target, retro
         for fold in np.unique(folds):
-            tuned = self.tuned(
-                [texts[i] for i in np.flatnonzero(folds != fold).tolist()], labels[folds != fold]
-            )
+            is_training = folds != fold
+            training_texts = [texts[i] for i in np.flatnonzero(is_training).tolist()]
+            tuned = self.tuned(training_texts, labels[is_training])
             in_fold: dict[str, list[float]] = defaultdict(list)
-            for i in np.flatnonzero(folds == fold):
-                pulls: dict[str, float] = defaultdict(float)
-                for token, pull in tuned.attributions(texts[int(i)]):
-                    pulls[token] += pull
-                for token, pull in pulls.items():
-                    in_fold[token].append(pull)
-                    entries[token][labels[i]] += 1
-            for token, values in in_fold.items():
-                by_fold[token].append(float(np.mean(values)))
-        pieces = [
-            Giveaway(token, float(np.mean(values)), min(values), max(values), *entries[token])
-            for token, values in by_fold.items()
-            if sum(entries[token]) >= 3 and min(values) * max(values) > 0
-        ]
+            for i in np.flatnonzero(~is_training).tolist():
+                in_entry: dict[str, float] = defaultdict(float)
+                for token, attribution in tuned.attributions(texts[i]):
+                    in_entry[token] += attribution
+                for token, attribution in in_entry.items():
+                    in_fold[token].append(attribution)
+                    n_entries[token][labels[i]] += 1
+            for token, attributions in in_fold.items():
+                fold_means[token].append(float(np.mean(attributions)))
+        pieces = []
+        for token, means in fold_means.items():
+            if sum(n_entries[token]) >= 3 and min(means) * max(means) > 0:
+                weight = float(np.mean(means))
+                pieces.append(Giveaway(token, weight, min(means), max(means), *n_entries[token]))
         return sorted(pieces, key=lambda piece: -abs(piece.weight))
 
     def tuned(self, texts: Sequence[str], labels: np.ndarray) -> Tuned:
-        """The model after its epochs on these texts; the same texts, labels and seed give the same
+        """Return the model tuned on these texts. The same texts, labels and seed give the same
         model on one machine."""
         import torch
 
         rng = generator(self.seed, "bert")
-        # The seed is set in a fork, so that what others draw from torch stays as it was.
+        # The fork keeps torch's global random numbers unchanged for other code.
         with torch.random.fork_rng():
             torch.manual_seed(int(rng.integers(2**31)))
             tokenizer, model = self._parts()
             network = Tuned(tokenizer, model, n_tokens=self.n_tokens)
-            n_of = np.bincount(labels, minlength=2)
-            # unequal sets
-            weights = torch.tensor(len(labels) / (2 * np.maximum(n_of, 1)), dtype=torch.float32)
-            loss_of = torch.nn.CrossEntropyLoss(weight=weights)
+            # Weighted, so that the sets count equally whatever their sizes.
+            sizes = np.bincount(labels, minlength=2)
+            weights = torch.tensor(len(labels) / (2 * np.maximum(sizes, 1)), dtype=torch.float32)
+            compute_loss = torch.nn.CrossEntropyLoss(weight=weights)
             optimiser = torch.optim.AdamW(network.model.parameters(), lr=self.learning_rate)
             network.model.train()
             for _ in range(self.n_epochs):
@@ -287,7 +298,7 @@ class Bert:
                 for start in range(0, len(order), self.batch_size):
                     rows = order[start : start + self.batch_size]
                     logits = network.model(**network.read([texts[i] for i in rows])).logits
-                    loss = loss_of(logits, torch.as_tensor(labels[rows], dtype=torch.long))
+                    loss = compute_loss(logits, torch.as_tensor(labels[rows], dtype=torch.long))
                     optimiser.zero_grad()
                     loss.backward()
                     optimiser.step()
@@ -302,7 +313,7 @@ class Bert:
                 AutoTokenizer.from_pretrained(self.model),
                 AutoModelForSequenceClassification.from_pretrained(self.model, num_labels=2),
             )
-        # no network, no such model, a broken cache: the package raises many kinds
+        # Without a network, for an unknown model or a broken cache, the package raises many types.
         except Exception as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
             raise BadInput(
@@ -313,7 +324,8 @@ class Bert:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A tuned model with its tokenizer. Decisions are the logit of label 1 less that of label 0."""
+    """A tuned model with its tokenizer. A decision is the logit of label 1 minus that of label
+    0."""
 
     tokenizer: Any
     model: Any
@@ -329,7 +341,7 @@ class Tuned:
         )
 
     def decisions(self, texts: Sequence[str]) -> np.ndarray:
-        """(n,) decisions, 64 texts at a time."""
+        """Return (n,) decisions, computed for 64 texts at a time."""
         import torch
 
         with torch.no_grad():
@@ -341,31 +353,34 @@ class Tuned:
         return (logits[:, 1] - logits[:, 0]).double().numpy()
 
     def attributions(self, text: str) -> list[tuple[str, float]]:
-        """(word piece, share of the decision) of one text: gradients averaged on the straight way
-        from padding to the text, times the way. They sum to decision(text) - decision(padding) up
-        to the error of `N_STEPS` midpoints."""
+        """Return (word piece, its part of the decision) for one text, by integrated gradients.
+
+        Gradients are averaged on the straight line from padding to the text, and multiplied by its
+        length. The parts sum to decision(text) - decision(padding), up to the error of `N_STEPS`
+        midpoints.
+        """
         import torch
 
-        read = self.read([text])
-        ids = read["input_ids"]
-        special = torch.tensor(
+        encoded = self.read([text])
+        ids = encoded["input_ids"]
+        is_special = torch.tensor(
             self.tokenizer.get_special_tokens_mask(ids[0].tolist(), already_has_special_tokens=True)
         )
-        look_up = self.model.get_input_embeddings()
+        embed = self.model.get_input_embeddings()
         with torch.no_grad():
-            embedded = look_up(ids)
-            nothing = look_up(torch.where(special.bool(), ids, self.tokenizer.pad_token_id))
-        points = (torch.arange(N_STEPS) + 0.5).reshape(-1, 1, 1) / N_STEPS
-        on_the_way = (nothing + points * (embedded - nothing)).requires_grad_(requires_grad=True)
+            embedded = embed(ids)
+            padding = embed(torch.where(is_special.bool(), ids, self.tokenizer.pad_token_id))
+        fractions = (torch.arange(N_STEPS) + 0.5).reshape(-1, 1, 1) / N_STEPS
+        points = (padding + fractions * (embedded - padding)).requires_grad_(requires_grad=True)
         logits = self.model(
-            inputs_embeds=on_the_way, attention_mask=read["attention_mask"].expand(N_STEPS, -1)
+            inputs_embeds=points, attention_mask=encoded["attention_mask"].expand(N_STEPS, -1)
         ).logits
-        (slope,) = torch.autograd.grad((logits[:, 1] - logits[:, 0]).sum(), on_the_way)
-        shares = ((embedded - nothing) * slope.mean(dim=0, keepdim=True)).sum(dim=-1)[0]
+        (gradients,) = torch.autograd.grad((logits[:, 1] - logits[:, 0]).sum(), points)
+        parts = ((embedded - padding) * gradients.mean(dim=0, keepdim=True)).sum(dim=-1)[0]
         pieces = self.tokenizer.convert_ids_to_tokens(ids[0].tolist())
         return [
-            (piece, float(share))
-            for piece, share, skip in zip(pieces, shares, special, strict=True)
+            (piece, float(part))
+            for piece, part, skip in zip(pieces, parts, is_special, strict=True)
             if not skip
         ]
 

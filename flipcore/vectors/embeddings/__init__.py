@@ -1,5 +1,4 @@
-"""Text -> vectors. Vectors that depend on a text alone are kept in the store under the hash of the
-text."""
+"""Embeddings of texts. Vectors that depend only on their own text are stored under its hash."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -16,13 +15,12 @@ from flipcore.vectors.embeddings import kinds
 
 
 class Embedding(Protocol):
-    """Texts -> vectors. `of_text_alone`: a text's vector does not depend on the other texts, so it
-    is kept in the store.
+    """The interface of embeddings.
 
-    `why_not` is "" where the embedding can be used here, otherwise the sentence that says what is
-    missing. `sent_to` is the address that the texts are sent to, "" where they stay on this
-    machine: a holdout that was sent away may be one no longer. `vectors` gives (n, d) rows of any
-    length, and raises BadInput with a sentence when it cannot.
+    With `of_text_alone`, the vector of a text does not depend on the other texts, so it is stored.
+    `why_not` says what is missing for its use, "" where nothing is. `sent_to` is the address that
+    the texts are sent to, "" where they stay on this machine: texts that were sent away may no
+    longer be a holdout. `vectors` returns (n, d) rows of any length, or raises BadInput.
     """
 
     name: str
@@ -47,7 +45,7 @@ TEXTS_AT_ONCE = 512
 
 
 def embedding_by_name(name: str) -> Embedding:
-    """The embedding of that name; BadInput lists what there is."""
+    """Return the embedding of that name; raises BadInput for an unknown one."""
     by_name = {embedding.name: embedding for embedding in EMBEDDINGS}
     if name not in by_name:
         raise BadInput(
@@ -57,19 +55,19 @@ def embedding_by_name(name: str) -> Embedding:
 
 
 def map_key(name: str) -> str:
-    """Name of an embedding's maps, which are drawn anew with each revision of it."""
+    """Return the key of an embedding's maps; a new revision has new maps."""
     return f"{name}-{embedding_by_name(name).revision}"
 
 
 def embedded(
     store: Store, items: Sequence[Item], backend_name: str = DEFAULT
 ) -> tuple[np.ndarray, str]:
-    """(n, d) float32 unit rows, one an item in their order, and the words that stand beside every
-    figure made of them.
+    """Return (n, d) float32 rows of length 1 in the order of `items`, and a description for every
+    number made from them.
 
     Call it once with both sets (target + retro) and divide the rows: the default embedding is
-    fitted on what it is given, and vectors of two calls cannot be compared. Raises BadInput or
-    MissingPackage with a sentence.
+    fitted to its texts, so vectors of two calls are not comparable. Raises BadInput or
+    MissingPackage where the embedding cannot be used, and BadInput for an item without words.
     """
     embedding = embedding_by_name(backend_name)
     texts = [entry_text(item) for item in items]
@@ -89,7 +87,7 @@ def embedded(
 def comparison(
     store: Store, target: Sequence[Item], retro: Sequence[Item], backend: str = DEFAULT
 ) -> Comparison:
-    """Both sets in one embedding; BadInput for a set without entries."""
+    """Return both sets in one embedding. Raises BadInput for a set without entries."""
     if not target or not retro:
         raise BadInput(
             f"Comparing two sets needs entries of both: came {len(target)} benchmark and "
@@ -100,24 +98,25 @@ def comparison(
 
 
 def unit_rows(vectors: np.ndarray, items: Sequence[Item]) -> np.ndarray:
-    """float32 rows of length 1; a row without a direction is an error that names its item."""
+    """Return float32 rows of length 1. Raises BadInput for a zero or non-finite row, with the id of
+    its item."""
     vectors = np.asarray(vectors, dtype=np.float32)
     lengths = np.linalg.norm(vectors, axis=1)
-    bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
-    if len(bad):
+    bad_rows = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
+    if len(bad_rows):
+        row = bad_rows[0]
         raise BadInput(
-            f"{items[bad[0]].item_id} was given a vector of length {lengths[bad[0]]:g}, which has "
+            f"{items[row].item_id} was given a vector of length {lengths[row]:g}, which has "
             "no direction: leave that item out, or choose another embedding."
         )
     return vectors / lengths[:, None]
 
 
 def _vectors_through_store(store: Store, embedding: Embedding, texts: Sequence[str]) -> np.ndarray:
-    """Vectors from the store; missing ones are computed and stored block by block."""
+    """Return the vectors from the store; missing ones are computed and stored in blocks."""
     hashes = [digest(text) for text in texts]
-    by_hash = embedding_queries.vectors(
-        store, embedding.name, revision=embedding.revision, hashes=hashes
-    )
+    name, revision = embedding.name, embedding.revision
+    by_hash = embedding_queries.vectors(store, name, revision=revision, hashes=hashes)
     missing = {
         text_hash: text
         for text_hash, text in zip(hashes, texts, strict=True)
@@ -126,12 +125,8 @@ def _vectors_through_store(store: Store, embedding: Embedding, texts: Sequence[s
     missing_hashes = list(missing)
     for start in range(0, len(missing_hashes), TEXTS_AT_ONCE):
         block = missing_hashes[start : start + TEXTS_AT_ONCE]
-        block_vectors = np.asarray(
-            embedding.vectors([missing[text_hash] for text_hash in block]), dtype=np.float32
-        )
-        new = dict(zip(block, block_vectors, strict=True))
-        embedding_queries.keep(
-            store, embedding.name, revision=embedding.revision, vectors_by_hash=new
-        )
-        by_hash |= new
+        vectors = np.asarray(embedding.vectors([missing[h] for h in block]), dtype=np.float32)
+        computed = dict(zip(block, vectors, strict=True))
+        embedding_queries.keep(store, name, revision=revision, vectors_by_hash=computed)
+        by_hash |= computed
     return np.stack([by_hash[text_hash] for text_hash in hashes])

@@ -1,10 +1,10 @@
-"""The default: word frequencies of these very entries, reduced by singular values. No download, no
-key, half a second.
+"""The embeddings: word frequencies (the default), sentence transformers, and servers.
 
-Latent semantic analysis (Deerwester et al. 1990). Fitted on both sets together and blind to which
-is which, so regrouping the entries leaves the vectors as they are and permutation tests stay exact.
-Of GSM8K's test questions 98% find their own paraphrase among 1,319 as the nearest neighbour;
-synonyms that never meet in one entry stay apart.
+The default is latent semantic analysis (Deerwester et al. 1990): word frequencies of the entries
+themselves, reduced by singular values. It needs no download and no key, and takes half a second. It
+is fitted on both sets together without the labels. So regrouping the entries does not change the
+vectors, and permutation tests stay exact. For 98% of GSM8K's test questions, the nearest of 1,319
+paraphrases is their own. Synonyms that are never in the same entry stay far apart.
 """
 
 import os
@@ -45,7 +45,8 @@ class LSA:
         return ""
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """(n, min(`n_dimensions`, n - 1, words - 1)); BadInput for fewer than three texts."""
+        """Return (n, min(`n_dimensions`, n - 1, words - 1)) rows; raises BadInput below three
+        texts."""
         learners()
         from sklearn.feature_extraction.text import TfidfVectorizer
         from sklearn.utils.extmath import randomized_svd
@@ -56,9 +57,9 @@ class LSA:
                 "load more items."
             )
         shares = TfidfVectorizer(token_pattern=WORDS, sublinear_tf=True).fit_transform(texts)
-        n_kept = max(1, min(self.n_dimensions, len(texts) - 1, shares.shape[1] - 1))
-        left, sizes, _ = randomized_svd(shares, n_kept, random_state=0)
-        return left * sizes
+        n_components = max(1, min(self.n_dimensions, len(texts) - 1, shares.shape[1] - 1))
+        left, singular_values, _ = randomized_svd(shares, n_components, random_state=0)
+        return left * singular_values
 
 
 # The embedding of source 002: all-mpnet-base-v2 of the Sentence Transformers (Reimers and Gurevych
@@ -88,8 +89,8 @@ class SentenceTransformers:
         return "Needs sentence-transformers: pip install -r requirements-bert.txt."
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """(n, 768) for the default model; raises MissingPackage, or BadInput where the weights
-        cannot be had."""
+        """Return (n, d) rows; d is 768 for the default model. Raises MissingPackage, or BadInput
+        where the weights cannot be loaded."""
         if self.why_not():
             raise MissingPackage(self.why_not())
         return np.asarray(
@@ -103,7 +104,7 @@ def _transformer(model: str):
 
     try:
         return SentenceTransformer(model)
-    # no network, no such model, a broken cache: the package raises many kinds
+    # Without a network, for an unknown model or a broken cache, the package raises many types.
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
         raise BadInput(
@@ -112,18 +113,17 @@ def _transformer(model: str):
         ) from error
 
 
-# Embeddings from any server that speaks the OpenAI API, through the `openai` client. The address
-# and the model come from the environment: FLIPSCOPE_EMBEDDINGS_URL (".../v1"),
-# FLIPSCOPE_EMBEDDINGS_MODEL, and the key from OPENAI_API_KEY. The texts leave this machine, so a
-# page asks before it sends an unpublished set.
+# Embeddings from any server with the OpenAI API, through the `openai` client. Address, model and
+# key come from the environment: FLIPSCOPE_EMBEDDINGS_URL (".../v1"), FLIPSCOPE_EMBEDDINGS_MODEL and
+# OPENAI_API_KEY. The texts leave this machine, so a page asks before it sends an unpublished set.
 
-TEXTS_A_REQUEST = 128
+TEXTS_PER_REQUEST = 128
 TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
 class Server:
-    """`endpoint` and `model` override the environment."""
+    """Embeddings from a server; `endpoint` and `model` override the environment."""
 
     endpoint: str = ""
     model: str = ""
@@ -156,8 +156,8 @@ class Server:
         )
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """(n, d) as the server's model has it; BadInput says what the server said, without the
-        key."""
+        """Return (n, d) rows of the server's model. Raises BadInput with the server's error,
+        without the key."""
         if self.why_not():
             raise BadInput(self.why_not())
         from openai import OpenAI
@@ -178,16 +178,16 @@ class Server:
             max_retries=self.n_retries,
         ) as client:
             rows = []
-            for start in range(0, len(texts), TEXTS_A_REQUEST):
-                some = list(texts[start : start + TEXTS_A_REQUEST])
+            for start in range(0, len(texts), TEXTS_PER_REQUEST):
+                batch = list(texts[start : start + TEXTS_PER_REQUEST])
                 try:
                     reply = client.embeddings.create(
-                        model=self.model_name, input=some, encoding_format="float"
+                        model=self.model_name, input=batch, encoding_format="float"
                     )
-                # the client raises many kinds, also through its transport
+                # The client and its transport raise many types.
                 except Exception as error:
                     raise BadInput(without_key(describe_fault(error, card)[0], key)) from error
-                rows += _in_order(reply, len(some), model=self.model_name)
+                rows += _vectors_in_order(reply, len(batch), model=self.model_name)
         if len({len(row) for row in rows}) != 1:
             raise BadInput(
                 f"{self.model_name} sent vectors of different lengths. Check which model its "
@@ -196,8 +196,9 @@ class Server:
         return np.array(rows, dtype=np.float32)
 
 
-def _in_order(reply, n: int, model: str) -> list[list[float]]:
-    """One vector per text, in their order: a server may answer in another, or too few."""
+def _vectors_in_order(reply, n: int, model: str) -> list[list[float]]:
+    """Return one vector per text in the order of the texts, which a server need not keep. Raises
+    BadInput where one is missing."""
     by_index = {vector.index: vector.embedding for vector in reply.data or []}
     if sorted(by_index) != list(range(n)) or not all(by_index.values()):
         raise BadInput(

@@ -22,7 +22,7 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import load
 from flipcore.stats.holdout.copies import (
     CrossNeighbours,
-    _nearest_of,
+    _nearest_outside,
     blocks_of_vectors,
     blocks_of_words,
     neighbours_beside_twins,
@@ -54,7 +54,7 @@ def nearest_by_vector(units: np.ndarray, sources: np.ndarray | None = None) -> n
 
 def nearest_by_words(texts: Sequence[str]) -> np.ndarray:
     """Return (n,) the other entry that shares the largest part of its runs of five words with each; -1 where none shares any."""
-    return _nearest_of(blocks_of_words(texts), np.arange(len(texts)))
+    return _nearest_outside(blocks_of_words(texts), np.arange(len(texts)))
 
 
 @lru_cache(maxsize=8)

@@ -225,7 +225,7 @@ def _one_source(rng: Rng, retro: float = 0.45) -> bool:
     """Three tests far inside their margins, difficulty at its own: 400 answers a set, .55 v .45. Whether one source is claimed."""
     survey = odd_one_out_test(odd_one_out_survey(*odd_one_out_hits(rng, 0.5, 0.25, 40)))
     texts = semantic_test(*embedding_sets(rng, 20, 8), margin=2.0, m=19, seed=int(rng.integers(2**31)))
-    easy = replace(survey, name="prediction", margin=0.6).against_margin(0.6)
+    easy = replace(survey, name="prediction", margin=0.6).with_margin(0.6)
     tests = (_answers(400, 400, 0.55, retro)(rng), texts, easy, survey)
     return verdict_claim(HoldoutVerdict(tests)).outcome == INDISTINGUISHABLE
 

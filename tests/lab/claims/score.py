@@ -147,7 +147,7 @@ def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int, bet
 def _lead(first: ScoreCells, second: ScoreCells) -> Claim:
     gaps = first.mean.mean(axis=0) - second.mean.mean(axis=0)
     ahead = int((gaps > 0).sum()), int((gaps < 0).sum()), int((gaps == 0).sum())
-    return difference_claim("a", "b", error_bar(first.less(second)), ahead)
+    return difference_claim("a", "b", error_bar(first.minus(second)), ahead)
 
 
 def _pairs() -> list[Cell]:

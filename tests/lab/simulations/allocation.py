@@ -17,7 +17,7 @@ import numpy as np
 from flipcore.core.randomness import generator
 from flipcore.stats.score.cells import ScoreCells
 from flipcore.stats.score.error_bar import Components, error_bar
-from flipcore.stats.score.next_calls import after, at_most, best_design, gains, half_width
+from flipcore.stats.score.next_calls import best_design, designs_after, gains, half_width, upper_components
 
 TABLE = Path(__file__).with_suffix(".md")
 MOST_QUESTIONS, N_CALLS = 1_319, 100
@@ -62,11 +62,11 @@ def advice(parts: Components, study: tuple[int, int, int], n_calls: int, n_sims:
     equal = half_width(parts, each, each, each)
     n, m, s = study
     third = half_width(parts, n + N_CALLS / 3 / (m * s), m + N_CALLS / 3 / (n * s), s + N_CALLS / 3 / (n * m))
-    truly = after(parts, n, m, s, N_CALLS)
+    truly = designs_after(parts, n, m, s, N_CALLS)
     split, following, widths = [], [], []
     for _ in range(n_sims):
         bar = error_bar(draw(parts, study, rng))
-        best = best_design(bar.components, n_calls, MOST_QUESTIONS, worst=at_most(bar))
+        best = best_design(bar.components, n_calls, MOST_QUESTIONS, worst=upper_components(bar))
         split.append(half_width(parts, best.n_questions, best.n_wordings, best.n_runs) / equal)
         more = gains(bar, N_CALLS)
         following.append(truly[min(more, key=lambda name: more[name].half_width)].half_width / third)

@@ -114,7 +114,7 @@ def _share(world: World, rng: np.random.Generator, runs: int) -> tuple[float, Co
 
 def _accuracies(world: World, columns: Columns) -> np.ndarray:
     units = np.arange(columns[0].shape[1]) if world.families is None else world.families
-    return FamilyMeans.of(columns[0].T, units).limits([0.95])[:, 0]
+    return FamilyMeans.from_values(columns[0].T, units).limits([0.95])[:, 0]
 
 
 def _joint(bounds: tuple[float, float]) -> Displayed:
@@ -142,7 +142,7 @@ def _paired(world: World, columns: Columns) -> np.ndarray | None:
         return None  # Tango's limits of 0/1 answers, kept by counts
     difference = columns[1] - columns[0]
     if world.n_effective < MIN_CLAIM_FAMILIES:
-        return FamilyMeans.of(difference.T, world.families).limits([0.95], SIGNED)[:, 0]
+        return FamilyMeans.from_values(difference.T, world.families).limits([0.95], SIGNED)[:, 0]
     return np.array(guarded_limits(difference, difference, SIGNED, 0.025, world.families))
 
 
@@ -167,7 +167,7 @@ def _of_counts(k_target: int, k_retro: int, n: int) -> Estimate:
 def _inflations(world: World, columns: Columns) -> np.ndarray | None:
     if world.families is None:
         return None
-    sides = [FamilyMeans.of(x.T, world.families) for x in columns]
+    sides = [FamilyMeans.from_values(x.T, world.families) for x in columns]
     one, two = (zip(x.values.tolist(), x.limits([0.95])[:, 0].T.tolist(), strict=True) for x in sides)
     return np.array([mover(*first, *second) for first, second in zip(one, two, strict=True)]).T
 

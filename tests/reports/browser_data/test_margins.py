@@ -8,24 +8,24 @@ from flipcore.core.randomness import generator
 from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.margins import MISSING, WAITING, board, margins_of, waiting_board
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.holdout.units import NOTHING, TITLES, axis_text, detectable_text, estimate_text
+from flipcore.stats.holdout.units import NO_DIFFERENCE, TITLES, axis_text, detectable_text, estimate_text
 from flipcore.stats.holdout.verdict import (
     TESTS,
     HoldoutTest,
     HoldoutVerdict,
     as_family,
     difficulty_test,
-    joined,
+    join_tests,
     semantic_test,
     simultaneous,
 )
 
 
 def made(name, p=0.4, value=None, bound=(0.0, 0.55), margin=0.6, detectable=0.1):
-    value = NOTHING[name] if value is None else value
+    value = NO_DIFFERENCE[name] if value is None else value
     return HoldoutTest(
         name, p, (p,), Estimate(value, *bound, 0.95, "wilson", 100, 0), False, bound, margin, detectable
-    ).against_margin(margin)
+    ).with_margin(margin)
 
 
 FOUR = [
@@ -43,14 +43,14 @@ def first_margin(row, outcome):
 
 
 def test_every_test_has_a_title_and_a_value_of_no_difference():
-    assert set(TITLES) == set(NOTHING) == set(TESTS)
+    assert set(TITLES) == set(NO_DIFFERENCE) == set(TESTS)
 
 
 def test_each_margin_has_the_state_and_sentence_that_the_verdict_would_give():
     for row, test in zip(board(FOUR, ALL, {}, {}).rows, FOUR, strict=True):
         assert row.id == test.name and len(row.control.values) == len(row.control.labels)
         for i, margin in enumerate(row.control.values):
-            said = outcome_claim(as_family(FOUR)[FOUR.index(test)].against_margin(margin))
+            said = outcome_claim(as_family(FOUR)[FOUR.index(test)].with_margin(margin))
             assert value_at(row.outcomes, i) == said.outcome and value_at(row.sentences, i) == said.text.replace(
                 f" on {TOPICS[row.id]}", ""
             )
@@ -136,8 +136,8 @@ def test_missing_numbers_travel_as_none():
 def test_the_margin_of_difficulty_holds_on_both_sides():
     harder, easier = (made("difficulty", bound=bound, margin=0.1) for bound in ((-0.12, 0.02), (-0.02, 0.12)))
     assert (harder.state, easier.state) == ("undecided", "undecided")
-    assert harder.against_margin(0.13).state == easier.against_margin(0.13).state == "equivalent"
-    assert harder.against_margin(None).state == "undecided"
+    assert harder.with_margin(0.13).state == easier.with_margin(0.13).state == "equivalent"
+    assert harder.with_margin(None).state == "undecided"
 
 
 def test_several_models_are_as_different_as_their_worst_and_as_equal_as_all_of_them():
@@ -145,11 +145,11 @@ def test_several_models_are_as_different_as_their_worst_and_as_equal_as_all_of_t
         difficulty_test(640, 1_600, 642, 1_600),
         difficulty_test(640, 1_600, 704, 1_600),
     )  # too many for the exact test
-    found = joined([same, other])
+    found = join_tests([same, other])
     # Holm over two: the smaller p doubles; the bound is the widest
     assert found.p == pytest.approx(min(1.0, 2 * other.p)) and found.p_source == pytest.approx((same.p, other.p))
     assert found.bound == (other.bound[0], same.bound[1]) and found.estimate == other.estimate
-    assert joined([same, same]).state == "equivalent" and repr(joined([same])) == repr(same)
+    assert join_tests([same, same]).state == "equivalent" and repr(join_tests([same])) == repr(same)
 
 
 def test_together_p_values_grow_by_holm_and_bounds_by_the_smaller_level():

@@ -47,9 +47,9 @@ def test_the_score_is_the_share_on_one_other_answer_and_its_rate_in_the_subject(
 
 def test_an_item_says_which_answer_most_give_instead():
     (one,) = suspicions([["2", "2", "1", "0", "2"]], [["1"]], [""])
-    assert (one.other_answer, one.share, one.of_key, one.n) == ("2", 0.6, 0.2, 5) and one.is_suspect
+    assert (one.other_answer, one.share, one.key_share, one.n) == ("2", 0.6, 0.2, 5) and one.is_suspect
     (both,) = suspicions([["2", "2", "1"]], [["1", "2"]], [""])
-    assert (both.other_answer, both.of_key) == (None, 1.0) and not both.is_suspect
+    assert (both.other_answer, both.key_share) == (None, 1.0) and not both.is_suspect
 
 
 def test_planted_wrong_keys_are_found_with_few_false_suspects():

@@ -69,7 +69,7 @@ def test_items_alone_have_the_plain_error_and_its_degrees_of_freedom():
 def test_columns_together_are_the_columns_alone_and_lack_what_is_not_there():
     x = generator(4).random((UNEQUAL.size, 3)).round()
     x[:10, 0] = np.nan
-    together = FamilyMeans.of(x, UNEQUAL)
+    together = FamilyMeans.from_values(x, UNEQUAL)
     low, high = together.limits([0.9, 0.95])[:, 1]
     for j in range(3):
         alone = clustered_mean(x[:, j], UNEQUAL)

@@ -42,7 +42,7 @@ def test_a_lead_is_found_nearly_as_often_as_by_the_plain_clustered_t():
 def found_by_plain_t(x, clusters):
     from scipy.special import stdtr
 
-    means = FamilyMeans.of(x.T, clusters)
+    means = FamilyMeans.from_values(x.T, clusters)
     return float(np.mean(stdtr(means.df, -means.values / np.maximum(means.se, 1e-300)) < 0.025))
 
 
@@ -79,7 +79,7 @@ def test_the_correlation_is_1_where_clusters_differ_whole_and_small_where_items_
     clusters = clustered(60, 10)
     for world, low, high in ((together, 0.99, 1.0), (independent, 0.0, 0.15)):
         x = world(np.random.default_rng(3), clusters, 0.2, 0.2, runs=5).T
-        limits = ClusterSums.of(x, clusters).bounded.correlation
+        limits = ClusterSums.from_values(x, clusters).with_largest_correlation.correlation
         assert ((low <= limits) & (limits <= high)).all(), (world, limits)
 
 
@@ -89,14 +89,14 @@ def test_adverse_events_in_whole_clusters_count_although_the_differences_do_not_
     rng = np.random.default_rng(4)
     x = (rng.random(400) < 0.5).astype(float)
     x[clusters < 2] = -1.0
-    (limit,) = ClusterSums.of(x[:, None], clusters).bounded.correlation
+    (limit,) = ClusterSums.from_values(x[:, None], clusters).with_largest_correlation.correlation
     assert limit == pytest.approx(1.0)
 
 
 def test_values_that_never_vary_are_guarded_as_whole_clusters():
     clusters = clustered(10, 4)
     x = np.zeros((40, 1))
-    assert ClusterSums.of(x, clusters).bounded.correlation == pytest.approx([1.0])
+    assert ClusterSums.from_values(x, clusters).with_largest_correlation.correlation == pytest.approx([1.0])
 
 
 def test_clusters_of_one_item_are_the_test_without_clusters():
@@ -157,7 +157,7 @@ def test_a_worse_model_is_rarely_shown_to_lose_less_than_it_does(n_clusters, siz
     x = losses_alone(np.random.default_rng(13), clusters, rate, correlation, runs=1_000)
     low, _ = guarded_limits(x, x, SIGNED, 0.025, clusters)
     assert float(np.mean(low > -rate)) <= 0.025 + 0.01
-    side = GuardedSide.of(ClusterSums.of(x.T, clusters), SIGNED, SIGNED[0], is_clustered=True)
+    side = GuardedSide.from_sums(ClusterSums.from_values(x.T, clusters), SIGNED, SIGNED[0], is_clustered=True)
     assert float(np.mean(side.p(-rate) < 0.025)) == pytest.approx(float(np.mean(low > -rate)), abs=0.002)
 
 
@@ -257,7 +257,7 @@ def test_limits_and_test_agree_at_a_margin_where_few_losses_were_seen_too(margin
             independent(np.random.default_rng(9), clusters, 0.2, 0.02, runs=40),
         ]
     )
-    above, below = (GuardedSide.of(ClusterSums.of(x.T, clusters), SIGNED, end, is_clustered=True) for end in SIGNED)
+    above, below = (GuardedSide.from_sums(ClusterSums.from_values(x.T, clusters), SIGNED, end, is_clustered=True) for end in SIGNED)
     low, high = above.limit(0.025), below.limit(0.025)
     assert ((low > margin) == (above.p(margin) < 0.025)).all()
     assert ((high < margin) == (below.p(margin) < 0.025)).all()
@@ -267,12 +267,12 @@ def test_limits_and_test_agree_at_a_margin_where_few_losses_were_seen_too(margin
 def test_a_mean_of_weighted_items_is_that_of_items_counted_so_often():
     rng, clusters = np.random.default_rng(10), clustered(15, 6)
     x, often = independent(rng, clusters, 0.3, 0.2, runs=1).T, rng.integers(1, 4, clusters.size)
-    repeated = ClusterSums.of(np.repeat(x, often, axis=0), np.repeat(clusters, often))
+    repeated = ClusterSums.from_values(np.repeat(x, often, axis=0), np.repeat(clusters, often))
     weights = np.zeros((15, clusters.size))
     weights[clusters, np.arange(clusters.size)] = often
     parts = [np.ones(x.shape), np.maximum(x, 0), np.maximum(-x, 0), x > 0, x < 0]
     squares = [(often[:, None] * part**2).sum(axis=0) for part in parts[1:3]]
     weighted = ClusterSums(*(weights @ part for part in parts), *squares)
     for end in SIGNED:
-        sides = [GuardedSide.of(sums, SIGNED, end, is_clustered=True) for sums in (repeated, weighted)]
+        sides = [GuardedSide.from_sums(sums, SIGNED, end, is_clustered=True) for sums in (repeated, weighted)]
         assert sides[0].limit(0.025) == pytest.approx(sides[1].limit(0.025))

@@ -11,7 +11,7 @@ from tests import naive
 
 @pytest.mark.parametrize("n", [1, 2, 7, 26, 127])
 def test_chunks_hold_the_draws_of_one_call_a_replicate(n, monkeypatch):
-    monkeypatch.setattr(resample, "_CELLS", 3 * n)
+    monkeypatch.setattr(resample, "_CHUNK_SIZE", 3 * n)
     rng = np.random.default_rng(3)
     one_by_one = [rng.integers(0, n, size=n).tolist() for _ in range(10)]
     chunks = list(resample.index_draws(n, 10, generator(3)))

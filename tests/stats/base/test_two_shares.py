@@ -8,7 +8,7 @@ from scipy.stats import barnard_exact, binom
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.two_shares import MOST_EXACT, Counts, critical, difference_limits, p_above, p_two_sided, score
+from flipcore.stats.base.two_shares import MOST_EXACT, Counts, critical_score, difference_limits, p_above, p_two_sided, score
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -24,7 +24,7 @@ def test_the_exact_p_is_barnards(seed):
 def size(n1, n2, p1, difference, error=0.025):
     """How often a true difference of `difference` is rejected from above, by going through every result."""
     k1, k2 = np.arange(n1 + 1), np.arange(n2 + 1)
-    is_rejected = score(k1[:, None], n1, k2[None, :], n2, difference) >= critical(n1, n2, difference, error)
+    is_rejected = score(k1[:, None], n1, k2[None, :], n2, difference) >= critical_score(n1, n2, difference, error)
     return float(binom.pmf(k1, n1, p1) @ is_rejected @ binom.pmf(k2, n2, p1 - difference))
 
 

@@ -7,7 +7,7 @@ import pytest
 from flipcore.claims.holdout import inflation_claim, outcome_claim
 from flipcore.core.randomness import generator
 from flipcore.stats.holdout.difficulty import Condition, conditions, pre_release
-from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, joined
+from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, join_tests
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_model_that_guesses_or_is_always_right_shows_no_sameness(share, guess,
 def test_one_model_that_can_tell_is_enough_for_sameness():
     sets = [[{f"{side}{i}": float(i < k) for i in range(1000)} for side in "tr"] for k in (990, 500)]
     tests = [Condition("m", "regex", "plain", "", one, other, {}).difficulty(0.1) for one, other in sets]
-    assert joined(tests).state == "equivalent" and joined(tests[:1]).state == "undecided"
+    assert join_tests(tests).state == "equivalent" and join_tests(tests[:1]).state == "undecided"
 
 
 def test_a_difference_is_corrected_for_guessing():

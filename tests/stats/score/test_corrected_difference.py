@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.core.randomness import generator
 from flipcore.stats.base.families import clustered_mean
-from flipcore.stats.score.corrected import corrected, corrected_difference, over_pairs
+from flipcore.stats.score.corrected import corrected, corrected_difference, holm_p
 
 
 def scored(right, misread, n_labels, rng):
@@ -48,5 +48,5 @@ def test_without_ten_disagreements_there_is_no_p_and_holm_is_over_those_that_hav
     few = corrected_difference(one, units, two, units)
     assert math.isnan(few.p) and not few.estimate(0.95).has_interval
     tested = corrected_difference(*[part for pair in zip(made()[:2], (units, units), strict=True) for part in pair])
-    p = over_pairs([tested, few, tested])
+    p = holm_p([tested, few, tested])
     assert p[0] == pytest.approx(min(1, 2 * tested.p)) and math.isnan(p[1])

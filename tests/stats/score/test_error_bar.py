@@ -15,7 +15,7 @@ from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import PARTS, components, error_bar, limits_of_score, mean_squares, shares
-from flipcore.stats.score.next_calls import after, assumed, at_most, best_design, gains, half_width
+from flipcore.stats.score.next_calls import assumed_components, best_design, designs_after, gains, half_width, upper_components
 from tests.lab.simulations.score_coverage import World, draw
 from tests.stats.score.tables import rows_of
 
@@ -103,7 +103,7 @@ def test_one_answer_more_is_no_lead():
     right = np.ones((20, 3))
     cells = [ScoreCells(one, np.ones((20, 3), dtype=int), np.zeros((20, 3)), *names) for one in (right, right.copy())]
     cells[1].mean[4, 1] = 0.0
-    bar = error_bar(cells[0].less(cells[1]))
+    bar = error_bar(cells[0].minus(cells[1]))
     assert bar.value > 0 and bar.by_wordings.low < 0 and bar.by_questions.low < 0
 
 
@@ -167,7 +167,7 @@ def test_missing_cells_leave_out_a_wording_that_few_were_asked_in_and_then_quest
     rows = rows[~((rows["wording"] == "w1") & (rows["item_id"] == "q07"))]
     cells = score_cells(rows)
     assert cells.shape == (11, 4)
-    assert (cells.n_questions_left, cells.wordings_left) == (1, ["w4"])
+    assert (cells.n_dropped_questions, cells.dropped_wordings) == (1, ["w4"])
     with pytest.raises(BadInput, match="Ask the missing ones first"):
         error_bar(score_cells(rows.assign(score=math.nan)))
 
@@ -175,12 +175,12 @@ def test_missing_cells_leave_out_a_wording_that_few_were_asked_in_and_then_quest
 def test_the_difference_of_two_models_is_read_cell_by_cell():
     first, second = rows_of(n=30), rows_of(n=30, seed=1)
     second["score"] = np.where(np.arange(len(second)) % 4, first["score"], second["score"])
-    less = score_cells(first).less(score_cells(second))
+    less = score_cells(first).minus(score_cells(second))
     bar = error_bar(less)
     per_cell = [one.groupby(["item_id", "wording"])["score"].mean() for one in (first, second)]
     assert bar.by_questions.value == pytest.approx((per_cell[0] - per_cell[1]).mean())
     assert less.bounds == (-1, 1)
-    swapped = error_bar(score_cells(second).less(score_cells(first)))
+    swapped = error_bar(score_cells(second).minus(score_cells(first)))
     assert swapped.by_wordings.low == pytest.approx(-bar.by_wordings.high)
 
 
@@ -219,7 +219,7 @@ def test_wordings_that_happen_to_lie_close_do_not_advise_to_ask_in_few():
     bar = error_bar(ScoreCells(level - level.mean(axis=0) + 3, np.ones((300, 4), dtype=int), np.zeros((300, 4))))
     assert best_design(bar.components, 1000, 1319).n_wordings == 3
     apart = error_bar(ScoreCells(level + [0.0115, -0.0115, 0.0115, -0.0115], np.ones((300, 4), dtype=int), np.zeros((300, 4))))
-    careful, worst = best_design(apart.components, 1000, 1319, worst=at_most(apart)), at_most(apart)
+    careful, worst = best_design(apart.components, 1000, 1319, worst=upper_components(apart)), upper_components(apart)
     assert worst.wordings > 10 * apart.components.wordings > 0
     assert half_width(worst, careful.n_questions, careful.n_wordings, careful.n_runs) <= 1.05 * half_width(worst, 10, 10, 10)
     careless = best_design(apart.components, 1000, 1319)
@@ -232,7 +232,7 @@ def test_three_prompts_that_happen_to_agree_do_not_send_the_next_call_to_questio
     world, n_first = World(300, 3, 1, 0.3), {"estimate": 0, "upper limit": 0}
     for seed in range(200):
         bar = error_bar(draw(world, np.random.default_rng(seed))[0])
-        by_estimate = after(bar.components, 300, 3, 1)
+        by_estimate = designs_after(bar.components, 300, 3, 1)
         for name, designs in (("estimate", by_estimate), ("upper limit", gains(bar))):
             n_first[name] += designs["questions"].half_width < designs["wordings"].half_width
     assert n_first["estimate"] > 0.15 * 200 and n_first["upper limit"] <= 0.05 * 200
@@ -248,14 +248,14 @@ def test_a_design_of_more_calls_has_a_narrower_bar():
 
 
 def test_assumptions_make_components_that_give_them_back():
-    parts = assumed(0.8, 0.15, 0.08, 0.05)
+    parts = assumed_components(0.8, 0.15, 0.08, 0.05)
     assert sum(vars(parts).values()) == pytest.approx(0.8 * 0.2)  # of one answer
     assert 2 * (parts.wordings + parts.interaction + parts.reruns) == pytest.approx(0.15) and 2 * parts.reruns == pytest.approx(
         0.08
     )
     for numbers, why in (((0.95, 0.2, 0.1, 0.01), "no more than 0.10"), ((0.8, 0.1, 0.1, 0.05), "raise that share")):
         with pytest.raises(BadInput, match=why):
-            assumed(*numbers)
+            assumed_components(*numbers)
 
 
 def test_a_sum_smaller_than_its_parts_still_has_an_interval():

@@ -87,7 +87,7 @@ def test_vectors_come_in_the_order_of_the_texts_whatever_the_order_of_the_reply(
 
 
 def test_long_lists_are_sent_in_parts(monkeypatch):
-    monkeypatch.setattr(kinds, "TEXTS_A_REQUEST", 2)
+    monkeypatch.setattr(kinds, "TEXTS_PER_REQUEST", 2)
     with Held() as held:
         found = Server(held.url, "tiny").vectors(["a", "bb", "ccc", "dddd", "e"])
     assert [len(body["input"]) for body in held.bodies] == [2, 2, 1] and found[:, 0].tolist() == [1, 2, 3, 4, 1]
