@@ -1,1 +1,1 @@
-"""Plotly figures of frames of numbers. Colours and number formats are picked in theme.py alone."""
+"""Plotly figures of numbers that other packages compute. Only theme.py chooses the colours."""

@@ -1,5 +1,4 @@
-"""Every entry of two sets as a point: many are drawn by the graphics card, so that 10,000 can be
-panned and lassoed."""
+"""Map of the entries of two sets as points, which stays fast with 10,000 of them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,18 +8,17 @@ import numpy as np
 
 from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
 
-# by label: 0 the benchmark, 1 the holdout
-SETS = ("benchmark", "holdout")
-SYMBOLS = ("circle", "diamond-open")  # what lies under a diamond shows through
-N_GROUPS = 6
-MOST_DRAWN = 1_000  # entries that a browser draws itself: a small map needs no WebGL
+SETS = ("benchmark", "holdout")  # by label: 0 and 1
+SYMBOLS = ("circle", "diamond-open")  # points under an open diamond stay visible
+N_GROUPS = 6  # groups with a colour of their own
+MOST_DRAWN = 1_000  # most entries that are drawn as SVG; a larger map needs WebGL
 OTHERS = "all others"
 
 
 @dataclass(frozen=True)
 class Colouring:
-    """Meaning of the colour: nothing but the set, a number (n,) where NaN is missing, or a group's
-    name."""
+    """What the colour of an entry shows. `numbers` (n,) has NaN for missing values; `groups` has a
+    name per entry. Where both are None the colour shows the set."""
 
     title: str
     numbers: np.ndarray | None = None
@@ -32,34 +30,34 @@ def entry_map(
     labels: np.ndarray,
     texts: Sequence[str],
     colouring: Colouring,
-    c: Colours,
+    theme: Colours,
     *,
     axes: tuple[str, str] = ("", ""),
     ringed: Sequence[int] = (),
     crossed: Sequence[int] = (),
     lasso: bool = False,
 ) -> Figure:
-    """Points at `places` (n, 2), discs of label 0 (benchmark), open diamonds of label 1 (holdout);
-    `customdata` is [row].
+    """Draw entries as points at `places` (n, 2): discs for the benchmark, diamonds for the holdout.
 
-    Rows in `ringed` get a ring, those in `crossed` (excluded by hand) a cross. `lasso`: dragging
-    draws around points; otherwise it moves the map and a click takes a point (Streamlit lets a
-    chart do one of the two). `customdata` are lists: arrays would come back from a click as
-    objects.
+    `labels` (n,) are 0 for the benchmark and 1 for the holdout. Rows in `ringed` get a ring, rows
+    in `crossed` (excluded by hand) a cross. With `lasso` dragging selects points; without it
+    dragging moves the map and a click selects a point. Streamlit allows only one of the two. A
+    point's `customdata` is its row.
     """
     figure = new_figure()
     points = figure.add_scatter if len(labels) <= MOST_DRAWN else figure.add_scattergl
     hover_texts = [
         f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)
     ]
-    traces = list(enumerate(_traces(labels, colouring, c=c)))
-    # The fewest are drawn last: 7,473 entries would hide 1,319.
+    traces = list(enumerate(_traces(labels, colouring, theme=theme)))
+    # The smallest group is drawn last, because 7,473 entries would hide 1,319.
     for rank, trace in sorted(traces, key=lambda ranked: -len(ranked[1]["rows"])):
         rows = trace.pop("rows")
         points(
             x=places[rows, 0],
             y=places[rows, 1],
             mode="markers",
+            # Lists, because arrays would come back from a click as objects.
             customdata=[[row] for row in rows.tolist()],
             hovertext=[hover_texts[row] for row in rows],
             hovertemplate="%{hovertext}<extra></extra>",
@@ -74,23 +72,23 @@ def entry_map(
         )
     for rows, mark, larger in ((ringed, _rings, 7), (crossed, _crosses, 2)):
         if len(rows):
-            points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c))
+            points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, theme))
     n_target, n_retro = (int((labels == label).sum()) for label in (0, 1))
     words = (
         f"Entries of both sets as points, n = {n_target:,} benchmark and {n_retro:,} holdout; "
         "alike entries lie close."
     )
-    laid_out(figure, c, height=560, says=words, x_title=axes[0], y_title=axes[1])
+    laid_out(figure, theme, height=560, says=words, x_title=axes[0], y_title=axes[1])
     figure.update_layout(
         dragmode="lasso" if lasso else "pan",
         hovermode="closest",
         hoverlabel={"align": "left"},
-        coloraxis=_scale(colouring, c),
+        coloraxis=_scale(colouring, theme),
         modebar={
             "orientation": "v",
             "bgcolor": "rgba(0,0,0,0)",
-            "color": c.muted,
-            "activecolor": c.text,
+            "color": theme.muted,
+            "activecolor": theme.text,
         },
     )
     return figure.update_xaxes(showticklabels=False, zeroline=False).update_yaxes(
@@ -98,7 +96,7 @@ def entry_map(
     )
 
 
-def _rings(places: np.ndarray, size: int, c: Colours) -> dict:
+def _rings(places: np.ndarray, size: int, theme: Colours) -> dict:
     return {
         "x": places[:, 0],
         "y": places[:, 1],
@@ -109,20 +107,24 @@ def _rings(places: np.ndarray, size: int, c: Colours) -> dict:
         "marker": {
             "size": size,
             "symbol": "circle-open",
-            "color": c.text,
-            "line": {"width": 2, "color": c.text},
+            "color": theme.text,
+            "line": {"width": 2, "color": theme.text},
         },
     }
 
 
-def _crosses(places: np.ndarray, size: int, c: Colours) -> dict:
+def _crosses(places: np.ndarray, size: int, theme: Colours) -> dict:
     mark = {
         "size": size,
         "symbol": "x-thin",
-        "color": c.text,
-        "line": {"width": 2, "color": c.text},
+        "color": theme.text,
+        "line": {"width": 2, "color": theme.text},
     }
-    return _rings(places, size, c=c) | {"name": "excluded", "showlegend": True, "marker": mark}
+    return _rings(places, size, theme=theme) | {
+        "name": "excluded",
+        "showlegend": True,
+        "marker": mark,
+    }
 
 
 def _size(n: int) -> int:
@@ -131,68 +133,52 @@ def _size(n: int) -> int:
     return 7 if n <= 3_000 else 5
 
 
-def _traces(labels: np.ndarray, colouring: Colouring, c: Colours) -> list[dict]:
-    of_set = [np.flatnonzero(labels == label) for label in (0, 1)]
+def _traces(labels: np.ndarray, colouring: Colouring, theme: Colours) -> list[dict]:
+    """Return the traces of the points, each with the indices of its `rows`."""
+    rows_of_sets = [np.flatnonzero(labels == label) for label in (0, 1)]
     if colouring.numbers is not None:
         numbered = []
-        for rows, name, symbol in zip(of_set, SETS, SYMBOLS, strict=True):
-            numbered += _numbered(rows, name, symbol=symbol, numbers=colouring.numbers, c=c)
+        for rows, name, symbol in zip(rows_of_sets, SETS, SYMBOLS, strict=True):
+            numbered += _numbered(rows, name, symbol=symbol, numbers=colouring.numbers, theme=theme)
         return numbered
     if colouring.groups is not None:
-        return _by_group(of_set, colouring.groups, c=c)
-    return [
-        {"rows": rows, "name": name, "marker": {"color": colour, "symbol": symbol, "opacity": 0.75}}
-        for rows, name, symbol, colour in zip(
-            of_set, SETS, SYMBOLS, (c.target, c.retro), strict=True
-        )
-        if len(rows)
-    ]
-
-
-def _numbered(
-    rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, c: Colours
-) -> list[dict]:
-    """Known numbers on the scale; unknown ones in the colour of what is undefined."""
-    mask = ~np.isnan(numbers[rows])
+        return _by_group(rows_of_sets, colouring.groups, theme=theme)
     traces = []
-    if (~mask).any():
-        traces.append(
-            {
-                "rows": rows[~mask],
-                "name": f"{name}, unknown",
-                "marker": {"color": c.undefined, "symbol": symbol, "opacity": 0.5},
-            }
-        )
-    if mask.any():
-        traces.append(
-            {
-                "rows": rows[mask],
-                "name": name,
-                "marker": {
-                    "color": numbers[rows[mask]],
-                    "coloraxis": "coloraxis",
-                    "symbol": symbol,
-                    "opacity": 0.9,
-                },
-            }
-        )
+    set_colours = (theme.target, theme.retro)
+    for rows, name, symbol, colour in zip(rows_of_sets, SETS, SYMBOLS, set_colours, strict=True):
+        if len(rows):
+            marker = {"color": colour, "symbol": symbol, "opacity": 0.75}
+            traces.append({"rows": rows, "name": name, "marker": marker})
     return traces
 
 
-def _by_group(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> list[dict]:
-    """The most frequent groups have a colour each, the rest share the colour of what is
-    undefined."""
+def _numbered(
+    rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, theme: Colours
+) -> list[dict]:
+    """Return a trace of the known numbers, on the colour scale, and one of the unknown ones."""
+    is_known = ~np.isnan(numbers[rows])
+    known, unknown = rows[is_known], rows[~is_known]
+    traces = []
+    if len(unknown):
+        marker = {"color": theme.undefined, "symbol": symbol, "opacity": 0.5}
+        traces.append({"rows": unknown, "name": f"{name}, unknown", "marker": marker})
+    if len(known):
+        on_scale = {"color": numbers[known], "coloraxis": "coloraxis"}
+        marker = on_scale | {"symbol": symbol, "opacity": 0.9}
+        traces.append({"rows": known, "name": name, "marker": marker})
+    return traces
+
+
+def _by_group(rows_of_sets: list[np.ndarray], groups: Sequence[str], theme: Colours) -> list[dict]:
+    """Return traces in which the most frequent groups have a colour each and the rest share one."""
     group_names = np.asarray([group or "no category" for group in groups], dtype=object)
     frequent = [name for name, _ in Counter(group_names.tolist()).most_common(N_GROUPS)]
     labels = np.where(np.isin(group_names, frequent), group_names, OTHERS)
-    colours = dict(
-        zip(
-            frequent, (c.genuine, c.artifact, c.fixed, c.broken, c.benchmark, c.retro), strict=False
-        )
-    ) | {OTHERS: c.undefined}
+    hues = (theme.genuine, theme.artifact, theme.fixed, theme.broken, theme.benchmark, theme.retro)
+    colours = dict(zip(frequent, hues, strict=False)) | {OTHERS: theme.undefined}
     traces: list[dict] = []
     for group in [*frequent, OTHERS]:
-        for rows, symbol in zip(of_set, SYMBOLS, strict=True):
+        for rows, symbol in zip(rows_of_sets, SYMBOLS, strict=True):
             group_rows = rows[labels[rows] == group]
             if len(group_rows):
                 traces.append(
@@ -200,7 +186,7 @@ def _by_group(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> li
                         "rows": group_rows,
                         "name": as_text(group, most=40),
                         "legendgroup": group,
-                        # One entry of the legend per group, whichever set has it first.
+                        # Both sets share one entry in the legend.
                         "showlegend": all(trace["legendgroup"] != group for trace in traces),
                         "marker": {"color": colours[group], "symbol": symbol, "opacity": 0.8},
                     }
@@ -208,11 +194,10 @@ def _by_group(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> li
     return traces
 
 
-def _scale(colouring: Colouring, c: Colours) -> dict:
-    """From few to many in one hue; its pale end is left out, because a point must be seen on the
-    ground."""
+def _scale(colouring: Colouring, theme: Colours) -> dict:
+    """Return the colour scale of numbers, without the palest hue, which would hide points."""
     return {
-        "colorscale": [[0, c.control], [0.5, c.flip[1]], [1, c.flip[2]]],
+        "colorscale": [[0, theme.control], [0.5, theme.flip[1]], [1, theme.flip[2]]],
         "colorbar": {
             "title": {"text": colouring.title, "side": "right"},
             "thickness": 12,

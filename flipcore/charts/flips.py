@@ -1,5 +1,4 @@
-"""Figures of flips: their three parts by cell and by study, a panel a model, what extractors read
-differently, a mean as items come."""
+"""Figures of flips: their three parts, panels of models, disagreements of extractors, sequences."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -31,93 +30,92 @@ ALONE, BOTH, REFERENCE = "compared extractor alone", "both extractors", "referen
 
 
 def parts(cell) -> tuple[float, float, float]:
-    """(compared alone, both, reference alone) of a Decomposition; a reference cell is all "both".
-    So the compared extractor's total T ends where "both" ends, and the reference's total G begins
-    where "both" begins."""
+    """Return the shares (compared alone, both, reference alone) of a Decomposition.
+
+    A reference cell is all "both". In a stacked bar the compared extractor's total T ends where
+    "both" ends, and the reference's total G begins where "both" begins.
+    """
     if cell.is_reference:
         return 0.0, cell.T.value, 0.0
     return cell.A_plus.value, cell.both.value, cell.A_minus.value
 
 
-def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colours) -> Figure:
-    """`cells`: Decompositions of one model; `FLOORS` says what marks the noise floor of each
-    extractor's total, the whisker is T's interval."""
+def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], theme: Colours) -> Figure:
+    """Draw the three parts of each Decomposition of one model as a stacked bar. `FLOORS` describes
+    the marks of noise floors. Whiskers are intervals of T."""
     axes = [
         [as_text(cell.axis.replace("_", " ")) for cell in cells],
         [as_text(title_of(cell.extractor)) for cell in cells],
     ]
     figure = new_figure()
-    for i, (name, marker) in enumerate(markers(c).items()):
+    for i, (name, marker) in enumerate(markers(theme).items()):
         figure.add_bar(
             x=axes,
             y=[parts(cell)[i] for cell in cells],
             name=name,
             marker=marker,
-            error_y=whiskers([cell.T for cell in cells], c.text, thickness=1.5, width=5)
+            error_y=whiskers([cell.T for cell in cells], theme.text, thickness=1.5, width=5)
             if name == BOTH
             else None,
-            customdata=[as_text(_text(cell, i)) for cell in cells],
+            customdata=[as_text(_part_text(cell, i)) for cell in cells],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
     own_floors = [(cell.W.value, cell.W.text_percent()) for cell in cells]
-    # The reference's total begins above the part that flips under the compared extractor alone, and
-    # so does its floor.
-    above = []
+    # The reference's total and its floor begin above the part of the compared extractor alone.
+    reference_floors = []
     for cell in cells:
-        start = math.nan if cell.is_reference else parts(cell)[0] + cell.W_ref.value
-        above.append((start, cell.W_ref.text_percent()))
-    for name, floors in ((COMPARED_FLOOR, own_floors), (REFERENCE_FLOOR, above)):
+        height = math.nan if cell.is_reference else parts(cell)[0] + cell.W_ref.value
+        reference_floors.append((height, cell.W_ref.text_percent()))
+    for name, floors in ((COMPARED_FLOOR, own_floors), (REFERENCE_FLOOR, reference_floors)):
         figure.add_scatter(
             x=axes,
             y=[height for height, _ in floors],
             mode="markers",
             name=name,
-            marker=floor_marker(c, "ew", size=26, width=4)
+            marker=floor_marker(theme, "ew", size=26, width=4)
             if name == COMPARED_FLOOR
-            else floor_marker(c),
+            else floor_marker(theme),
             customdata=[text for _, text in floors],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.3)
     words = f"Pairs of variants that flip, in three parts; {FLOORS}; whiskers the interval of T."
     says = caption(words, [cell.T for cell in cells])
-    laid_out(figure, c, height=420, says=says, y_title="variant pairs that flip")
+    laid_out(figure, theme, height=420, says=says, y_title="variant pairs that flip")
     figure.update_yaxes(rangemode="tozero", tickformat=".0%")
     return figure
 
 
-def floor_marker(c: Colours, line: str = "", size: int = 11, width: int = 2) -> dict:
-    """The mark of a noise floor: a line of this direction, or a diamond, which begins where the
-    reference's pairs begin."""
+def floor_marker(theme: Colours, line: str = "", size: int = 11, width: int = 2) -> dict:
+    """Return the mark of a noise floor: a line in a direction ("ew", "ns"), or a diamond for ""."""
     return {
         "symbol": f"line-{line}" if line else "diamond-open",
         "size": size,
-        "color": c.floor,
-        "line": {"color": c.floor, "width": width},
+        "color": theme.floor,
+        "line": {"color": theme.floor, "width": width},
     }
 
 
-def markers(c: Colours) -> dict[str, dict]:
-    """Marker of each of the three parts."""
+def markers(theme: Colours) -> dict[str, dict]:
+    """Return part -> marker."""
     return {
-        ALONE: {"color": c.artifact},
-        BOTH: {"color": c.genuine},
-        # Not `opacity`, which the legend does not draw.
-        REFERENCE: {"color": translucent(c.genuine, 0.45)},
+        ALONE: {"color": theme.artifact},
+        BOTH: {"color": theme.genuine},
+        # A translucent colour, because the legend ignores `opacity`.
+        REFERENCE: {"color": translucent(theme.genuine, 0.45)},
     }
 
 
-def _text(cell, i: int) -> str:
+def _part_text(cell, i: int) -> str:
     if cell.is_reference and i == 1:
         return cell.T.text_percent()
     return (cell.A_plus, cell.both, cell.A_minus)[i].text_percent()
 
 
-def split_bar(cell, c: Colours) -> Figure:
-    """A study's three parts as one thin bar. `cell`: the Decomposition over all axes, with its
-    noise floors where they were measured."""
+def split_bar(cell, theme: Colours) -> Figure:
+    """Draw the three parts of a Decomposition as one thin bar, with its noise floors."""
     figure = new_figure()
-    for share, (name, marker) in zip(parts(cell), markers(c).items(), strict=True):
+    for share, (name, marker) in zip(parts(cell), markers(theme).items(), strict=True):
         figure.add_bar(
             x=[share],
             y=[""],
@@ -127,8 +125,7 @@ def split_bar(cell, c: Colours) -> Figure:
             hovertemplate=f"{name} {share:.0%}<extra></extra>",
         )
     floors = (("compared", 0.0, cell.W.value), ("reference", parts(cell)[0], cell.W_ref.value))
-    # A floor that was not measured is NaN, which equals nothing.
-    measured = [row for row in floors if row[2] == row[2]]
+    measured = [floor for floor in floors if not math.isnan(floor[2])]
     for i, (name, start, floor) in enumerate(measured):
         figure.add_scatter(
             x=[start + floor],
@@ -136,9 +133,9 @@ def split_bar(cell, c: Colours) -> Figure:
             mode="markers",
             name="noise floor (◇ reference)",
             showlegend=i == 0,
-            marker=floor_marker(c, "ns", size=18, width=3)
+            marker=floor_marker(theme, "ns", size=18, width=3)
             if name == "compared"
-            else floor_marker(c),
+            else floor_marker(theme),
             hovertemplate=f"noise floor, {name} {floor:.0%}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.35)
@@ -146,18 +143,18 @@ def split_bar(cell, c: Colours) -> Figure:
         "Pairs that flip under the compared extractor alone, under both, under the reference "
         f"alone; {FLOORS}."
     )
-    laid_out(figure, c, height=156, x_title="pairs that flip", says=caption(words, [cell.T]))
+    laid_out(figure, theme, height=156, x_title="pairs that flip", says=caption(words, [cell.T]))
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
     return figure
 
 
-HEIGHT_PX = 380
+HEIGHT_PX = 380  # of the panels
 
 
 def flip_panels(
-    rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colours, row_title: str
+    rates: Mapping[str, np.ndarray], columns: Sequence[str], theme: Colours, row_title: str
 ) -> Figure:
-    """`rates` model -> (rows, columns) shares that flip, NaN empty. One colour scale for all."""
+    """Draw a heatmap per model on one colour scale; `rates` is model -> (rows, columns) shares."""
     from plotly.subplots import make_subplots
 
     names = [
@@ -183,8 +180,8 @@ def flip_panels(
             col=place,
         )
     words = "Share of pairs that flip, an item a row, one scale for all models."
-    laid_out(figure, c, height=HEIGHT_PX, says=words)
-    scale = [[0, c.flip[0]], [0.5, c.flip[1]], [1, c.flip[2]]]
+    laid_out(figure, theme, height=HEIGHT_PX, says=words)
+    scale = [[0, theme.flip[0]], [0.5, theme.flip[1]], [1, theme.flip[2]]]
     figure.update_layout(
         coloraxis={
             "colorscale": scale,
@@ -199,8 +196,8 @@ def flip_panels(
     return figure
 
 
-def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
-    """Heatmap of `share` (k, k), NaN and the diagonal empty: it would be 0 by definition."""
+def matrix(share: np.ndarray, names: list[str], theme: Colours) -> Figure:
+    """Draw a heatmap of `share` (k, k); NaN and the diagonal, 0 by definition, stay empty."""
     names = [as_text(name) for name in names]
     off_diagonal = share.astype(float).copy()
     np.fill_diagonal(off_diagonal, np.nan)
@@ -217,7 +214,7 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
         zmax=1,
         xgap=3,
         ygap=3,
-        colorscale=[[0, c.flip[0]], [0.5, c.flip[1]], [1, c.flip[2]]],
+        colorscale=[[0, theme.flip[0]], [0.5, theme.flip[1]], [1, theme.flip[2]]],
         hoverongaps=False,
         colorbar={
             "title": "share<br>that differ",
@@ -228,8 +225,8 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
         hovertemplate="%{y} v %{x}: %{text} differ<extra></extra>",
     )
     places = [(i, j) for i, j in np.ndindex(*off_diagonal.shape) if text[i][j]]
-    # Plotly's own choice is a grey
-    ink = [text_on(on_scale(float(off_diagonal[place]), c.flip)) for place in places]
+    # Plotly would print the numbers in grey, which is hard to read.
+    ink = [text_on(on_scale(float(off_diagonal[place]), theme.flip)) for place in places]
     figure.add_scatter(
         x=[names[j] for _, j in places],
         y=[names[i] for i, _ in places],
@@ -241,24 +238,23 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
     )
     figure.update_yaxes(autorange="reversed")
     words = "Share of answers to the same variant and sample that two extractors read differently."
-    return laid_out(figure, c, height=90 + 52 * len(names), says=words)
+    return laid_out(figure, theme, height=90 + 52 * len(names), says=words)
 
 
-MOST_POINTS = 800  # of a line: more than it has pixels
+MOST_POINTS = 800  # most points of a line, which is more than it has pixels
 
 
-def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> Figure:
-    """A line and its band for each name, over the number of items that came in; the limits hold
-    however often one looks."""
+def sequence(paths: dict[str, SequencePath], theme: Colours, y_title: str) -> Figure:
+    """Draw a mean with its band per name, over the number of items that came in. The limits hold
+    however often somebody looks."""
     figure = new_figure()
-    for (name, path), colour in zip(
-        paths.items(), (c.genuine, c.artifact, c.broken, c.fixed, c.floor, c.retro), strict=False
-    ):
-        drawn = np.unique(
-            np.linspace(0, len(path.t) - 1, min(len(path.t), MOST_POINTS)).round().astype(int)
-        )
+    hues = (theme.genuine, theme.artifact, theme.broken, theme.fixed, theme.floor, theme.retro)
+    for (name, path), colour in zip(paths.items(), hues, strict=False):
+        n_points = min(len(path.t), MOST_POINTS)
+        drawn = np.unique(np.linspace(0, len(path.t) - 1, n_points).round().astype(int))
         t, means = path.t[drawn], path.means[drawn]
         low, high = path.low[drawn], path.high[drawn]
+        # The band is a polygon: along the upper limits and back along the lower ones.
         figure.add_scatter(
             x=np.concatenate([t, t[::-1]]),
             y=np.concatenate([high, low[::-1]]),
@@ -285,6 +281,6 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> Figure
         f"n = {n:,}."
     )
     x_title = "items, in the random order in which they were asked"
-    laid_out(figure, c, height=320, says=words, x_title=x_title, y_title=y_title)
+    laid_out(figure, theme, height=320, says=words, x_title=x_title, y_title=y_title)
     figure.update_yaxes(range=[0, 1.02])
     return figure

@@ -1,4 +1,4 @@
-"""Figures of the Holdout page: likeness, what gives a set away, and versions of a holdout."""
+"""Figures of the Holdout page: similarity, what tells the sets apart, and versions of a holdout."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,13 +12,18 @@ from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, EQUIVALENT, WITHIN
 NEAREST = "cosine with the nearest entry of the other set"
 
 
-def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: Colours) -> Figure:
-    """Share of the pairs of a set in each bin of cosine, one outline a set, so that sets of any
-    size compare. On a square-root scale: what matters are the few pairs at the right end."""
+def pair_likeness(
+    edges: np.ndarray, target: np.ndarray, retro: np.ndarray, theme: Colours
+) -> Figure:
+    """Draw the share of a set's pairs in each bin of cosine, one outline per set.
+
+    `target` and `retro` have counts per bin. The scale is a square root, which shows the few most
+    similar pairs on the right.
+    """
     figure = new_figure()
     middles = (edges[:-1] + edges[1:]) / 2
     for counts, name, colour, dash in zip(
-        (target, retro), SETS, (c.target, c.retro), ("solid", "dash"), strict=True
+        (target, retro), SETS, (theme.target, theme.retro), ("solid", "dash"), strict=True
     ):
         share = counts / max(1, counts.sum())
         figure.add_scatter(
@@ -38,7 +43,7 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
         f"{int(retro.sum()):,} inside the holdout."
     )
     x_title = "cosine of two entries of one set"
-    laid_out(figure, c, height=340, says=words, x_title=x_title, y_title="pairs")
+    laid_out(figure, theme, height=340, says=words, x_title=x_title, y_title="pairs")
     figure.update_yaxes(tickformat=".0%")
     figure.update_xaxes(
         range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None
@@ -52,24 +57,24 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
 def nearest_histogram(
     closest: np.ndarray,
     labels: np.ndarray,
-    c: Colours,
+    theme: Colours,
     *,
     selection: Sequence[int] = (),
     n_bins: int = 24,
 ) -> Figure:
-    """Entries by the cosine of the nearest entry of the other set, a bar a bin and set;
-    `customdata` is (low, high, label).
+    """Draw the cosine of each entry with the nearest one of the other set as a histogram.
 
-    Rows in `selection` (on the map) are drawn again in front, in the colour of text.
+    Each bin has a bar per set, with `customdata` (low, high, label). Rows in `selection` (on the
+    map) are drawn again in front, in the colour of text.
     """
     lowest = float(closest.min())
     edges = np.linspace(lowest, max(float(closest.max()), lowest + 0.01), n_bins + 1)
     bins = np.clip(np.searchsorted(edges, closest, side="right") - 1, 0, n_bins - 1)
     middles = (edges[:-1] + edges[1:]) / 2
-    mask = np.zeros(len(closest), dtype=bool)
-    mask[list(selection)] = True
+    is_selected = np.zeros(len(closest), dtype=bool)
+    is_selected[list(selection)] = True
     figure = new_figure()
-    for label, (name, colour) in enumerate(zip(SETS, (c.target, c.retro), strict=True)):
+    for label, (name, colour) in enumerate(zip(SETS, (theme.target, theme.retro), strict=True)):
         in_set = labels == label
         counts = np.bincount(bins[in_set], minlength=n_bins)
         ends = [
@@ -91,13 +96,17 @@ def nearest_histogram(
             textposition="none",
             unselected={"marker": {"opacity": 0.35}},
         )
-        if mask.any():
-            front = 100 * np.bincount(bins[in_set & mask], minlength=n_bins) / max(1, in_set.sum())
+        if is_selected.any():
+            front = (
+                100
+                * np.bincount(bins[in_set & is_selected], minlength=n_bins)
+                / max(1, in_set.sum())
+            )
             figure.add_bar(
                 x=middles,
                 y=front,
                 name="selected on the map",
-                marker_color=c.text,
+                marker_color=theme.text,
                 offsetgroup=name,
                 hoverinfo="skip",
                 showlegend=label == 0,
@@ -106,7 +115,7 @@ def nearest_histogram(
     figure.update_layout(barmode="group", bargap=0.15, bargroupgap=0)
     figure.update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
     words = f"Entries by {NEAREST}, n = {len(closest):,}."
-    return laid_out(figure, c, height=280, says=words, x_title=NEAREST, y_title="% of the set")
+    return laid_out(figure, theme, height=280, says=words, x_title=NEAREST, y_title="% of the set")
 
 
 def giveaway_bars(
@@ -114,16 +123,16 @@ def giveaway_bars(
     values: Sequence[float],
     lows: Sequence[float],
     highs: Sequence[float],
-    c: Colours,
+    theme: Colours,
     *,
     title: str,
 ) -> Figure:
-    """One bar per name with its range, strongest at the top: to the left it speaks for the
-    benchmark, to the right for the holdout. Names are data and shown letter by letter."""
+    """Draw a bar per name with its range; the names come sorted, the strongest first. Bars to the
+    left are typical of the benchmark, bars to the right of the holdout."""
     figure = new_figure()
     for is_positive, side, colour in (
-        (False, "speaks for the benchmark", c.target),
-        (True, "speaks for the holdout", c.retro),
+        (False, "speaks for the benchmark", theme.target),
+        (True, "speaks for the holdout", theme.retro),
     ):
         rows = [i for i, value in enumerate(values) if (value > 0) == is_positive]
         if rows:
@@ -131,13 +140,13 @@ def giveaway_bars(
                 y=rows,
                 x=[values[i] for i in rows],
                 orientation="h",
-                width=0.75,  # else each side takes the width that its own gaps allow
+                width=0.75,  # by default the gaps between a side's rows would set its width
                 name=side,
                 marker_color=colour,
                 error_x=error_bars(
                     [highs[i] - values[i] for i in rows],
                     [values[i] - lows[i] for i in rows],
-                    colour=c.text,
+                    colour=theme.text,
                     thickness=1.5,
                     width=3,
                 ),
@@ -146,7 +155,7 @@ def giveaway_bars(
                 "%{customdata[2]:.2f}]<extra></extra>",
             )
     words = f"What tells the sets apart: {title}."
-    laid_out(figure, c, height=90 + 24 * len(names), says=words, x_title=title)
+    laid_out(figure, theme, height=90 + 24 * len(names), says=words, x_title=title)
     figure.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=[as_text(name) for name in names],
@@ -158,14 +167,17 @@ def giveaway_bars(
     return figure
 
 
+# Outcome of a test -> symbol of its point.
 SYMBOLS = {EQUIVALENT: "circle", WITHIN: "diamond", DIFFERENT: "x", BEYOND: "cross"}
 
 
-def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> Figure:
-    """`versions`: [{"label", "results": {test: {"value", "bound", "margin", "state"}}}], oldest
-    first; tests that no version ran have no panel. Filled circles are equivalent, diamonds
-    different within the margin, crosses different, upright crosses beyond the margin, open circles
-    undecided."""
+def equivalence_figure(versions: Sequence[Mapping], theme: Colours) -> Figure:
+    """Draw the tests of several versions of a holdout, a panel per test.
+
+    `versions` come oldest first: [{"label", "results": {test: {"value", "bound", "margin",
+    "state"}}}]. Tests that no version ran have no panel. `SYMBOLS` shows the state; open circles
+    are undecided.
+    """
     from plotly.subplots import make_subplots
 
     names_run: set[str] = set()
@@ -180,13 +192,14 @@ def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> Figure:
     )
     for column, name in enumerate(tests, start=1):
         ran = [version for version in versions if name in version["results"]]
-        _panel(figure, ran, name=name, column=column, c=c)
+        _panel(figure, ran, name=name, column=column, theme=theme)
     says = "Each test of each version: its interval, and its margin as a tick."
-    laid_out(figure, c, height=320, says=says)
+    laid_out(figure, theme, height=320, says=says)
     return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 48, "b": 8})
 
 
-def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colours) -> None:
+def _panel(figure, versions: Sequence[Mapping], name: str, column: int, theme: Colours) -> None:
+    # Difficulty is drawn in points, the other tests in their own units.
     scale = 100 if name == "difficulty" else 1
     outcomes = [version["results"][name] for version in versions]
     labels = [version["label"] for version in versions]
@@ -202,11 +215,11 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
         row=1,
         col=column,
         marker={
-            "color": c.text,
+            "color": theme.text,
             "size": 11,
             "symbol": [SYMBOLS.get(outcome["state"], "circle-open") for outcome in outcomes],
         },
-        error_y=error_bars(up, down, colour=c.text, thickness=2, width=6),
+        error_y=error_bars(up, down, colour=theme.text, thickness=2, width=6),
         customdata=[outcome["state"] for outcome in outcomes],
         hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>",
     )
@@ -222,7 +235,7 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
             row=1,
             col=column,
             hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
-            marker={"symbol": "line-ew", "size": 26, "line": {"color": c.genuine, "width": 3}},
+            marker={"symbol": "line-ew", "size": 26, "line": {"color": theme.genuine, "width": 3}},
         )
-    line = {"color": c.floor, "width": 1.5, "dash": "dot"}
+    line = {"color": theme.floor, "width": 1.5, "dash": "dot"}
     figure.add_hline(y=scale * NO_DIFFERENCE[name], line=line, row=1, col=column)

@@ -1,6 +1,6 @@
-"""Accuracy on the benchmark and on the holdout per model, and the inflation between them, sorted by
-inflation."""
+"""Figure of each model's accuracy on benchmark and holdout, and of the inflation between them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class Inflated:
-    """One line of the picture; shares may be NaN where a source gives the inflation alone."""
+    """One row; the accuracies are shares, NaN where a source gives the inflation alone."""
 
     label: str
     target: float
@@ -20,25 +20,25 @@ class Inflated:
     inflation: Estimate
 
 
-def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
-    """Left the two accuracies joined by a line, right their difference in percentage points with
-    its interval; the most inflated on top. The left half is left out where no accuracy is known."""
+def inflation_figure(rows: Sequence[Inflated], theme: Colours) -> Figure:
+    """Draw both accuracies on the left and their difference in points on the right. The model with
+    the largest inflation is on top. Without accuracies there is no left half."""
     from plotly.subplots import make_subplots
 
     by_size = sorted(rows, key=lambda row: row.inflation.value)
-    has_accuracies = any(row.target == row.target for row in by_size)
+    has_accuracies = any(not math.isnan(row.target) for row in by_size)
     figure = make_subplots(
         rows=1, cols=2 if has_accuracies else 1, shared_yaxes=True, horizontal_spacing=0.1
     )
     names = [row.label for row in by_size]
     if has_accuracies:
-        _accuracies(figure, by_size, names=names, c=c)
-    _differences(figure, by_size, names=names, c=c, column=2 if has_accuracies else 1)
+        _accuracies(figure, by_size, names=names, theme=theme)
+    _differences(figure, by_size, names=names, theme=theme, column=2 if has_accuracies else 1)
     words = (
         "Accuracy on the benchmark and on the holdout, and their difference in percentage points."
     )
     says = caption(words, [row.inflation for row in rows])
-    laid_out(figure, c, height=110 + 38 * len(by_size), says=says)
+    laid_out(figure, theme, height=110 + 38 * len(by_size), says=says)
     if has_accuracies:
         figure.update_xaxes(title_text="accuracy", range=[0, 1.02], tickformat=".0%", row=1, col=1)
     figure.update_xaxes(title_text="inflation, points", row=1, col=2 if has_accuracies else 1)
@@ -46,21 +46,21 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
     return figure
 
 
-def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) -> None:
+def _accuracies(figure, rows: Sequence[Inflated], names: list[str], theme: Colours) -> None:
     for row in rows:
         figure.add_scatter(
             x=[row.retro, row.target],
             y=[row.label] * 2,
             mode="lines",
-            line={"color": c.floor, "width": 2},
+            line={"color": theme.floor, "width": 2},
             hoverinfo="skip",
             showlegend=False,
             row=1,
             col=1,
         )
     for side, name, symbol, colour in (
-        ("target", "benchmark", "circle", c.target),
-        ("retro", "holdout", "diamond", c.retro),
+        ("target", "benchmark", "circle", theme.target),
+        ("retro", "holdout", "diamond", theme.retro),
     ):
         figure.add_scatter(
             x=[getattr(row, side) for row in rows],
@@ -75,7 +75,7 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) 
 
 
 def _differences(
-    figure, rows: Sequence[Inflated], names: list[str], c: Colours, column: int
+    figure, rows: Sequence[Inflated], names: list[str], theme: Colours, column: int
 ) -> None:
     value = [100 * row.inflation.value for row in rows]
     figure.add_scatter(
@@ -85,14 +85,18 @@ def _differences(
         name="inflation",
         row=1,
         col=column,
-        marker={"color": c.text, "size": 10, "symbol": "square"},
+        marker={"color": theme.text, "size": 10, "symbol": "square"},
         text=[number_text(x, 1, sign=True) for x in value],
         textposition="top center",
         textfont={"size": 13},
         cliponaxis=False,
         customdata=[row.inflation.text_points() for row in rows],
-        error_x=whiskers([row.inflation for row in rows], c.text, thickness=2, width=6, scale=100),
+        error_x=whiskers(
+            [row.inflation for row in rows], theme.text, thickness=2, width=6, scale=100
+        ),
         hovertemplate="%{customdata}<extra>%{y}</extra>",
         showlegend=False,
     )
-    figure.add_vline(x=0, line={"color": c.floor, "width": 1.5, "dash": "dot"}, row=1, col=column)
+    figure.add_vline(
+        x=0, line={"color": theme.floor, "width": 1.5, "dash": "dot"}, row=1, col=column
+    )

@@ -1,6 +1,6 @@
-"""Estimates under one another, a dot and its interval each, and the bound that the intervals have
-to clear."""
+"""Figure of estimates under one another: a dot and its interval each, and a common bound."""
 
+import math
 from collections.abc import Sequence
 
 from flipcore.charts.theme import Colours, Figure, as_text, caption, laid_out, new_figure, whiskers
@@ -11,27 +11,27 @@ ROW_PX = 42
 
 def interval_rows(
     rows: Sequence[tuple[str, Estimate]],
-    c: Colours,
+    theme: Colours,
     bound: float | None = None,
     bound_name: str = "",
 ) -> Figure:
-    """`rows` (label, estimate), the first on top; a missing one keeps its row and stays empty. What
-    lies wholly at or above `bound` is filled. The axis ends at 1."""
+    """Draw `rows` of (label, estimate), the first on top; a missing estimate has an empty row. Dots
+    are filled where the whole interval is at or above `bound`. The axis ends at 1."""
     labels = [as_text(label) for label, _ in rows]
     estimates = [estimate for _, estimate in rows]
-    clears = [bound is None or estimate.low >= bound for estimate in estimates]
+    are_above = [bound is None or estimate.low >= bound for estimate in estimates]
     figure = new_figure()
     figure.add_scatter(
         x=[estimate.value for estimate in estimates],
         y=list(range(len(rows))),
         mode="markers",
         marker={
-            "color": c.genuine,
+            "color": theme.genuine,
             "size": 13,
-            "symbol": ["circle" if clear else "circle-open" for clear in clears],
-            "line": {"color": c.genuine, "width": 2.5},
+            "symbol": ["circle" if is_above else "circle-open" for is_above in are_above],
+            "line": {"color": theme.genuine, "width": 2.5},
         },
-        error_x=whiskers(estimates, c.genuine, thickness=2.5, width=7),
+        error_x=whiskers(estimates, theme.genuine, thickness=2.5, width=7),
         customdata=[
             [label, estimate.text()] for label, estimate in zip(labels, estimates, strict=True)
         ],
@@ -39,12 +39,10 @@ def interval_rows(
     )
     lows = [0.0 if bound is None else bound - 0.3]
     for estimate in estimates:
-        # A missing value or end is NaN, which equals nothing.
-        lows += [end for end in (estimate.value, estimate.low) if end == end]
-    least = min(lows)
+        lows += [end for end in (estimate.value, estimate.low) if not math.isnan(end)]
     says = caption("Estimates with their intervals.", estimates)
-    laid_out(figure, c, height=70 + ROW_PX * len(rows), says=says)
-    figure.update_xaxes(range=[least - 0.03, 1.03])
+    laid_out(figure, theme, height=70 + ROW_PX * len(rows), says=says)
+    figure.update_xaxes(range=[min(lows) - 0.03, 1.03])
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=labels,
@@ -53,7 +51,7 @@ def interval_rows(
         zeroline=False,
     )
     if bound is not None:
-        figure.add_vline(x=bound, line={"color": c.text, "width": 2, "dash": "dash"})
+        figure.add_vline(x=bound, line={"color": theme.text, "width": 2, "dash": "dash"})
         figure.add_annotation(
             x=bound,
             y=1.0,

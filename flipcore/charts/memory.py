@@ -1,5 +1,4 @@
-"""Figures of the Memory page: detectors side by side, one drop, curves of similarity, matched
-controls, and a known truth."""
+"""Figures of the Memory page: detectors, drops, similarity curves, matching, and known truth."""
 
 import math
 from collections.abc import Sequence
@@ -14,15 +13,18 @@ from flipcore.stats.memory.ground_truth import Detector, roc
 from flipcore.stats.memory.matching import MAX_IMBALANCE, Balance
 from flipcore.stats.memory.rewritten import SetDrop
 
-# something is claimed, nothing is shown, it is undecided, a gate or a lock keeps it from being said
+# Symbols of verdicts: memory is claimed, none is shown, undecided, withheld by a gate or a lock.
 CLAIMED, NONE_SHOWN, OPEN, WITHHELD = "circle", "circle-open", "diamond-open", "x-thin-open"
 
 
 @dataclass(frozen=True)
 class DetectorMark:
-    """`effect` is a gap, or with `is_share` the share of items beyond the controls' mark, where
-    `chance` is expected; `verdict` is its word, `symbol` one of the four above; `sentence` is read
-    under the pointer."""
+    """One detector in the figure.
+
+    `effect` is a gap, or with `is_share` the share of items beyond the controls' mark. `chance` is
+    the effect expected without memorization. `symbol` is one of the four above. `sentence` is shown
+    under the pointer.
+    """
 
     title: str
     group: str
@@ -34,34 +36,33 @@ class DetectorMark:
     is_share: bool = False
 
 
-def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
-    """A row per detector, the first on top; a missing effect keeps its row. Gaps and shares have an
-    axis each, as far as both are there. Verdicts differ in shape and color; a tick is what nothing
-    memorized would give."""
+def detector_rows(marks: Sequence[DetectorMark], theme: Colours) -> Figure:
+    """Draw a row per detector, the first on top; a missing effect has an empty row.
+
+    Gaps and shares have an axis each. Verdicts differ in shape and colour. A tick marks the effect
+    expected without memorization.
+    """
     figure = new_figure()
     titles: list[str] = []
-    place: dict[DetectorMark, int] = {}
+    row_of: dict[DetectorMark, int] = {}
     for group in dict.fromkeys(mark.group for mark in marks):
         titles.append(f"<b>{as_text(group)}</b>")
         for mark in marks:
             if mark.group == group:
-                place[mark] = len(titles)
+                row_of[mark] = len(titles)
                 titles.append(as_text(mark.title))
     claimed_first = sorted(marks, key=lambda mark: mark.symbol != CLAIMED)
     units = sorted({mark.is_share for mark in marks if not math.isnan(mark.effect.value)})
-    kinds = dict.fromkeys((mark.symbol, mark.verdict, mark.is_share) for mark in claimed_first)
+    marks_of_kind: dict[tuple[str, str, bool], list[DetectorMark]] = {}
+    for mark in claimed_first:
+        marks_of_kind.setdefault((mark.symbol, mark.verdict, mark.is_share), []).append(mark)
     named = set()
-    for symbol, verdict, is_share in kinds:
-        rows = [
-            mark
-            for mark in marks
-            if (mark.symbol, mark.verdict, mark.is_share) == (symbol, verdict, is_share)
-        ]
+    for (symbol, verdict, is_share), rows in marks_of_kind.items():
         effects = [mark.effect for mark in rows]
-        colour = c.benchmark if symbol == CLAIMED else c.muted
+        colour = theme.benchmark if symbol == CLAIMED else theme.muted
         figure.add_scatter(
             x=[100 * effect.value for effect in effects],
-            y=[place[mark] for mark in rows],
+            y=[row_of[mark] for mark in rows],
             name=as_text(verdict),
             legendgroup=verdict,
             showlegend=verdict not in named,
@@ -86,23 +87,29 @@ def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
         ]
         figure.add_scatter(
             x=[100 * mark.chance for mark in measured],
-            y=[place[mark] for mark in measured],
+            y=[row_of[mark] for mark in measured],
             name="by chance",
             legendgroup="by chance",
             showlegend=is_share == units[0],
             xaxis=_axis(units, is_share=is_share),
             mode="markers",
-            marker={"symbol": "line-ns-open", "size": 16, "color": c.text, "line": {"width": 1.5}},
+            marker={
+                "symbol": "line-ns-open",
+                "size": 16,
+                "color": theme.text,
+                "line": {"width": 1.5},
+            },
             hoverinfo="skip",
         )
     words = caption(
         "Gaps in points, or items beyond the controls' mark in percent.",
         [mark.effect for mark in marks],
     )
-    if len(units) == 2:  # before they are laid out, which gives both the same looks
+    # The axes are declared before `laid_out`, which then styles both.
+    if len(units) == 2:
         figure.update_layout(xaxis_domain=[0, 0.48], xaxis2={"domain": [0.52, 1], "anchor": "y"})
     height = 90 + ROW_PX * len(titles) * 3 // 4
-    laid_out(figure, c, height=height, says=words, x_title=UNITS[bool(units and units[0])])
+    laid_out(figure, theme, height=height, says=words, x_title=UNITS[bool(units and units[0])])
     if len(units) == 2:
         figure.update_layout(xaxis2_title_text=UNITS[True])
     return figure.update_yaxes(
@@ -113,21 +120,21 @@ def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
     )
 
 
-# short: both stand beside each other on a phone, and the caption says them in full
+# Short titles, because both axes are side by side on a phone; the caption has them in full.
 UNITS = {False: "gap, points", True: "% of items"}
 
 
 def _axis(units: Sequence[bool], *, is_share: bool) -> str:
-    """The x axis of gaps or of shares; the first where only one of them is there."""
+    """Return the x axis of gaps or shares; there is only the first where one of them is absent."""
     return "x2" if len(units) == 2 and is_share else "x"
 
 
-def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours) -> Figure:
-    """A line a set from its accuracy before to that after, in percent."""
+def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], theme: Colours) -> Figure:
+    """Draw a line per set from its accuracy before the change to that after, in percent."""
     figure = new_figure()
     for drop, name, colour, shift in (
-        (benchmark, names[0], c.benchmark, -0.01),
-        (control, names[1], c.control, 0.01),
+        (benchmark, names[0], theme.benchmark, -0.01),
+        (control, names[1], theme.control, 0.01),
     ):
         ends = (drop.accuracy_before, drop.accuracy_after)
         values = [100 * accuracy.value for accuracy in ends]
@@ -146,7 +153,7 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
     ends_of_both = []
     for drop in (benchmark, control):
         ends_of_both += [drop.accuracy_before, drop.accuracy_after]
-    laid_out(figure, c, height=320, says=caption(words, ends_of_both), y_title="accuracy, %")
+    laid_out(figure, theme, height=320, says=caption(words, ends_of_both), y_title="accuracy, %")
     figure.update_xaxes(
         tickvals=[0, 1], ticktext=["original", "rewritten"], range=[-0.25, 1.25], showgrid=False
     )
@@ -154,21 +161,21 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
     return figure
 
 
-MOST_GREY = 200
+MOST_CURVES = 200  # most curves of flagged texts, and of others
 
 
 def level_curves(
-    means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], c: Colours, y_title: str
+    means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], theme: Colours, y_title: str
 ) -> Figure:
-    """Similarity over levels of flipped bits: `means` (items, levels). One line a text, as two
-    traces, so that a thousand texts are as quick as ten."""
+    """Draw similarity over levels of flipped bits, one curve per text. `means` is (texts, levels),
+    `flagged` (texts,) True for flagged ones."""
     figure = new_figure()
-    not_flagged = np.flatnonzero(~flagged)[:MOST_GREY]
+    not_flagged = np.flatnonzero(~flagged)[:MOST_CURVES]
     for rows, name, colour, width in (
-        (not_flagged, "not flagged", c.undefined, 1),
-        (np.flatnonzero(flagged)[:MOST_GREY], "flagged", c.benchmark, 1.5),
+        (not_flagged, "not flagged", theme.undefined, 1),
+        (np.flatnonzero(flagged)[:MOST_CURVES], "flagged", theme.benchmark, 1.5),
     ):
-        # One trace for all curves: a None ends one curve before the next begins.
+        # All curves are one trace, which draws as fast as a single one; a None separates them.
         x: list[float | None] = []
         y: list[float | None] = []
         for row in rows:
@@ -186,16 +193,16 @@ def level_curves(
         )
     words = f"Similarity of continuations as bits are flipped, a curve a text, n = {len(means):,}."
     x_title = "bits flipped (characters touched)"
-    laid_out(figure, c, height=340, says=words, x_title=x_title, y_title=y_title)
+    laid_out(figure, theme, height=340, says=words, x_title=x_title, y_title=y_title)
     figure.update_xaxes(
         tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.3, len(levels) - 0.6]
     )
     return figure
 
 
-def balance_figure(rows: Sequence[Balance], c: Colours) -> Figure:
-    """Standardised differences before and after matching (Love et al. 2004), a row a trait: open
-    dots before, filled after; dashed lines at the most that a paired claim may rest on."""
+def balance_figure(rows: Sequence[Balance], theme: Colours) -> Figure:
+    """Draw standardised differences before and after matching, a row per trait (Love et al. 2004).
+    Dashed lines are at the largest difference with which a paired claim may be made."""
     figure = new_figure()
     places = list(range(len(rows)))
     for name, values, symbol in (
@@ -208,18 +215,21 @@ def balance_figure(rows: Sequence[Balance], c: Colours) -> Figure:
             mode="markers",
             name=name,
             marker=dict(
-                color=c.benchmark, size=13, symbol=symbol, line=dict(color=c.benchmark, width=2.5)
+                color=theme.benchmark,
+                size=13,
+                symbol=symbol,
+                line=dict(color=theme.benchmark, width=2.5),
             ),
             hovertemplate="%{x:.2f} SD<extra>" + name + "</extra>",
         )
     for bound in (-MAX_IMBALANCE, MAX_IMBALANCE):
-        figure.add_vline(x=bound, line=dict(color=c.muted, width=2, dash="dash"))
+        figure.add_vline(x=bound, line=dict(color=theme.muted, width=2, dash="dash"))
     words = "Standardised differences between benchmark and controls, before and after matching."
     x_title = "benchmark − control, standard deviations"
-    laid_out(figure, c, height=110 + ROW_PX * len(rows), says=words, x_title=x_title)
+    laid_out(figure, theme, height=110 + ROW_PX * len(rows), says=words, x_title=x_title)
     widths = [2 * MAX_IMBALANCE]
     for row in rows:
-        widths += [abs(x) for x in (row.before, row.after) if x == x]
+        widths += [abs(x) for x in (row.before, row.after) if not math.isnan(x)]
     width = 1.1 * max(widths)
     figure.update_xaxes(range=[-width, width])
     labels = [as_text(row.title) for row in rows]
@@ -247,16 +257,16 @@ SYMBOLS = (
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
-    """One line a detector over the doses, each point with its interval; .5 is a coin."""
+def auc_by_dose(detectors: Sequence[Detector], theme: Colours) -> Figure:
+    """Draw the AUC of each detector over the doses, with intervals; 0.5 is that of a coin."""
     figure = new_figure()
     all_doses: set[int] = set()
     for detector in detectors:
         all_doses |= {at_dose.dose for at_dose in detector.doses}
     doses = sorted(all_doses)
-    hues = (c.genuine, c.artifact, c.fixed, c.broken, c.retro, c.benchmark)
+    hues = (theme.genuine, theme.artifact, theme.fixed, theme.broken, theme.retro, theme.benchmark)
     for number, detector in enumerate(detectors):
-        # Detectors stand side by side at a dose, or their intervals would cover each other.
+        # Detectors are shifted, so that their intervals at a dose do not cover each other.
         shift = 0.07 * (number - (len(detectors) - 1) / 2)
         hue = hues[number % len(hues)]
         values = [at_dose.auc for at_dose in detector.doses]
@@ -276,7 +286,7 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
             hovertemplate="<b>%{fullData.name}</b><br>read %{customdata:,} times: AUC "
             "%{text}<extra></extra>",
         )
-    line = {"color": c.muted, "dash": "dot"}
+    line = {"color": theme.muted, "dash": "dot"}
     figure.add_hline(y=0.5, line=line, annotation_text="a coin", annotation_position="bottom left")
     words = "AUC of each detector by how often items were read in training."
     estimates = []
@@ -284,7 +294,7 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
         estimates += [at_dose.auc for at_dose in detector.doses]
     laid_out(
         figure,
-        c,
+        theme,
         height=380,
         says=caption(words, estimates),
         x_title="times read in training",
@@ -295,13 +305,13 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
     return figure
 
 
-def scores_by_dose(detector: Detector, c: Colours) -> Figure:
-    """Every item's score at its dose, the mean with its interval, and the cut-off."""
+def scores_by_dose(detector: Detector, theme: Colours) -> Figure:
+    """Draw every item's score at its dose, the mean with its interval, and the cut-off."""
     groups = [(0, detector.never, detector.never_mean)]
     groups += [(at_dose.dose, at_dose.scores, at_dose.mean) for at_dose in detector.doses]
     figure = new_figure()
     for place, (dose, values, _) in enumerate(groups):
-        # golden-ratio steps: even, and no randomness
+        # Steps of the golden ratio spread the points evenly without randomness.
         spread = place + 0.3 * ((np.arange(len(values)) * 0.618034) % 1 - 0.5)
         figure.add_scatter(
             x=spread,
@@ -309,29 +319,31 @@ def scores_by_dose(detector: Detector, c: Colours) -> Figure:
             mode="markers",
             showlegend=False,
             hoverinfo="y",
-            marker={"color": c.benchmark if dose else c.control, "size": 5, "opacity": 0.6},
+            marker={"color": theme.benchmark if dose else theme.control, "size": 5, "opacity": 0.6},
         )
     figure.add_scatter(
         x=list(range(len(groups))),
         y=[mean.value for *_, mean in groups],
         mode="lines+markers",
         name="mean",
-        line={"color": c.text, "width": 1},
+        line={"color": theme.text, "width": 1},
         marker={"symbol": "diamond", "size": 9},
-        error_y=whiskers([mean for *_, mean in groups], c.text, thickness=1.2, width=3),
+        error_y=whiskers([mean for *_, mean in groups], theme.text, thickness=1.2, width=3),
         text=[mean.text() for *_, mean in groups],
         hovertemplate="mean %{text}<extra></extra>",
     )
     if detector.cutoff is not None:
         figure.add_hline(
             y=detector.cutoff,
-            line={"color": c.artifact, "dash": "dash"},
+            line={"color": theme.artifact, "dash": "dash"},
             annotation_text="cut-off",
             annotation_position="top left",
         )
     words = f"{detector.name}: scores by how often items were read in training."
     y_title = f"{detector.name}: score"
-    laid_out(figure, c, height=340, says=words, x_title="times read in training", y_title=y_title)
+    laid_out(
+        figure, theme, height=340, says=words, x_title="times read in training", y_title=y_title
+    )
     figure.update_xaxes(
         tickvals=list(range(len(groups))), ticktext=[f"{dose:,}" for dose, *_ in groups]
     )
@@ -339,14 +351,14 @@ def scores_by_dose(detector: Detector, c: Colours) -> Figure:
     return figure
 
 
-def roc_by_dose(detector: Detector, c: Colours) -> Figure:
-    """One ROC curve a dose, the larger the dose the wider the line."""
+def roc_by_dose(detector: Detector, theme: Colours) -> Figure:
+    """Draw one ROC curve per dose; lines of larger doses are wider."""
     figure = new_figure()
     figure.add_scatter(
         x=[0, 1],
         y=[0, 1],
         mode="lines",
-        line={"color": c.muted, "dash": "dot"},
+        line={"color": theme.muted, "dash": "dot"},
         showlegend=False,
         hoverinfo="skip",
     )
@@ -358,7 +370,7 @@ def roc_by_dose(detector: Detector, c: Colours) -> Figure:
             mode="lines",
             name=f"{at_dose.dose:,}×",
             line={
-                "color": c.genuine,
+                "color": theme.genuine,
                 "width": 1 + number,
                 "dash": DASHES[(len(detector.doses) - 1 - number) % len(DASHES)],
             },
@@ -367,7 +379,9 @@ def roc_by_dose(detector: Detector, c: Colours) -> Figure:
         )
     words = f"{detector.name}: items flagged against never-seen items flagged, by dose."
     y_title = "items of the dose flagged"
-    laid_out(figure, c, height=340, says=words, x_title="never-seen items flagged", y_title=y_title)
+    laid_out(
+        figure, theme, height=340, says=words, x_title="never-seen items flagged", y_title=y_title
+    )
     figure.update_xaxes(range=[0, 1], tickformat=".0%")
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
     return figure

@@ -1,5 +1,4 @@
-"""A score on one axis: its intervals laid into one another, a dot for each wording and each
-reader."""
+"""Figure of scores: nested intervals, with dots for wordings and extractors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,30 +7,30 @@ from flipcore.charts.theme import Colours, Figure, as_text, caption, laid_out, n
 from flipcore.stats.base.estimate import Estimate, number_text
 
 ROW_PX = 104
-WIDTHS = (18.0, 13.0, 8.0, 3.0)  # of the bars, the narrowest interval the thickest
+WIDTHS = (18.0, 13.0, 8.0, 3.0)  # line widths of the intervals, the narrowest interval first
 
 
 @dataclass(frozen=True)
 class ScoreBars:
-    """One model: `intervals` from inside out by what they are over; scores of `wordings`, of other
-    `readers` and at the study's `own` prompt by name."""
+    """The score of one model with its intervals by title, the narrowest first. `wordings`,
+    `extractors` and `own_prompt` are name -> score."""
 
     model: str
     score: float
     intervals: Mapping[str, Estimate]
     wordings: Mapping[str, float] = field(default_factory=dict)
-    readers: Mapping[str, float] = field(default_factory=dict)
+    extractors: Mapping[str, float] = field(default_factory=dict)
     own_prompt: Mapping[str, float] = field(default_factory=dict)
 
 
-def score_figure(models: Sequence[ScoreBars], c: Colours) -> Figure:
-    """One row per model: intervals on a line, dots of wordings and extractors under it."""
+def score_figure(models: Sequence[ScoreBars], theme: Colours) -> Figure:
+    """Draw one row per model: nested intervals, with dots of wordings and extractors below."""
     figure = new_figure()
-    shades = (c.genuine, c.benchmark, c.control, c.undefined)
+    shades = (theme.genuine, theme.benchmark, theme.control, theme.undefined)
     for place, bars in enumerate(models):
-        for (title, estimate), width, colour in reversed(
-            list(zip(bars.intervals.items(), WIDTHS, shades, strict=True))
-        ):
+        # The widest interval is drawn first, so that the narrower ones lie on it.
+        styled = list(zip(bars.intervals.items(), WIDTHS, shades, strict=True))
+        for (title, estimate), width, colour in reversed(styled):
             if estimate.has_interval:
                 figure.add_scatter(
                     x=[estimate.low, estimate.high],
@@ -48,18 +47,16 @@ def score_figure(models: Sequence[ScoreBars], c: Colours) -> Figure:
             x=[bars.score],
             y=[place],
             mode="markers",
-            marker={"color": c.page, "size": 9, "line": {"color": c.text, "width": 2}},
+            marker={"color": theme.page, "size": 9, "line": {"color": theme.text, "width": 2}},
             hovertemplate=f"{as_text(bars.model)}: {number_text(bars.score)}<extra></extra>",
             showlegend=False,
         )
         kinds = (
-            ("a wording", bars.wordings, "circle", c.text),
-            ("another reader", bars.readers, "diamond", c.artifact),
+            ("a wording", bars.wordings, "circle", theme.text),
+            ("another reader", bars.extractors, "diamond", theme.artifact),
+            ("own prompt", bars.own_prompt, "square", theme.fixed),
         )
-        for name, scores, symbol, colour in (
-            *kinds,
-            ("own prompt", bars.own_prompt, "square", c.fixed),
-        ):
+        for name, scores, symbol, colour in kinds:
             if scores:
                 figure.add_scatter(
                     x=list(scores.values()),
@@ -78,7 +75,7 @@ def score_figure(models: Sequence[ScoreBars], c: Colours) -> Figure:
     for bars in models:
         estimates += bars.intervals.values()
     says = caption("Scores with their intervals.", estimates)
-    laid_out(figure, c, height=80 + ROW_PX * len(models), says=says, x_title="score")
+    laid_out(figure, theme, height=80 + ROW_PX * len(models), says=says, x_title="score")
     ticks = {
         "tickvals": list(range(len(models))),
         "ticktext": [as_text(bars.model, 24) for bars in models],

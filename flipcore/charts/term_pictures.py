@@ -1,5 +1,7 @@
-"""A small picture of each word of the glossary: an SVG file of `terms` whose colours are those of
-the theme, as `var(--muted)`."""
+"""A small SVG picture per word of the glossary, from the files of `terms`.
+
+A file names colours of the theme, such as `var(--muted)`.
+"""
 
 import re
 from pathlib import Path
@@ -13,13 +15,12 @@ PICTURES = {
 
 
 def picture(name: str, theme: str | None) -> str:
-    """The picture as an SVG document; `name` is a key of `PICTURES`."""
+    """Return a picture of `PICTURES` as an SVG document in the colours of a theme."""
     palette, lines = colours(theme), PICTURES[name].read_text(encoding="utf-8").splitlines()
     return re.sub(r"var\(--(\w+)\)", lambda match: getattr(palette, match[1]), "".join(lines))
 
 
 def about(name: str) -> str:
-    """Title of a picture: what it shows, in words."""
-    return (
-        PICTURES[name].read_text(encoding="utf-8").partition("<title>")[2].partition("</title>")[0]
-    )
+    """Return the title of a picture, which describes it."""
+    svg = PICTURES[name].read_text(encoding="utf-8")
+    return svg.partition("<title>")[2].partition("</title>")[0]

@@ -1,6 +1,8 @@
-"""The one place that picks colours, how every figure looks, and what stands under one that is
-saved. Readable without telling red from green (Okabe and Ito's palette, dark and light); text from
-data is escaped, because Plotly reads a little HTML in hover labels and ticks."""
+"""Colours, layout and captions of all figures.
+
+The colours can be told apart without telling red from green (Okabe and Ito's palette, dark and
+light). Text from data is escaped, because Plotly interprets some HTML in hover labels and ticks.
+"""
 
 import html
 import textwrap
@@ -16,8 +18,8 @@ FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 @dataclass(frozen=True)
 class Colours:
-    """One set a theme. `flip` runs from no flips to all flips in a single hue, so that it also
-    reads in grey."""
+    """The colours of one theme, named by what they show. `flip` is a scale from no flips to all
+    flips in a single hue, which also works in grey."""
 
     genuine: str
     artifact: str
@@ -76,32 +78,33 @@ DARK = Colours(
 
 
 def colours(base: str | None) -> Colours:
-    """The set for Streamlit's theme type, "dark" or anything else."""
+    """Return the colours of Streamlit's theme type: those for "dark", or else the light ones."""
     return DARK if base == "dark" else LIGHT
 
 
 def on_scale(share: float, stops: Sequence[str]) -> tuple[float, float, float]:
-    """Red, green and blue from 0 to 255 at a share from 0 to 1 of a scale of hex stops."""
-    place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
-    first = min(int(place), len(stops) - 2)
-    low, high = (_rgb(stop) for stop in stops[first : first + 2])
-    r, g, b = (a + (place - first) * (z - a) for a, z in zip(low, high, strict=True))
-    return r, g, b
+    """Return (red, green, blue), 0 to 255, at a share (0 to 1) of a scale of hex colours."""
+    position = min(max(share, 0.0), 1.0) * (len(stops) - 1)
+    first = min(int(position), len(stops) - 2)
+    low, high = _rgb(stops[first]), _rgb(stops[first + 1])
+    weight = position - first
+    red, green, blue = (a + weight * (b - a) for a, b in zip(low, high, strict=True))
+    return red, green, blue
 
 
 def _rgb(colour: str) -> list[int]:
-    """Red, green and blue from 0 to 255 of "#rrggbb"."""
+    """Return red, green and blue, 0 to 255, of "#rrggbb"."""
     return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
 
 
 def translucent(colour: str, share: float) -> str:
-    """Return a hexadecimal colour of which so much covers what is behind."""
+    """Return a hex colour as CSS with the opacity `share` (0 to 1)."""
     red, green, blue = _rgb(colour)
     return f"rgba({red}, {green}, {blue}, {share:g})"
 
 
 def luminance(rgb: Sequence[float]) -> float:
-    """Relative luminance of red, green and blue from 0 to 255 (WCAG 2.2)."""
+    """Return the relative luminance, 0 to 1, of red, green and blue from 0 to 255 (WCAG 2.2)."""
     linear = []
     for value in rgb:
         x = value / 255
@@ -110,12 +113,13 @@ def luminance(rgb: Sequence[float]) -> float:
 
 
 def text_on(rgb: Sequence[float]) -> str:
-    """Black or white, whichever is easier to read on a colour (a contrast of 4.5 at least)."""
+    """Return black or white, whichever has a contrast of at least 4.5 with a colour."""
     return "#000000" if luminance(rgb) > 0.179 else "#FFFFFF"
 
 
 def new_figure() -> Figure:
-    """An empty one. Plotly takes a second to import, which only a figure waits for."""
+    """Return an empty figure."""
+    # Plotly takes a second to import, so it is imported only when a figure is drawn.
     import plotly.graph_objects as go
 
     return go.Figure()
@@ -124,7 +128,7 @@ def new_figure() -> Figure:
 def error_bars(
     up: Sequence[float], down: Sequence[float], colour: str, thickness: float, width: float
 ) -> dict:
-    """Error bars that reach so far above and below each point."""
+    """Return Plotly error bars that reach `up` above and `down` below each point."""
     return {
         "type": "data",
         "symmetric": False,
@@ -139,28 +143,25 @@ def error_bars(
 def whiskers(
     estimates: Sequence[Estimate], colour: str, thickness: float, width: float, scale: float = 1
 ) -> dict:
-    """Intervals as error bars of points at `scale` times the estimates; none without one."""
-    up = [
-        scale * (estimate.high - estimate.value) if estimate.has_interval else 0.0
-        for estimate in estimates
-    ]
-    down = [
-        scale * (estimate.value - estimate.low) if estimate.has_interval else 0.0
-        for estimate in estimates
-    ]
+    """Return intervals as error bars of points at `scale` times the estimates; 0 without one."""
+    up, down = [], []
+    for estimate in estimates:
+        has_interval = estimate.has_interval
+        up.append(scale * (estimate.high - estimate.value) if has_interval else 0.0)
+        down.append(scale * (estimate.value - estimate.low) if has_interval else 0.0)
     return error_bars(up, down, colour=colour, thickness=thickness, width=width)
 
 
 def laid_out(
-    figure, c: Colours, *, height: int, says: str, x_title: str = "", y_title: str = ""
+    figure, theme: Colours, *, height: int, says: str, x_title: str = "", y_title: str = ""
 ) -> Figure:
-    """The house's frame around a figure: quiet grid, readable type, transparent ground. `says` is
-    the caption of a saved one."""
+    """Apply the common layout: light grid, readable type, transparent background. `says` is the
+    caption of a saved figure."""
     figure.update_layout(
         height=height,
         meta={"caption": says},
         margin={"l": 8, "r": 8, "t": 28, "b": 8},
-        font={"family": FONT, "size": 14, "color": c.text},
+        font={"family": FONT, "size": 14, "color": theme.text},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         hoverlabel={"font_size": 13},
@@ -175,27 +176,32 @@ def laid_out(
         },
     )
     title = {"text": x_title, "font": {"size": 14}}
-    figure.update_xaxes(title=title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
+    figure.update_xaxes(
+        title=title, gridcolor=theme.grid, zerolinecolor=theme.muted, automargin=True
+    )
     title = {"text": y_title, "font": {"size": 14}}
-    figure.update_yaxes(title=title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
+    figure.update_yaxes(
+        title=title, gridcolor=theme.grid, zerolinecolor=theme.muted, automargin=True
+    )
     return figure
 
 
 def caption(words: str, estimates: Iterable[Estimate] = ()) -> str:
-    """Caption of a figure that is saved: what it shows in `words`, a sentence, and the level, kind,
-    n and seed of its intervals; estimates that are missing do not count."""
+    """Return the caption of a saved figure: `words`, then level, kind, n and seed of its intervals.
+    Missing estimates do not count."""
+    # A missing value is NaN, which does not equal itself.
     measured = [estimate for estimate in estimates if estimate.value == estimate.value]
     return f"{words} {_intervals(measured)}".strip()
 
 
 def n_text(ns: Iterable[int]) -> str:
-    """ "n = 20", or "n = 20 to 32" of several; "n = 0" of none."""
+    """Return "n = 20", or "n = 20 to 32" for several; "n = 0" for none."""
     sizes = sorted(set(ns)) or [0]
     return f"n = {sizes[0]:,}" if len(sizes) == 1 else f"n = {sizes[0]:,} to {sizes[-1]:,}"
 
 
 def _intervals(estimates: list[Estimate]) -> str:
-    """Say "95% intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an estimate."""
+    """Return "95% intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an estimate."""
     if not estimates:
         return ""
     n = n_text(estimate.n for estimate in estimates)
@@ -210,12 +216,12 @@ def _intervals(estimates: list[Estimate]) -> str:
     return f"{level_text}% intervals ({methods}), {n}{seed_text}."
 
 
-MOST_CHARS = 280
-WIDTH = 64
+MOST_CHARS = 280  # of a text in a figure
+WIDTH = 64  # characters per line
 
 
 def as_text(text: str, width: int = WIDTH, most: int = MOST_CHARS) -> str:
-    """`text` letter by letter, cut after `most` characters, in lines of `width`."""
+    """Return escaped text for Plotly, cut after `most` characters, in lines of `width`."""
     short = text if len(text) <= most else f"{text[:most].rstrip()} …"
     lines: list[str] = []
     for part in short.splitlines():

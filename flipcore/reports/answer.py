@@ -1,4 +1,4 @@
-"""An answer: what a study says to one question, for pages, command line, notebook and exports."""
+"""The answer of a study to one question, for pages, command line, notebook and exports."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +30,7 @@ class Question(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """Choices of a reader on which an answer depends. Empty ones are left to the study.
+    """A user's choices on which an answer depends; "" and None leave a choice to the study.
 
     `reference` is the name of the reference extractor and `role` the role of the items that count.
     Variants of `axes` count as drawn at random. `level` is that of the intervals.
@@ -43,17 +43,15 @@ class Settings:
 
 
 class Answer(ABC):
-    """The answer of a study to one question: claims, estimates and figures.
-
-    A class per question holds the numbers from which its sentences, tables and boards are made.
-    """
+    """The answer of a study to one question: claims, estimates and figures. A class per question
+    holds the numbers from which its sentences, tables and boards are made."""
 
     question: ClassVar[Question]
 
     @property
     @abstractmethod
     def claims(self) -> tuple[Claim, ...]:
-        """Claims in the order in which they are said; the first is the headline."""
+        """Claims in the order in which they are shown; the first is the headline."""
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:
@@ -88,5 +86,5 @@ class Answer(ABC):
             raise BadInput("There is nothing to draw yet: no estimate is defined.")
         theme = colours("dark" if dark else None)
         draw = next(iter(self.figures.values()))
-        # A background of its own: a notebook may be light or dark.
+        # The figure has its own background, because a notebook may be light or dark.
         return draw(theme).update_layout(paper_bgcolor=theme.page, plot_bgcolor=theme.page)

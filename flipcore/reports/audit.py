@@ -28,11 +28,9 @@ from flipcore.store.queries.locks import sight
 from flipcore.store.queries.readout_rows import all_and_comparable
 from flipcore.text.counts import count_of, with_capital
 
-# Of the items: a variant that fewer were asked is compared with no other.
-LEAST_SHARED = 0.9
-# Of right answers, between two extractors: less is nothing to say in a first line.
-LEAST_SPREAD = 0.005
-LEAST_READ = 0.5  # of the items: an extractor that reads fewer speaks of other items
+LEAST_SHARED = 0.9  # share of the items that a variant needs to be compared with others
+LEAST_SPREAD = 0.005  # smallest disagreement of extractors that the headline mentions
+LEAST_READ = 0.5  # share of the items of the extractor that read most; below it none is compared
 ALONE = (
     "Scores are compared on the own prompt. Each p is corrected: of models over all pairs (Holm, as"
     " on Ranking), everything else over the log (false-discovery rate)."
@@ -43,21 +41,22 @@ WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = (
     "Undecided",
     "Worth knowing",
 )
-# Findings that a score may have, and that it needs to be quoted with.
+# Kinds of findings that do not refute a score but have to be stated with it.
 _LESS_SURE = set(
     "readouts|standard error|keys at one place|one answer always|wordings|repeated items|re-read"
     "|unreadable|failed|were cut off|refusals|empty answers|silent cuts|cached runs|averaged runs"
     "|keys alone|part of the items|model by its file|no score|two columns|percentages|rows alike"
     "|formulas".split("|")
 )
-# What the rows show, whatever they show.
+# Kinds of findings that are never a fault.
 _ASIDES = ("repeats", "prompts", TWO_MODELS, "keys of one model")
-MOST_COMPARED = 3  # pairs of models in sight: which is better is what most logs are opened for
+# Most pairs of models in the short text. Most people open a log to see which model is better.
+MOST_COMPARED = 3
 
 
 def grade(finding: Finding) -> str:
-    """Say how grave a finding is, as one of `GRADES`."""
-    # Reading again without another answer contradicts nothing, and neither does an undecided test.
+    """Return how grave a finding is, as one of `GRADES`."""
+    # A re-reading that changed no answer contradicts nothing; nor does an undecided test below.
     if finding.about in _ASIDES or (finding.about == "re-read" and not finding.items):
         return ASIDE
     if finding.claim.assertion is not None and not finding.claim.is_made:
@@ -67,9 +66,11 @@ def grade(finding: Finding) -> str:
 
 @dataclass(frozen=True)
 class Audit:
-    """`recognised` in one line, `findings` worst first, `notes` from the import, `coverage`: which
-    checks the log allows. `subject` was audited: a "log" or a "study". `spread` says how far
-    extractors disagree, in a sentence; "" where they do not, or there is one.
+    """The result of an audit.
+
+    `recognised` describes the log in one line. `findings` come worst first, `notes` from the
+    import. `coverage` says which checks the log allows. `subject` is "log" or "study". `spread` is
+    a sentence on how far extractors disagree, or "".
     """
 
     recognised: str
@@ -80,7 +81,7 @@ class Audit:
     spread: str = ""
 
     def of_grades(self, *grades: str) -> tuple[Finding, ...]:
-        """The findings of these grades, one grade after the other."""
+        """Return the findings of these grades, in the order of `grades`."""
         by_grade = self.graded
         findings: list[Finding] = []
         for name in grades:
@@ -89,7 +90,7 @@ class Audit:
 
     @property
     def graded(self) -> dict[str, list[tuple[int, Finding]]]:
-        """Findings by grade, the worst first, each behind its number among all."""
+        """Grade -> (number among all findings, finding), the worst grade first."""
         by_grade: dict[str, list[tuple[int, Finding]]] = {name: [] for name in GRADES}
         for number, finding in enumerate(self.findings, start=1):
             by_grade[grade(finding)].append((number, finding))
@@ -97,20 +98,21 @@ class Audit:
 
     @property
     def compared(self) -> list[tuple[int, Finding]]:
-        """The pairs of models that are said whatever else was found, each behind its number."""
-        numbered = [
-            pair for pair in enumerate(self.findings, start=1) if pair[1].about == TWO_MODELS
-        ]
-        return numbered[:MOST_COMPARED]
+        """(number among all findings, finding) of the pairs of models in the short text."""
+        compared = []
+        for number, finding in enumerate(self.findings, start=1):
+            if finding.about == TWO_MODELS:
+                compared.append((number, finding))
+        return compared[:MOST_COMPARED]
 
     @property
     def comparisons(self) -> str:
-        """The basis of comparisons, and the corrections of each p."""
+        """A sentence on what scores are compared at, and how p-values are corrected."""
         return ALONE if self.subject == "log" else _of_study(ALONE)
 
     @property
     def headline(self) -> str:
-        """The checks made, the failures, and how far extractors disagree."""
+        """The number of checks and failures, and how far extractors disagree."""
         n_wrong, n_less = len(self.of_grades(WRONG)), len(self.of_grades(LESS_SURE))
         make = "makes" if n_less == 1 else "make"
         less = f"{count_of(n_less, 'thing')} {make} the score less sure" if n_less else ""
@@ -131,6 +133,7 @@ class Audit:
         for name, numbered in self.graded.items():
             lines += ["", f"{name}:"]
             for _, finding in numbered:
+                # The text is sorted by grade, so it counts anew.
                 number += 1
                 lines.append(f"{number}. {finding.claim.text}")
                 if finding.claim.detail:
@@ -146,16 +149,15 @@ class Audit:
 def audit(store: Store, study_id: str) -> Audit:
     """Audit a stored study. Raises BadInput if it is not stored or has no readout yet."""
     study = studies.study(store, study_id)
-    everything, harmless = all_and_comparable(
-        store, study_id, sight(store, study_id, None), "standing"
-    )
+    scope = sight(store, study_id, None)
+    everything, harmless = all_and_comparable(store, study_id, scope, "standing")
     frame = _at_own_prompt(everything)
     if study is None or frame.empty:
         raise BadInput(
             "This study holds no readout to audit. Import a log, or run the study first."
         )
     reported = queries.reported(study)
-    # Of several logs each reports scores of its own rows, so rows must say theirs.
+    # Each of several logs reports scores of its own rows, so each row needs its file.
     if any("file" in score for score in reported):
         frame = _with_files(frame, queries.files_of_outputs(store, study_id))
     outputs = queries.output_tables(store, study_id)
@@ -182,7 +184,7 @@ def audit(store: Store, study_id: str) -> Audit:
     all_findings = [*findings(audit_input), *rereadings(store, study_id)]
     worst_first = sorted(all_findings, key=lambda finding: -finding.rank)
     covered = coverage(audit_input)
-    # The sentences are written of logs; a study that asked for its own answers is none.
+    # The sentences speak of a log; a study that asked the models itself is not one.
     if not study.is_recorded:
         for i, finding in enumerate(worst_first):
             sentence, detail = _of_study(finding.claim.sentence), _of_study(finding.claim.detail)
@@ -211,14 +213,13 @@ def audit(store: Store, study_id: str) -> Audit:
 
 
 def _spread(frame: pd.DataFrame, subject: str) -> str:
-    """Return how far extractors disagree on the share of right answers, of the model and task on
-    which they do so most."""
+    """Say how far extractors disagree on the share of right answers. The sentence is about the
+    model and task with the widest disagreement."""
     base = frame[(frame["variant"] == BASE) & (frame["axis"] == IDENTITY)]
     if base["extractor"].nunique() < 2:
         return ""
     base = scored(base)
-    base = base[base["score"].isin((0.0, 1.0))]
-    base = legible(base)
+    base = legible(base[base["score"].isin((0.0, 1.0))])
     widest, sentence = LEAST_SPREAD, ""
     for key, part in base.groupby(["model", "task"], sort=False, observed=True):
         model, task = key if isinstance(key, tuple) else (key, "")
@@ -240,32 +241,35 @@ def _spread(frame: pd.DataFrame, subject: str) -> str:
 
 
 def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
-    """The readouts with the log that each was read from."""
+    """Return the readouts with a column `file`: the log that holds the output."""
     key = ["model", "item_id", "variant_id", "sample"]
-    # An output that stands in several files counts once.
+    # An output in several files counts for the first.
     files = files.drop_duplicates(key)
-    of_rows = frame[key].astype(dict.fromkeys(key[:3], str)).merge(files, on=key, how="left")
-    return frame.assign(file=of_rows["file"].to_numpy())
+    # Categorical columns do not merge with text, so the first three become text.
+    keys_of_rows = frame[key].astype(dict.fromkeys(key[:3], str))
+    merged = keys_of_rows.merge(files, on=key, how="left")
+    return frame.assign(file=merged["file"].to_numpy())
 
 
 def _of_study(words: str) -> str:
-    """Turn words about a log into words about a study that asked for its own answers."""
+    """Replace "log" by "study" in a text about a study that asked the models itself."""
     return re.sub(r"\b(this|the) log\b", r"\1 study", words)
 
 
 def _at_own_prompt(frame: pd.DataFrame, *, keeps_versions: bool = False) -> pd.DataFrame:
-    """Bring answers to the own prompt under one axis. Each axis of a study has that prompt as its
-    base, and a table's base stands under the axis of its versions alone. What is said of the own
-    prompt is said of the axis of that name, where each answer to it is there once. The bases of
-    other axes stay as they are, with which versions are compared; of a table they do so only where
-    it `keeps_versions`."""
+    """Move answers to the own prompt under the identity axis, each once.
+
+    Every axis of a study stores that prompt as its base, and a table stores it under the axis of
+    its versions only. Checks of the own prompt read the identity axis. Bases of other axes stay for
+    comparisons with their variants; those of a table stay only with `keeps_versions`.
+    """
     if frame.empty:
         return frame
     axes = frame["axis"].cat.categories.union([IDENTITY])
     has_identity = (frame["axis"] == IDENTITY).any()
     frame = frame.assign(axis=frame["axis"].cat.set_categories(axes))
     bases = frame[frame["variant"] == BASE]
-    # Where the axis of the own prompt has an answer already, that one is kept.
+    # Where the identity axis has the answer already, that one is kept.
     bases = bases.sort_values("axis", key=lambda axis: axis != IDENTITY, kind="stable")
     bases = bases.drop_duplicates(["model", "item_id", "sample", "extractor"]).sort_index()
     if keeps_versions or has_identity:
@@ -277,13 +281,15 @@ def _at_own_prompt(frame: pd.DataFrame, *, keeps_versions: bool = False) -> pd.D
 
 
 def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
-    """Readouts without the scores that no other prompt's is compared with: of an axis those stay
-    that stand on one set of items, which were asked in every way that `LEAST_SHARED` of the items
-    were. A rotation of five options is none of a question with four.
+    """Return the readouts with scores only where the prompts of an axis can be compared.
+
+    Per axis these are the variants that `LEAST_SHARED` of the items were asked, on the items that
+    were asked all of them. Other scores become None and NaN.
     """
     if frame.empty:
         return frame
-    if frame["variant"].nunique() < 2:  # of one prompt there is nothing to compare
+    if frame["variant"].nunique() < 2:
+        # A single prompt has nothing to be compared with.
         return frame.assign(is_correct=None, value=np.nan)
     has_score = frame["is_correct"].notna() | frame["value"].notna()
     is_alike = pd.Series(data=False, index=frame.index)
@@ -291,7 +297,7 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
         n_asked = part.groupby(["item_id", "variant"], observed=True).size()
         was_asked = n_asked.unstack(fill_value=0) > 0
         was_asked = was_asked[was_asked.sum(axis=1) > 1]
-        # A rotation of five options is none of a question with four.
+        # Items may lack a variant: a question with four options has no fifth rotation.
         variants = was_asked.columns[was_asked.mean() >= LEAST_SHARED]
         items = was_asked.index[was_asked[variants].all(axis=1)]
         is_alike[part.index[part["variant"].isin(variants) & part["item_id"].isin(items)]] = True
@@ -299,15 +305,16 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(is_correct=is_correct, value=frame["value"].where(is_alike))
 
 
-# An audit in ten lines, the answer first: the score, what does not hold, and what to do about it.
+# The short text of an audit, in ten lines: the score, what does not hold, and what to do about it.
 
-
-MOST_SCORES, MOST_FINDINGS = 3, 4
+MOST_SCORES = 3  # most models whose score it states
+MOST_FINDINGS = 4  # most findings that it states
 _PLAN = (
     "Run the items and epochs that are missing, and drop what is there twice, before quoting the"
     " score."
 )
-ADVICE = {  # what a finding is about -> what to do
+# What a finding is about -> what to do.
+ADVICE = {
     **dict.fromkeys(("rows doubled", "rows missing", "epochs missing", "items of no plan"), _PLAN),
     "no score": "Find out why these rows have no score: they count in no mean.",
     "outside the scale": "Correct the score outside the scale, or name the column that is meant.",
@@ -359,18 +366,20 @@ DEFAULT_ADVICE = "Open the items behind it: keep the study (--keep) and look at 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`score_lines`, one per model, and the `audit` of the same rows. `every_choice`: whether the
-    best model leads, or is above a bar, whichever way of counting is chosen; None without two
-    models and a bar, and where nothing can be varied."""
+    """The scores of a log, one line per model, and the `audit` of the same rows.
+
+    `every_choice` claims that the best model leads, or is above a bar, in every way of counting.
+    None where nothing can be varied, and for one model without a bar.
+    """
 
     score_lines: tuple[str, ...]
     audit: Audit
     every_choice: Claim | None = None
 
     def advice(self) -> list[str]:
-        """Steps to take, the most urgent first, each once."""
-        against = self.audit.of_grades(WRONG, LESS_SURE)
-        advice = [ADVICE.get(finding.about, DEFAULT_ADVICE) for finding in against]
+        """Return what to do, the most urgent first, each once."""
+        faults = self.audit.of_grades(WRONG, LESS_SURE)
+        advice = [ADVICE.get(finding.about, DEFAULT_ADVICE) for finding in faults]
         return list(dict.fromkeys(advice))
 
     def text(self) -> str:
@@ -384,9 +393,9 @@ class Verdict:
         lines += [f"- {finding.claim.text}" for finding in compared]
         if self.every_choice:
             lines.append(f"- {self.every_choice.text}")
-        against = self.audit.of_grades(WRONG, LESS_SURE)
-        shown = against[:MOST_FINDINGS]
-        n_more = len(against) - len(shown)
+        faults = self.audit.of_grades(WRONG, LESS_SURE)
+        shown = faults[:MOST_FINDINGS]
+        n_more = len(faults) - len(shown)
         undecided = [
             finding for finding in self.audit.of_grades(ASIDE, UNDECIDED) if finding not in compared
         ]
@@ -394,7 +403,7 @@ class Verdict:
             lines.append(f"- {finding.claim.text}")
         if n_more:
             lines.append(f"- … and {count_of(n_more, 'further finding')} (--all).")
-        if against:
+        if faults:
             lines.append(f"What to do: {self.advice()[0]}")
         return "\n".join([*lines, self.audit.recognised])
 
@@ -424,26 +433,29 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def verdict(c: WholeStudy, audit: Audit, above: float | None = None) -> Verdict:
-    """The scores of a study as `stats` says them, and the audit's findings. With `above`, a share,
-    every choice is asked about that bar. Raises BadInput for a bar where nothing has a score."""
-    score_lines = tuple(_score_line(c, model) for model in c.models)
+def verdict(study: WholeStudy, audit: Audit, above: float | None = None) -> Verdict:
+    """Return the scores of a study with the findings of its audit.
+
+    With `above`, a share, every choice is counted for that bar instead of the lead. Raises BadInput
+    for a bar where nothing has a score.
+    """
+    score_lines = tuple(_score_line(study, model) for model in study.models)
     if above is None:
-        report = leaders_report(c)
+        report = leaders_report(study)
     else:
-        report = choices_report(c, leading_models(c)[0], margin=above)
+        report = choices_report(study, leading_models(study)[0], margin=above)
     return Verdict(score_lines, audit, report.claims[0] if report else None)
 
 
-def _score_line(c: WholeStudy, model: str) -> str:
-    """Score with its error bar where it has one, and its scorer; else the headline's sentence."""
-    model_score = c.score.find_model(model) if c.score else None
+def _score_line(study: WholeStudy, model: str) -> str:
+    """Return a model's score with its scorer; without an error bar the headline's sentence."""
+    model_score = study.score.find_model(model) if study.score else None
     if model_score:
-        claim, scorer = model_score.claim, title_of(model_score.reader).lower()
+        claim, scorer = model_score.claim, title_of(model_score.reference).lower()
         detail = f"{claim.detail[:1].lower()}{claim.detail[1:]}"
         line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
-        passes = [score.passes_words() for score in leading(c.task_scores, model)]
+        passes = [score.passes_words() for score in leading(study.task_scores, model)]
         return "\n".join([line, *filter(None, passes)])
-    score = c.flips[model].headline.score
-    words = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
-    return f"{model}: {words} {c.mismatch(model)}".rstrip()
+    score = study.flips[model].headline.score
+    sentence = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
+    return f"{model}: {sentence} {study.mismatch(model)}".rstrip()

@@ -1,5 +1,4 @@
-"""Badges: qualifications of every number of a study, in one or two words, and what would remove
-them."""
+"""Badges: one or two words that qualify every number of a study, and what would remove them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -46,8 +45,8 @@ MEANINGS = {
 def badges_of(
     row: Mapping[str, Any], n_unreviewed: int, *, judge_is_closed: bool
 ) -> list[tuple[str, str]]:
-    """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
-    # Calls that failed are no random part of all calls, so no share of them is "partial".
+    """Return the (badge, text) pairs of a study; `row` is that of `queries.studies.studies`."""
+    # Failed calls are no random part of all calls, so such a study is not called PARTIAL.
     lacks_answers = row["state"] == "incomplete" or bool(
         row["state"] == "failed" and row["n_failed"]
     )
@@ -58,7 +57,7 @@ def badges_of(
         "JUDGE NOT PASSED": judge_is_closed,
         "INCOMPLETE": lacks_answers,
     }
-    pairs = [(badge, badge) for badge, is_so in holds.items() if is_so]
+    pairs = [(badge, badge) for badge, applies in holds.items() if applies]
     if len(row["other_models"]):
         pairs.append(("OTHER MODEL", f"OTHER MODEL: {', '.join(row['other_models'][:3])}"))
     if not lacks_answers and row["state"] != "done":

@@ -1,5 +1,4 @@
-"""The questions of a study answered side by side for several models: flips, memory and
-inflation."""
+"""Flips and memory of several models side by side."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,13 +18,16 @@ from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.flips.surface import surface
 
-MOST_ROWS = 60  # a panel has no more: several items share one, which is their mean
+MOST_ROWS = 60  # most rows of a panel; beyond it a row is the mean of several items
 
 
 @dataclass(frozen=True, eq=False)
 class FlipPanels:
-    """`rates[model]` (rows, axes) of one extractor on the same rows, those that flip most over all
-    models first; NaN where nothing is to be compared. `items_a_row` items share a row."""
+    """Flip rates of several models under one extractor.
+
+    `rates` is model -> (rows, columns), NaN where nothing is compared. All models have the same
+    rows, those that flip most over all models first. A row is the mean of `items_a_row` items.
+    """
 
     columns: tuple[str, ...]
     rates: Mapping[str, np.ndarray]
@@ -34,12 +36,12 @@ class FlipPanels:
 
     @property
     def is_measured(self) -> bool:
-        """Tell whether any flip rate is defined: none is where each question was asked once."""
+        """False where no flip rate is defined, because each question was asked once."""
         return any(not np.isnan(rates).all() for rates in self.rates.values())
 
 
 def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
-    """Small multiples of the flip surface: one panel per model that was read by `extractor`."""
+    """Return the flip rates of each model that `extractor` read, over all items and columns."""
     items = list(frame["item_id"].unique())
     models = list(dict.fromkeys(frame.loc[frame["extractor"] == extractor, "model"]))
     cells = {model: surface(frame[frame["model"] == model], extractor) for model in models}
@@ -48,10 +50,10 @@ def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
     all_rates = np.full((len(models), len(items), len(columns)), np.nan)
     for m, surface_cells in enumerate(cells.values()):
         rows = [items.index(item) for item in surface_cells.items]
-        places = [columns.index(name) for name in surface_cells.columns]
-        all_rates[m][np.ix_(rows, places)] = surface_cells.rate
+        column_indices = [columns.index(name) for name in surface_cells.columns]
+        all_rates[m][np.ix_(rows, column_indices)] = surface_cells.rate
     means = _mean(_mean(all_rates, 2), 0)
-    # Rows in which nothing is compared stand last.
+    # Rows in which nothing is compared come last.
     all_rates = all_rates[:, np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
     step = max(1, math.ceil(len(items) / MOST_ROWS))
     binned = [_mean(all_rates[:, start : start + step], 1) for start in range(0, len(items), step)]
@@ -60,15 +62,15 @@ def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
 
 
 def _mean(values: np.ndarray, axis: int) -> np.ndarray:
-    """The mean of what is defined; NaN where nothing is."""
-    # numpy's nanmean warns of rows without a value.
+    """Return the mean over an axis without NaN; NaN where all values are."""
+    # Unlike numpy's nanmean, this does not warn of rows without a value.
     n = (~np.isnan(values)).sum(axis=axis)
     return np.divide(np.nansum(values, axis=axis), n, out=np.full(n.shape, np.nan), where=n > 0)
 
 
 @dataclass(frozen=True, eq=False)
 class ModelFlips:
-    """One model's flips over all axes under one extractor, and what may be said of them."""
+    """One model's flips over all axes under one extractor, with the claim on them."""
 
     model: str
     cell: Decomposition
@@ -76,7 +78,7 @@ class ModelFlips:
 
     @property
     def is_measured(self) -> bool:
-        """Tell whether its flip rate is defined."""
+        """True where the flip rate is defined."""
         return not math.isnan(self.cell.T.value)
 
 
@@ -86,42 +88,43 @@ def flips_by_model(
     closed_gates: Mapping[str, str] | None = None,
     temperatures: Mapping[str, float] | None = None,
 ) -> list[ModelFlips]:
-    """One row per model and extractor, over all axes whose gate is open; a model that lacks the
-    reference extractor has none."""
+    """Return the flips of each model and extractor over all axes whose gate is open. A model that
+    lacks the reference extractor is left out."""
     rows = []
     for model in frame["model"].unique():
         part = frame[frame["model"] == model]
         answers = coded_answers(part)
-        # Nothing stands in for a reference that a model lacks.
+        # No other extractor may replace a reference that a model lacks.
         if reference not in answers.extractors:
             continue
         all_cells = decompositions(answers, reference, tests=False)
         cells = [cell for cell in all_cells if cell.axis not in (closed_gates or {})]
-        heat = (temperatures or {}).get(model)
+        temperature = (temperatures or {}).get(model)
         for cell in across_axes(cells):
             claim = surface_claim(
-                part, cell.extractor, reference, closed_gates=closed_gates, temperature=heat
+                part, cell.extractor, reference, closed_gates=closed_gates, temperature=temperature
             )
-            # The place of a row is its model here, not its axis.
+            # The figure labels each row by its axis, which is the model here.
             rows.append(ModelFlips(model, replace(cell, axis=model), claim))
     return rows
 
 
 def flip_rows(flips: Sequence[ModelFlips]) -> list[dict[str, Any]]:
-    """The rows of a page's table."""
+    """Return one table row per model and extractor."""
     rows = []
     for model_flips in flips:
-        cell, compared, reference = model_flips.cell, "reference", "reference"
+        cell, compared_alone, reference_alone = model_flips.cell, "reference", "reference"
         if not cell.is_reference:
-            compared, reference = cell.A_plus.text_percent(), cell.A_minus.text_percent()
+            compared_alone = cell.A_plus.text_percent()
+            reference_alone = cell.A_minus.text_percent()
         row = {
             "model": model_flips.model,
             "extractor": title_of(cell.extractor),
             "items": cell.n_items,
             "T": cell.T.text_percent(),
-            "compared alone": compared,
+            "compared alone": compared_alone,
             "both": cell.both.text_percent(),
-            "reference alone": reference,
+            "reference alone": reference_alone,
             "noise floor": cell.W.text_percent(),
             "verdict": model_flips.claim.word,
         }
@@ -130,7 +133,7 @@ def flip_rows(flips: Sequence[ModelFlips]) -> list[dict[str, Any]]:
 
 
 def memory_rows(memory: Mapping[str, Sequence[MemoryTest]]) -> list[dict[str, Any]]:
-    """One row per model and detector with its verdict, for every model that has any."""
+    """Return one table row per model and detector."""
     rows = []
     for model, tests in memory.items():
         for test in tests:

@@ -1,4 +1,4 @@
-"""Every defensible choice of how to count, of a stored study: its material and what may be said."""
+"""Every defensible choice of how to count: the choices that a study offers, and the claims."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,11 +36,9 @@ from flipcore.store.queries.locks import locks
 from flipcore.text.same_question import item_key
 
 BACKWARDS = "judge_backwards"
-_WRITTEN = frozenset({"generate"})
-
-
+_WRITTEN = frozenset({"generate"})  # abilities that reading a written answer needs of a model
 NEW_RUN, OLD_RUN = "The new run", "the old run"
-STORED = "choices"  # among the settings of a lock
+STORED = "choices"  # the key of the choices among a lock's settings
 SCORES_ALONE = (
     "Scores came without outputs, so only reruns, repeated questions, weights and categories can "
     "be varied."
@@ -49,8 +47,11 @@ SCORES_ALONE = (
 
 @dataclass(frozen=True, eq=False)
 class ChoicesReport(Answer):
-    """A decision counted in every way that was selected. `offered` are all choices that the study
-    allows, also those that are not counted; `is_locked` where a lock stored them beforehand."""
+    """A decision counted in every selected way.
+
+    `offered` are all choices that the study allows, also those that are not counted. `is_locked` is
+    True where a lock stored the counted options beforehand.
+    """
 
     decision: Decision
     curve: Curve
@@ -68,30 +69,30 @@ class ChoicesReport(Answer):
             self.curve, self.decision, self.level, is_locked=self.is_locked
         )
         moves = claims.moves_claim(self.curve, self.decision, self.level)
-        # Without a headline no effect is said either.
+        # What withholds the headline withholds the effects too.
         return (survives, moves.not_claimed(survives.withheld))
 
-    def way(self, specification: int) -> Estimate:
-        """Return the estimate of one specification with its guarded limits."""
-        low, high = (float(limits[specification]) for limits in self.curve.limits(self.level))
-        value, n = float(self.curve.estimate[specification]), int(self.curve.n_units[specification])
+    def way(self, index: int) -> Estimate:
+        """Return the estimate of the way of counting at an index of the curve."""
+        low, high = (float(limits[index]) for limits in self.curve.limits(self.level))
+        value, n = float(self.curve.estimate[index]), int(self.curve.n_units[index])
         if not low <= high:
             return without_interval(value, n, self.level)
         method = "wilson_t" if self.decision.is_bar else "guarded t"
         return Estimate(value, low, high, self.level, method, n, None)
 
     def rows(self) -> Iterator[Row]:
-        """The declared way, the lowest and the highest open one, then each option's effect."""
+        """Yield the declared way, the lowest and highest open ones, then each option's effect."""
         model, ways = self.decision.first, {"as declared": 0}
         order = self.curve.estimate.argsort()
-        opened = [int(place) for place in order if self.curve.is_open[place]]
-        if opened:
-            ways |= {"lowest way": opened[0], "highest way": opened[-1]}
-        claim: Claim | None = self.claims[0]
-        for name, place in ways.items():
+        open_ways = [int(index) for index in order if self.curve.is_open[index]]
+        if open_ways:
+            ways |= {"lowest way": open_ways[0], "highest way": open_ways[-1]}
+        for name, index in ways.items():
             columns = {"model": model, "against": self.decision.second, "way": name}
-            yield Row(model, name, "every choice", self.way(place), claim, columns)
-            claim = None
+            # The claim covers all ways, so only the first row carries it.
+            claim = self.claims[0] if name == "as declared" else None
+            yield Row(model, name, "every choice", self.way(index), claim, columns)
         for effect in self.curve.effects:
             columns = {"model": model, "against": self.decision.second, "way": effect.name}
             p = {"p": effect.p, "adjusted p": effect.adjusted_p}
@@ -106,33 +107,33 @@ class ChoicesReport(Answer):
             for option in choice.options:
                 n_ahead, n_open = counts[choice.name, option.name]
                 side = "above the bar" if self.decision.is_bar else "ahead"
-                words = f"{side} in {n_ahead} of {n_open}"
+                text = f"{side} in {n_ahead} of {n_open}"
                 effect = effects.get(f"{choice.name}={option.name}")
                 if effect:
-                    words += f", moves it by {effect.change.text_points()}"
+                    text += f", moves it by {effect.change.text_points()}"
                 if option.closed:
-                    words = f"may not be claimed: {option.closed}"
-                lines.append(f"  {choice.name}={option.name} ({option.label}): {words}")
-        also = []
+                    text = f"may not be claimed: {option.closed}"
+                lines.append(f"  {choice.name}={option.name} ({option.label}): {text}")
+        uncertain = []
         for choice in self.offered:
             if choice.kind is ChoiceClass.UNCERTAIN or choice.options[-1].is_uncertain:
-                also.append(choice.name)
-        if also:
-            lines.append(f"Also offered, counted apart: {', '.join(also)} (--also).")
+                uncertain.append(choice.name)
+        if uncertain:
+            lines.append(f"Also offered, counted apart: {', '.join(uncertain)} (--also).")
         return [*lines, self.note] if self.note else lines
 
     def as_dict(self) -> dict[str, Any]:
         margin, curve = self.decision.margin, self.curve
         low, high = curve.limits(self.level)
         states, ways = curve.states(self.level, margin), []
-        for place, n_merged in zip(curve.ways.first, curve.ways.n_merged, strict=True):
+        for index, n_merged in zip(curve.ways.first, curve.ways.n_merged, strict=True):
             way = {
-                "setting": curve.setting(int(place)),
-                "value": plain(float(curve.estimate[place])),
-                "low": plain(float(low[place])),
-                "high": plain(float(high[place])),
-                "state": str(states[place]),
-                "closed": curve.closed[place],
+                "setting": curve.setting(int(index)),
+                "value": plain(float(curve.estimate[index])),
+                "low": plain(float(low[index])),
+                "high": plain(float(high[index])),
+                "state": str(states[index]),
+                "closed": curve.closed[index],
                 "n_merged": int(n_merged),
             }
             ways.append(way)
@@ -155,34 +156,36 @@ class ChoicesReport(Answer):
 
 
 def stored_choices(choices: Iterable[Choice]) -> list[dict[str, Any]]:
-    """Return choices as a lock, a decision and JSON hold them."""
+    """Return choices as values for a lock, a decision and JSON."""
     rows = []
     for choice in choices:
-        options = [{"name": o.name, "label": o.label, "reason": o.reason} for o in choice.options]
+        options = []
+        for option in choice.options:
+            options.append({"name": option.name, "label": option.label, "reason": option.reason})
         row = {"name": choice.name, "class": str(choice.kind), "reason": choice.reason}
         rows.append(row | {"options": options})
     return rows
 
 
 def was_stored(curve: Curve, offered: Iterable[Choice], lock: Mapping[str, Any] | None) -> bool:
-    """Tell whether a lock stored just these options, before anybody saw the answers.
+    """Tell whether a lock stored exactly the counted options.
 
-    What it stored and the items do not offer cannot be counted. Labels are not compared: they have
-    counts of items in them, and those that were set aside are others.
+    Stored options that the items do not offer cannot be counted, so they are left out. Names are
+    compared and labels are not, because labels state numbers of items, which differ under a lock.
     """
     if lock is None:
         return False
-    stored = _option_names(lock["settings"].get(STORED, []))
-    return _option_names(stored_choices(curve.choices)) == stored & _option_names(
-        stored_choices(offered)
-    )
+    stored_names = _option_names(lock["settings"].get(STORED, []))
+    offered_names = _option_names(stored_choices(offered))
+    return _option_names(stored_choices(curve.choices)) == stored_names & offered_names
 
 
-def _option_names(rows: list[dict[str, Any]]) -> set[tuple[str, str]]:
-    pairs = set()
-    for row in rows:
-        pairs |= {(row["name"], option["name"]) for option in row["options"]}
-    return pairs
+def _option_names(stored: list[dict[str, Any]]) -> set[tuple[str, str]]:
+    """Return the (choice, option) names of `stored_choices`."""
+    names = set()
+    for choice in stored:
+        names |= {(choice["name"], option["name"]) for option in choice["options"]}
+    return names
 
 
 def choices_report(
@@ -196,10 +199,11 @@ def choices_report(
     level: float = LEVEL,
     role: str = "",
 ) -> ChoicesReport:
-    """Count a decision of a study in every way: `first` scores higher than `second` by `margin`,
-    or above `margin` where there is no second model. `second` may be `EVERY_OTHER`.
+    """Count in every way whether `first` scores higher than `second` by more than `margin`.
 
-    Raises BadInput for models, choices and options that are not here.
+    Without a second model the score of `first` is compared with the bar `margin`. `second` may be
+    `EVERY_OTHER`. `without` names options ("choice=option") that are left out, `also` uncertain
+    choices that are taken in. Raises BadInput for unknown models, choices and options.
     """
     material = choices_material(study, [first, second] if second else [first], role)
     curve = counted(material, selected(material.choices, without, also))
@@ -208,7 +212,7 @@ def choices_report(
 
 
 def counted(material: AnswerMaterial | FlipMaterial, choices: Sequence[Choice]) -> Curve:
-    """Count a score, a lead, a lead over several models, or flips."""
+    """Count what the material holds: flips, a score, or a lead over one or several models."""
     if isinstance(material, FlipMaterial):
         return flip_curve(material, choices)
     if len(material.answers.models) > 2:
@@ -245,8 +249,8 @@ def flips_choices_report(
 ) -> ChoicesReport:
     """Count in every way whether flips by an axis are mostly those of an extractor.
 
-    `axis` may be "all". Raises BadInput for names that are not here, and where several extractors
-    or models could be meant.
+    `axis` may be "all". Raises BadInput for unknown names, and where `extractor` or `model` is ""
+    and there are several.
     """
     material = flips_material(study, axis, extractor, model)
     curve = counted(material, selected(material.choices, without, also))
@@ -255,7 +259,7 @@ def flips_choices_report(
 
 
 def flips_decision(material: FlipMaterial, margin: float = 0.0) -> Flips:
-    """Return the decision on flips in the words of a screen."""
+    """Return the decision on flips, with names as on screen."""
     change = " and ".join(change_words(axis) for axis in material.axes)
     return Flips(change, title_of(material.extractor).lower(), margin)
 
@@ -266,7 +270,7 @@ def change_words(axis: str) -> str:
 
 
 def flip_pairings(study: WholeStudy, model: str) -> dict[str, list[str]]:
-    """Return axis -> extractors that are compared with the reference there, of one model."""
+    """Return axis -> extractors that can be compared with the reference, for one model."""
     frame = study.flips_of(model)
     frame = frame[frame["answer"].notna() & (frame["axis"] != IDENTITY)]
     pairings: dict[str, list[str]] = {}
@@ -287,8 +291,10 @@ def _flip_reference(study: WholeStudy, frame: pd.DataFrame) -> str:
 def flips_material(
     study: WholeStudy, axis: str, extractor: str = "", model: str = ""
 ) -> FlipMaterial:
-    """Return what can be chosen about flips by an axis, or by "all"; errors as those of
-    `flips_choices_report`."""
+    """Return the answers and choices for flips by an axis, or by "all".
+
+    Raises BadInput as `flips_choices_report` does.
+    """
     by_model = {name: flip_pairings(study, name) for name in study.models}
     if not any(by_model.values()):
         raise BadInput(
@@ -321,7 +327,7 @@ def flips_material(
 
 
 def _only(kind: str, name: str, names: Sequence[str]) -> str:
-    """Return the named one, or the only one there is."""
+    """Return `name`, or the only one of `names` where it is ""; raise BadInput otherwise."""
     if name in names or (not name and len(names) == 1):
         return name or names[0]
     listed = ", ".join(names) or "none"
@@ -331,8 +337,8 @@ def _only(kind: str, name: str, names: Sequence[str]) -> str:
 
 
 def leaders_report(study: WholeStudy) -> ChoicesReport | None:
-    """Count whether the model that scores highest leads the next one in every way; None without two
-    models with scores, and where nothing can be varied."""
+    """Count in every way whether the best model leads the second best. None where fewer than two
+    models have scores, and where nothing can be varied."""
     try:
         models = leading_models(study)[:2]
         if len(models) < 2:
@@ -346,13 +352,13 @@ def leaders_report(study: WholeStudy) -> ChoicesReport | None:
 def choices_material(
     study: WholeStudy, models: Sequence[str], role: str = "", reference: str = ""
 ) -> AnswerMaterial:
-    """Return what can be chosen about the score of one model of a study, or the lead of the first
-    of two over the second, which may be `EVERY_OTHER`.
+    """Return the answers and choices for the score of one model, or for the lead of the first.
 
     Parameters
     ----------
-    role : that of the items; the first that Ranking shows by default.
-    reference : the declared extractor; the study's by default.
+    models : one model, or two of which the second may be `EVERY_OTHER`.
+    role : the role of the items that count; by default the first that Ranking shows.
+    reference : the declared extractor; by default the study's.
 
     Raises
     ------
@@ -370,7 +376,7 @@ def choices_material(
 def _material(
     study: WholeStudy, frame: pd.DataFrame, models: Sequence[str], reference: str = ""
 ) -> AnswerMaterial:
-    """Return the material of readouts of one role; all else is known of them by `study`."""
+    """Return the answers and choices of readouts, which are all of one role."""
     frame = frame[frame["is_correct"].notna()]
     asked_models = list(dict.fromkeys(frame["model"].astype(str)))
     for model in models:
@@ -396,8 +402,8 @@ def _material(
 
 
 def loss_claims(old: Run, new: Run, check: RegressionCheck) -> dict[str, Claim]:
-    """Say of each task of a check whether the new run loses less than the margin in every way of
-    counting, at the check's own error rate on each side."""
+    """Claim per task whether the new run loses less than the margin in every way of counting. The
+    level fits the check's error rate on each side."""
     study = whole_study(new.store, new.study_id)
     sides = ((check.new, study), (check.old, whole_study(old.store, old.study_id)))
     frames = []
@@ -421,43 +427,45 @@ def loss_claims(old: Run, new: Run, check: RegressionCheck) -> dict[str, Claim]:
 
 
 def _reads_as(name: str, reference: str) -> bool:
-    """Return whether an extractor reads the same part of an output as the reference does."""
+    """Tell whether an extractor reads the same part of an output as the reference does."""
+    # Reading the options backwards is a check of the judge, not another way to read.
     if name == BACKWARDS != reference:
         return False
-    # Scorers of a log, and versions of ours, read what was written.
     abilities = []
     for extractor in (name, reference):
         plugin = EXTRACTORS.get(extractor)
+        # A log's scorers and versions of shipped extractors read the written answer.
         abilities.append(plugin.abilities if plugin else _WRITTEN)
     return abilities[0] == abilities[1]
 
 
 def item_facts(study: WholeStudy) -> ItemFacts:
-    """Return what is known of a study's items by which a choice may leave them out."""
-    rows = study.items
-    items = review.items(study.store, list(map(str, rows["item_id"])))
-    in_order = [items[name] for name in map(str, rows["item_id"]) if name in items]
+    """Return facts of a study's items by which a choice may leave items out."""
+    item_ids = list(map(str, study.items["item_id"]))
+    items = review.items(study.store, item_ids)
+    in_order = [items[item_id] for item_id in item_ids if item_id in items]
     categories = {item.item_id: item.category for item in in_order if item.category}
-    repeated, keys_seen = set(), set()
+    repeated, seen_questions = set(), set()
     for item in in_order:
-        key = item_key(item)
-        if key is not None and key in keys_seen:
+        question = item_key(item)
+        if question is not None and question in seen_questions:
             repeated.add(item.item_id)
-        keys_seen.add(key)
-    wrong, disputed, settled = set(), set(), {}
+        seen_questions.add(question)
+    wrong_key, disputed, settled = set(), set(), {}
     verdicts = judgements.standing(study.store, KEY_VERDICTS)
-    for name, key_review in key_reviews(items, verdicts).items():
+    for item_id, key_review in key_reviews(items, verdicts).items():
         if not key_review.is_disputed:
             continue
-        disputed.add(name)
+        disputed.add(item_id)
         if key_review.outcome == OTHER:
-            wrong.add(name)
+            wrong_key.add(item_id)
             answers = [row["answer"] for row in key_review.rows if row["verdict"] == ANSWER]
-            settled[name] = [max(sorted(set(answers)), key=answers.count)]
+            # The most frequent answer of reviewers; of equals the first in alphabetical order.
+            settled[item_id] = [max(sorted(set(answers)), key=answers.count)]
     return ItemFacts(
         categories=categories,
         repeated=repeated,
-        wrong_key=wrong,
+        wrong_key=wrong_key,
         disputed=disputed,
         settled=settled,
         category_groups={name: [name] for name in sorted(set(categories.values()))},
@@ -473,9 +481,6 @@ def leading_models(study: WholeStudy) -> list[str]:
         raise BadInput("Nothing was judged right or wrong here, so nothing can be counted.")
     reference = study.reference or default_reference(extractors, study.study.scorer_names)
     at_own_prompt = frame[(frame["extractor"] == reference) & (frame["variant"] == BASE)]
-    means = at_own_prompt.groupby(at_own_prompt["model"].astype(str))["is_correct"].agg(_share)
+    is_correct = at_own_prompt["is_correct"].astype(float)
+    means = is_correct.groupby(at_own_prompt["model"].astype(str)).mean()
     return [str(model) for model in means.sort_values(ascending=False, kind="stable").index]
-
-
-def _share(is_correct: pd.Series) -> float:
-    return float(is_correct.astype(float).mean())

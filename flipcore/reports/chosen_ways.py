@@ -1,4 +1,7 @@
-"""A view of every choice: what a link, a browser or a lock says of it, and what is kept."""
+"""The page of every choice: views from links and browsers, records of decisions, and tables.
+
+A view is the level, the threshold in points, and per choice the options that differ from the start.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +26,8 @@ Toggles = tuple[tuple[str, str], ...]
 
 
 def start_view(material: Counted) -> dict[str, Any]:
-    """Return the view to begin with: no margin, or a bar a little below the declared score."""
+    """Return the view to begin with: no margin, or a bar a little below the declared score. The bar
+    is a multiple of 5 points, at least one point below the score."""
     if isinstance(material, FlipMaterial) or len(material.answers.models) > 1:
         return start_of(material.choices)
     score = 100 * float(np.nanmean(material.values(_declared(material))))
@@ -31,83 +35,87 @@ def start_view(material: Counted) -> dict[str, Any]:
 
 
 def decision_of(subject: tuple[str, ...], material: Counted, view: Mapping[str, Any]) -> Decision:
-    """Return the decision at the threshold of a view: on two models, on one and a bar, or on the
-    flips that `material` counts."""
+    """Return the decision at the threshold of a view. It is about two models, about one model and a
+    bar, or about the flips of `material`. `subject` has the names of the models."""
     margin = view["threshold"] / 100
     if isinstance(material, FlipMaterial):
         return flips_decision(material, margin)
-    return Decision(subject[0], "".join(subject[1:]), margin)
+    second = subject[1] if len(subject) > 1 else ""
+    return Decision(subject[0], second, margin)
 
 
 def toggles_of(choices: tuple[Choice, ...], view: Mapping[str, Any]) -> Toggles:
-    """Return the settings of the choices alone, in order, to be a key."""
+    """Return the settings of the choices without level and threshold, as a cache key."""
     return tuple((choice.name, view[choice.name]) for choice in choices)
 
 
-def fits(sent: object, start: Mapping[str, Any]) -> bool:
-    """Tell whether a message of a browser has the settings of a view, each of its kind."""
-    if not isinstance(sent, Mapping):
+def fits(message: object, start: Mapping[str, Any]) -> bool:
+    """Tell whether a browser's message has all settings of a view, each of its type."""
+    if not isinstance(message, Mapping):
         return False
     for name, value in start.items():
         kind = str if isinstance(value, str) else (int, float)
-        if not isinstance(sent.get(name), kind) or isinstance(sent[name], bool):
+        # A bool is an int in Python, but no level and no threshold.
+        if not isinstance(message.get(name), kind) or isinstance(message[name], bool):
             return False
-    return 0 < sent["level"] < 1 and abs(sent["threshold"]) <= 100
+    return 0 < message["level"] < 1 and abs(message["threshold"]) <= 100
 
 
 def written_down(report: ChoicesReport, view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a decision stores: claims, settings, the choices, and how many ways hold."""
+    """Return what a decision stores: claims, settings, choices, and how many ways show it."""
     shares = report.curve.shares(report.level, report.decision.margin)
     ways = f"{shares.n_shown} of {shares.n_open} ways of counting show it"
-    chosen = []
+    choices = []
     for choice in report.curve.choices:
         labels = " or ".join(option.label for option in choice.options)
-        chosen.append(f"{choice.label}: {labels} ({choice.kind})")
+        choices.append(f"{choice.label}: {labels} ({choice.kind})")
     sentences = []
     for claim in report.claims:
-        when = "" if claim.withheld else f" ({level_text(report.level)}; {ways}.)"
-        sentences.append(f"{claim.text}{when}")
-    kept = {name: view[name] for name in start_of(report.offered)}
+        basis = "" if claim.withheld else f" ({level_text(report.level)}; {ways}.)"
+        sentences.append(f"{claim.text}{basis}")
+    settings = {name: view[name] for name in start_of(report.offered)}
     models = ", ".join(filter(None, (report.decision.first, report.decision.second)))
     return {
         "sentences": sentences,
         "models": models,
-        "choices": "; ".join(chosen),
+        "choices": "; ".join(choices),
         "ways": ways,
-    } | kept
+    } | settings
 
 
 def setting_from(text: str, material: Counted) -> tuple[dict[str, str], str]:
-    """Return the setting of a link ("unread=left-out+key=…") and its options in words.
-
-    A choice or an option that is not here stays as declared.
-    """
+    """Return the setting in a link ("unread=left-out+key=…"), and a description of its options.
+    Unknown choices and options are ignored, so that the choice stays as declared."""
     parts = dict(part.partition("=")[::2] for part in text.split("+"))
-    setting, words = _declared(material), []
+    setting, descriptions = _declared(material), []
     for choice in material.choices:
         for option in choice.options[1:]:
             if option.name == unquote(parts.get(choice.name, "")):
                 setting[choice.name] = option.name
-                words.append(f"{choice.label}: {option.label} ({option.closed or option.reason})")
-    return setting, ". ".join(words) or "As declared: every other way is compared with this."
+                reason = option.closed or option.reason
+                descriptions.append(f"{choice.label}: {option.label} ({reason})")
+    return setting, ". ".join(descriptions) or "As declared: every other way is compared with this."
 
 
 def way_of(setting: Mapping[str, str], material: AnswerMaterial) -> Way:
-    """Return the prompt and the extractor of a setting; a mean of prompts shows the own one."""
+    """Return the prompt and extractor whose outputs show a setting. A setting that takes the mean
+    over prompts shows the own prompt."""
     axis, _, key = setting.get(names.PROMPT, names.OWN).partition(":")
     extractor = setting.get(names.EXTRACTOR, material.answers.extractors[0])
     return Way(axis if key else IDENTITY, key or BASE, extractor)
 
 
 def differing_items(setting: Mapping[str, str], material: Counted) -> list[str]:
-    """Return items that a setting counts otherwise than the declared one: those that it leaves out
-    or takes in, then by the difference of values."""
+    """Return items that a setting counts differently than the declared one. Items that it leaves
+    out or takes in come first, then the others by the difference of values."""
     values = []
-    for chosen in (_declared(material), setting):
-        values.append(np.where(material.is_counted(chosen), material.values(chosen), np.nan))
-    first, second = values
-    gaps = np.where(np.isnan(first) == np.isnan(second), np.abs(first - second), 3.0)
-    gaps = np.nan_to_num(gaps)
+    for counted_setting in (_declared(material), setting):
+        is_counted = material.is_counted(counted_setting)
+        values.append(np.where(is_counted, material.values(counted_setting), np.nan))
+    declared_values, values_then = values
+    is_moved = np.isnan(declared_values) != np.isnan(values_then)
+    # 3 is larger than any difference of two values.
+    gaps = np.nan_to_num(np.where(is_moved, 3.0, np.abs(declared_values - values_then)))
     return [material.items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
 
 
@@ -116,7 +124,7 @@ def _declared(material: Counted) -> dict[str, str]:
 
 
 def option_rows(report: ChoicesReport) -> list[dict[str, Any]]:
-    """Return a row per option: its class, how often it is ahead, its effect and its reason."""
+    """Return one row per option: its class, how often it is ahead, its effect and its reason."""
     curve, rows = report.curve, []
     effects = {effect.name: effect for effect in curve.effects}
     counts = curve.ahead_in(report.decision.margin)
@@ -135,16 +143,16 @@ def option_rows(report: ChoicesReport) -> list[dict[str, Any]]:
 
 
 def way_rows(report: ChoicesReport) -> list[dict[str, Any]]:
-    """Return a row per way of counting, the lowest first."""
+    """Return one row per way of counting, the lowest first."""
     curve, rows = report.curve, []
     low, high = curve.limits(report.level)
     states = curve.states(report.level, report.decision.margin)
-    for place in sorted(curve.ways.first, key=lambda place: curve.estimate[place]):
+    for index in sorted(curve.ways.first, key=lambda index: curve.estimate[index]):
         row: dict[str, Any] = {}
-        for choice, number in zip(curve.choices, curve.options[place], strict=True):
-            row[choice.label.lower()] = choice.options[number].label
+        for choice, option_index in zip(curve.choices, curve.options[index], strict=True):
+            row[choice.label.lower()] = choice.options[option_index].label
         for name, numbers in (("points", curve.estimate), ("low", low), ("high", high)):
-            row[name] = number_text(100 * float(numbers[place]), 2)
-        row |= {"state": str(states[place]), "items": int(curve.n_items[place])}
-        rows.append(row | {"why not claimed": curve.closed[place]})
+            row[name] = number_text(100 * float(numbers[index]), 2)
+        row |= {"state": str(states[index]), "items": int(curve.n_items[index])}
+        rows.append(row | {"why not claimed": curve.closed[index]})
     return rows

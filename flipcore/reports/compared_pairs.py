@@ -1,5 +1,4 @@
-"""Pairs in the inspector: a variant with the one it is compared with, and whether
-the answers differ."""
+"""Pairs in the inspector: a variant with the one it is compared with, and whether they flip."""
 
 from itertools import product
 
@@ -7,22 +6,25 @@ from flipcore.core.records import ABSENT, CUT
 from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant
 from flipcore.text.answers import answer_text
 
-Side = tuple[SeenVariant, list[SampleView]]
+Side = tuple[SeenVariant, list[SampleView]]  # a variant with its samples under one extractor
+Pair = tuple[Side, Side]  # left the compared variant, right the variant
 
 
-def sides(view: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
-    """The pairs that may be shown, by name, left and right: a variant and the one it is
-    compared with; where only the base was asked again, its further samples."""
-    by_key = {v.key: v for v in view.variants}
+def sides(view: Inspection, extractor: str) -> dict[str, Pair]:
+    """Return the pairs that may be shown, by name.
+
+    A pair is a variant and the one it is compared with. Where only the base was asked again, the
+    pairs are its first sample with each further one.
+    """
+    by_key = {variant.key: variant for variant in view.variants}
     base = view.variants[0]
-    pairs: dict[str, tuple[Side, Side]] = {}
+    pairs: dict[str, Pair] = {}
     for variant in view.variants[1:]:
         compared = by_key.get(variant.compared_with, base)
         left, right = _samples(compared, extractor), _samples(variant, extractor)
         pairs[variant.key] = (compared, left), (variant, right)
     if pairs:
         return pairs
-    # Where only the base was asked again, its first sample is compared with the others.
     samples = _samples(base, extractor)
     for sample in samples[1:]:
         pairs[f"same prompt, sample {sample.sample + 1}"] = (base, samples[:1]), (base, [sample])
@@ -34,23 +36,28 @@ def _samples(variant: SeenVariant, extractor: str) -> list[SampleView]:
 
 
 def by_other_extractors(variant: SeenVariant, shown: SampleView) -> list[SampleView]:
-    """Other extractors' readouts of the same sample: those that differ first, then those that
-    agree, then numbers."""
+    """Return other extractors' readouts of the sample `shown`. Readouts that differ come first,
+    then those that agree, then numbers."""
 
-    def place(view: SampleView) -> int:
-        # A number cannot be held against the shown answer, so it comes last.
+    def rank(view: SampleView) -> int:
+        # A number cannot be compared with the shown answer, so it comes last.
         if view.answer is None and view.value is not None:
             return 2
         return int(view.answer == shown.answer)
 
-    same_output = [view for view in variant.readings if view.sample == shown.sample]
-    return sorted([v for v in same_output if v.extractor != shown.extractor], key=place)
+    other_readouts = []
+    for view in variant.readings:
+        if view.sample == shown.sample and view.extractor != shown.extractor:
+            other_readouts.append(view)
+    return sorted(other_readouts, key=rank)
 
 
-def flips(pair: tuple[Side, Side]) -> bool:
-    """Return whether any sample on the right gets another answer than one on the left. Absent
-    readouts and answers that were cut off are in no pair, nor are variants for which another answer
-    is, or may be, right."""
+def flips(pair: Pair) -> bool:
+    """Tell whether a sample on the right has another answer than one on the left.
+
+    Absent readouts and answers that were cut off do not count. Variants whose right answer is or
+    may be another one never flip.
+    """
     if not _is_comparable(pair):
         return False
     (_, before), (_, after) = pair
@@ -58,18 +65,18 @@ def flips(pair: tuple[Side, Side]) -> bool:
 
 
 def _answers(samples: list[SampleView]) -> list[str | None]:
-    # Nobody knows what an absent or cut answer would have been.
+    # What an absent or cut answer would have been is unknown.
     return [view.answer for view in samples if view.status not in (ABSENT, CUT)]
 
 
-def has_both(pair: tuple[Side, Side]) -> bool:
-    """Return whether there are two askings to compare, each with an answer that counts."""
+def has_both(pair: Pair) -> bool:
+    """Tell whether both sides have an answer that counts, and are not the same samples."""
     (_, before), (_, after) = pair
     return before is not after and bool(_answers(before) and _answers(after))
 
 
-def why_no_flip(view: Inspection, pair: tuple[Side, Side]) -> str:
-    """Say why another answer would be no flip; "" where it would be one."""
+def why_no_flip(view: Inspection, pair: Pair) -> str:
+    """Say why a different answer would be no flip; "" where it would be one."""
     (base, _), (variant, _) = pair
     if base.target != variant.target:
         answer = answer_text(view.item, variant.target)
@@ -81,7 +88,7 @@ def why_no_flip(view: Inspection, pair: tuple[Side, Side]) -> str:
     return "This change may move the right answer, so to answer differently is no flip."
 
 
-def _is_comparable(pair: tuple[Side, Side]) -> bool:
-    """The right answer is the same, and the change cannot have moved it."""
+def _is_comparable(pair: Pair) -> bool:
+    """Tell whether the right answer is the same and the change cannot have changed it."""
     (base, _), (variant, _) = pair
     return base.target == variant.target and base.is_harmless and variant.is_harmless

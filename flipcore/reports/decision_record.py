@@ -1,5 +1,4 @@
-"""The decision record for people: what was decided from which two outputs, whether the rows behind
-it changed since, and the record as Markdown and CSV."""
+"""The decision record: what was decided from which outputs, and whether the data changed since."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,14 +16,18 @@ from flipcore.store.queries import decisions
 from flipcore.store.queries.decisions import UNKNOWN, changes, data_state
 from flipcore.store.queries.inspection import inspection, source_of
 
-# The fields that evidence needs to be shown.
+# The fields that stored evidence must have to be shown.
 EVIDENCE = {"item", "axis", "variant", "extractor", "calls"}
 UNCHANGED = "Nothing that it rests on has changed since."
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Decision in the record; `since` says what changed, `is_current` whether nothing did."""
+    """A decision in the record.
+
+    `before` is the claim that it replaced, or "". `evidence` names the outputs that were looked at,
+    {} for none. `verdicts` counts paraphrases by state. `since` says what changed in the data.
+    """
 
     decision_id: str
     study_id: str
@@ -45,11 +48,12 @@ class Entry:
 
     @property
     def subject(self) -> str:
-        """The study, or the two sets, that were decided on, by name where there is one."""
+        """The name of the study or of the two sets; the study's id where there is no name."""
         return self.study or str(self.settings.get("sets") or self.study_id)
 
     @property
     def is_current(self) -> bool:
+        """True where nothing in the data changed since the decision."""
         return self.since == UNCHANGED
 
     @property
@@ -63,7 +67,7 @@ class Entry:
 
     @property
     def outputs(self) -> str:
-        """The two outputs that were looked at, in words; "" where none was open."""
+        """A description of the outputs that were looked at; "" where none was open."""
         if not self.evidence:
             return ""
         axis = str(self.evidence["axis"]).replace("_", " ")
@@ -72,11 +76,11 @@ class Entry:
 
     @property
     def settings_text(self) -> str:
-        words = []
+        texts = []
         for name, value in sorted(self.settings.items()):
             if value is not None:
-                words.append(f"{name.replace('_', ' ')} {value}")
-        return ", ".join(words)
+                texts.append(f"{name.replace('_', ' ')} {value}")
+        return ", ".join(texts)
 
     @property
     def verdicts_text(self) -> str:
@@ -100,26 +104,26 @@ class Entry:
 
 
 def entries(store: Store, *, study_id: str = "", page: str = "", words: str = "") -> list[Entry]:
-    """The record, newest first: of one study or page, with these words somewhere in it, where they
-    are given. A decision is replaced by a later one of the same page and study."""
+    """Return the record, newest first; "" selects every study, page or text. `words` must all occur
+    in an entry's text. A decision is replaced by a later one of the same study and page."""
     states: dict[tuple[str, str | None], dict[str, Any] | BadInput] = {}
-    later: set[tuple[str, str]] = set()
+    keys_seen: set[tuple[str, str]] = set()
     record = []
     for row in decisions.record(store).to_dict("records"):
         key = (row["study_id"], row["page"])
-        if (not study_id or row["study_id"] == study_id) and (not page or row["page"] == page):
-            locked = row["page"] if row["mode"] == decisions.LOCKED else None
-            state = (row["study_id"], locked)
-            # Many decisions rest on one state of the data, which takes long to compute.
-            if state not in states:
+        if study_id in ("", row["study_id"]) and page in ("", row["page"]):
+            locked_page = row["page"] if row["mode"] == decisions.LOCKED else None
+            place = (row["study_id"], locked_page)
+            # Many decisions share one state of the data, which is slow to compute.
+            if place not in states:
                 try:
-                    states[state] = data_state(store, *state)
+                    states[place] = data_state(store, *place)
                 except BadInput as error:
-                    # A lock that is refused: its decision stays readable, and says why.
-                    states[state] = error
-            record.append(_entry(row, states[state], is_replaced=key in later))
-        # Rows come newest first, so that what was seen replaces what follows.
-        later.add(key)
+                    # The decision of a refused lock stays readable and shows the reason.
+                    states[place] = error
+            record.append(_entry(row, states[place], is_replaced=key in keys_seen))
+        # Rows come newest first, so a later decision of the same key was seen before.
+        keys_seen.add(key)
     terms = words.casefold().split()
     matching = []
     for entry in record:
@@ -138,7 +142,7 @@ def moves_sentence(n: int) -> str:
 
 
 def count_sentence(record: Sequence[Entry]) -> str:
-    """The number of decisions, of those whose data changed, and of those where that is unknown."""
+    """Say how many decisions there are, and for how many the data changed or cannot be compared."""
     n_changed = sum(entry.is_changed for entry in record)
     n_current = sum(entry.is_current for entry in record)
     n_unknown = len(record) - n_changed - n_current
@@ -147,20 +151,21 @@ def count_sentence(record: Sequence[Entry]) -> str:
         (n_changed, "on data that has changed"),
         (n_unknown, "on data that nobody can compare"),
     )
-    many = f"{len(record):,} decision{'s' * (len(record) != 1)}"
-    held = [(n, words) for n, words in states if n]
-    if len(held) == 1:
-        return f"{many}, {'all ' * (len(record) > 1)}{held[0][1]}"
-    return f"{many}: {', '.join(f'{n:,} {words}' for n, words in held)}"
+    total = f"{len(record):,} decision{'s' * (len(record) != 1)}"
+    counts = [(n, state) for n, state in states if n]
+    if len(counts) == 1:
+        _, only_state = counts[0]
+        return f"{total}, {'all ' * (len(record) > 1)}{only_state}"
+    return f"{total}: {', '.join(f'{n:,} {state}' for n, state in counts)}"
 
 
 def _entry(
     row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, *, is_replaced: bool
 ) -> Entry:
-    evidence, rests_on = table_of(row["evidence"]), table_of(row["basis"])
-    since = str(state) if isinstance(state, BadInput) else changes(rests_on, state)
-    verdicts = rests_on.get("verdicts")
-    # Another version may have stored fewer fields.
+    evidence, basis = table_of(row["evidence"]), table_of(row["basis"])
+    since = str(state) if isinstance(state, BadInput) else changes(basis, state)
+    verdicts = basis.get("verdicts")
+    # An older version may have stored fewer fields.
     has_evidence = EVIDENCE <= set(evidence) and isinstance(evidence["calls"], list)
     return Entry(
         decision_id=row["decision_id"],
@@ -176,7 +181,7 @@ def _entry(
         when=row["created_at"],
         query=str(table_of(row["place"]).get("query", "")),
         evidence=evidence if has_evidence else {},
-        # A basis that nobody can compare tells nothing of paraphrases.
+        # A basis that cannot be compared says nothing about paraphrases.
         verdicts=verdicts if since != UNKNOWN and isinstance(verdicts, dict) else {},
         since=since or UNCHANGED,
         is_replaced=is_replaced,
@@ -184,15 +189,17 @@ def _entry(
 
 
 def table_of(value: Any) -> dict[str, Any]:
-    """A stored JSON object, {} where anything else stands there."""
-    read = json.loads(value) if isinstance(value, str) else value
-    return read if isinstance(read, dict) else {}
+    """Return a stored JSON object; {} where the value is anything else."""
+    content = json.loads(value) if isinstance(value, str) else value
+    return content if isinstance(content, dict) else {}
 
 
 def looked_at(store: Store, study_id: str, model: str, query: str) -> dict[str, Any]:
-    """{item, axis, variant, extractor, calls} of the two outputs that the inspector shows for a
-    link; {} where none is open. `calls` are the ids of the first sample's completions, left and
-    right."""
+    """Return {item, axis, variant, extractor, calls} of the outputs that a link opens.
+
+    `query` is the link's query string. `calls` are the call ids of the first sample on the left and
+    on the right. {} where the link opens no output.
+    """
     link = {name: values[-1] for name, values in parse_qs(query.removeprefix("?")).items()}
     item, axis, extractor = link.get("item", ""), link.get("axis", ""), link.get("readout", "")
     model = link.get("of") or model or link.get("model", "")

@@ -1,4 +1,4 @@
-"""A study's declaration and its prospects, in a line each."""
+"""A study's declaration as text: items, models, sizes, and what it can be expected to find."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,18 +12,18 @@ from flipcore.store.connection import Store
 from flipcore.store.queries.locks import n_set_aside
 from flipcore.text.counts import count_of
 
-OWN = ("file", "text", "hub")
-MOST_LISTED = 6  # values of a filter that a line holds
+OWN_SOURCES = ("file", "text", "hub")  # datasets that read a user's own items
+MOST_LISTED = 6  # most values of a filter that a line lists
 
 
 def items_text(store: Store, row: Mapping[str, Any]) -> str:
-    """ "60 items, 23 of them set aside"; of a row of `studies.studies`."""
+    """Return "60 items, 23 of them set aside"; `row` is that of `studies.studies`."""
     n_aside, items = n_set_aside(store, row["study_id"]), count_of(int(row["n_items"]), "item")
     return f"{items}, {n_aside:,} of them set aside" if n_aside else items
 
 
 def items_summary(sources: Sequence[ItemSource]) -> str:
-    """ "24 of Flipscope: choices, all of Pocket: passages (control)"."""
+    """Return "24 of Flipscope: choices, all of Pocket: passages (control)"."""
     return ", ".join(map(_source_text, sources)) or "which questions, in what role"
 
 
@@ -34,7 +34,7 @@ def _source_text(source: ItemSource) -> str:
 
 
 def questions_summary(settings: Mapping[str, Any]) -> str:
-    """The numbers of axes and extractors in `settings`, or what is still to be chosen."""
+    """State the numbers of axes and extractors, or what is still to be chosen."""
     axes, extractors = settings.get("axes", ()), settings.get("extractors", ())
     if not axes or not extractors:
         return "what is changed, and how the answer is read"
@@ -42,7 +42,7 @@ def questions_summary(settings: Mapping[str, Any]) -> str:
 
 
 def models_summary(models: Sequence[ModelUse]) -> str:
-    """ "temperature 0.7, 2 samples, token limit 96"; all different settings of several models."""
+    """Return "temperature 0.7, 2 samples, token limit 96", once per different setting."""
     settings = set()
     for use in models:
         samples = count_of(use.n_samples, "sample")
@@ -51,8 +51,8 @@ def models_summary(models: Sequence[ModelUse]) -> str:
     return "; ".join(sorted(settings))
 
 
-def n_readings(study: Study, kind: str) -> int:
-    """The number of the study's extractors that read an answer of that kind."""
+def n_answer_extractors(study: Study, kind: str) -> int:
+    """Return how many extractors of a study read an answer to items of a kind."""
     return sum(
         kind in EXTRACTORS[part.name].applies_to
         for part in study.extractors
@@ -61,8 +61,8 @@ def n_readings(study: Study, kind: str) -> int:
 
 
 def design_sentence(n_items: int, n_read_twice: int, n_cells: int) -> tuple[str, str]:
-    """Return what a design finds four times in five, and what that rests on; `n_read_twice` of its
-    items are read in two ways, in `n_cells` combinations of axis and extractor."""
+    """Return what a design finds four times in five, and its conditions. `n_read_twice` items are
+    read by two extractors, in `n_cells` pairs of axis and extractor."""
     if n_items < MIN_N:
         return f"Below {MIN_N} items there is no interval. Take more.", ""
     sentence, comma, conditions = plan_sentence(n_read_twice, n_cells).partition(", if ")
@@ -70,33 +70,35 @@ def design_sentence(n_items: int, n_read_twice: int, n_cells: int) -> tuple[str,
 
 
 def duration_text(seconds: float | None) -> str:
-    """Seconds up to two minutes, then minutes; None is unknown."""
+    """Return a duration in seconds up to two minutes, then in minutes; None is "unknown"."""
     if seconds is None:
         return "unknown"
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
 def source_title(source: ItemSource) -> str:
-    """The title of a source; one of the hub with its repository."""
+    """Return the title of a source; a source of the hub has its repository in brackets."""
     name = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
     return f"{name} ({source.options['repo']})" if source.options.get("repo") else name
 
 
 def filter_text(value) -> str:
-    """The values that a filter keeps; a long list is counted."""
+    """Return the values that a filter keeps as text; a long list as a number."""
     if isinstance(value, (list, tuple)) and len(value) > MOST_LISTED:
         return f"one of {len(value):,}"
     return str(value)
 
 
 def in_order(parts: tuple[Part, ...], before: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts in the order of the draft, new ones last; a part whose parameters say the same
-    stays as it was written."""
-    places = {part.name: place for place, part in enumerate(before)}
-    return tuple(sorted(parts, key=lambda part: places.get(part.name, len(places))))
+    """Return the parts in the order of `before`, new ones last."""
+    rank_of = {part.name: rank for rank, part in enumerate(before)}
+    return tuple(sorted(parts, key=lambda part: rank_of.get(part.name, len(rank_of))))
 
 
 def dataset_names() -> list[str]:
-    """The sources of items: a file of one's own first, other things of one's own next."""
-    # Plug-ins bring datasets in any order.
-    return sorted(LOADERS, key=lambda name: OWN.index(name) if name in OWN else len(OWN))
+    """Return the datasets, those of a user's own items first in the order of `OWN_SOURCES`."""
+
+    def rank(name: str) -> int:
+        return OWN_SOURCES.index(name) if name in OWN_SOURCES else len(OWN_SOURCES)
+
+    return sorted(LOADERS, key=rank)

@@ -1,4 +1,4 @@
-"""The sentences of a study's card: the larger part of its flips, and its accuracy."""
+"""The sentences of a study's card: which part of its flips is larger, and its accuracy."""
 
 import math
 import re
@@ -27,19 +27,21 @@ from flipcore.stats.holdout.difficulty import conditions
 from flipcore.text.counts import count_of, with_capital
 from flipcore.text.templates import repeated_templates, wordings
 
-FIELD = FIRST_TOKEN
+FIELD = FIRST_TOKEN  # the extractor that the field uses most
 ASKED_ONCE = "Each item was asked once, in one wording, so nothing could flip."
 UNDEFINED_RATE = "Flips were not measured: no extractor read an answer to two variants of an item."
-MOST_SETS = 6  # whose accuracies a line names
+MOST_SETS = 6  # most sets of items whose accuracies a sentence names
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The card of one model: `claims` in order, the flips first. `accuracies` is role (of a
-    log of tasks, task and role) -> accuracy at the base prompt under the reference extractor, of a
-    log its own score: what differs is not pooled. `flips` is the decomposition over all axes of the
-    compared extractor, None before there is anything; T and G are its `total` and `genuine`.
-    `score` is the claim of the accuracies."""
+    """The card of one model: `claims` in order, the flips first.
+
+    `accuracies` is role -> accuracy at the base prompt under the reference extractor, or a log's
+    own score. For a log with several tasks the key is "task, role". `flips` is the decomposition
+    over all axes under the compared extractor, None where there are no flips. `score` is the claim
+    on the accuracies.
+    """
 
     claims: tuple[Claim, ...]
     model: str = ""
@@ -53,14 +55,16 @@ class Headline:
 
     @property
     def total(self) -> Estimate | None:
+        """T, the share of pairs that flip under the compared extractor."""
         return self.flips.T if self.flips else None
 
     @property
     def genuine(self) -> Estimate | None:
+        """G, the share of pairs that flip under the reference."""
         return self.flips.G if self.flips else None
 
 
-# Of a model beside a reference, for callers that have counted them.
+# (model, reference) -> its decompositions, for callers that have computed them already.
 Estimates = Callable[[str, str], list[Decomposition]]
 
 
@@ -74,11 +78,13 @@ def headline(
     by_task: bool = False,
     is_begun: bool = False,
 ) -> Headline:
-    """Word the first model of `frame` (readouts): which part of its flips is larger over all axes,
-    under the extractor that holds the largest artifact (Holm over all extractors), and the base
-    prompt's accuracy under the reference extractor, or the `scores` that a log's own scorers gave.
-    `by_task`: of a recording, whose tasks are not pooled into one accuracy. `is_begun`: calls were
-    answered, which are read once their item has all of its answers."""
+    """Word the card of the first model of `frame`, which has readouts.
+
+    The first claim says which part of the flips is larger over all axes, under the extractor with
+    the largest artifact (Holm over extractors). The second states the base prompt's accuracy under
+    the reference extractor, or a log's own `scores`. `by_task` keeps the tasks of a recording
+    apart. `is_begun` tells that some calls were answered although no item is complete.
+    """
     if frame.empty and scores:
         return scores_alone(scores, scores[0].model, n_models)
     if frame.empty:
@@ -93,9 +99,10 @@ def headline(
         return Headline((description(f"{prefix}{nothing_read}"),), model)
     names = list(frame["extractor"].unique())
     reference = default_reference(names, [score.scorer for score in scores])
-    # An extractor that read nothing (the model gives no log-probabilities) never leads.
+    # An extractor that read nothing never leads, such as one of log-probabilities without any.
     has_answer = frame["answer"].notna()
-    if "value" in frame:  # of extractors that read a number, and in no frame of answers alone
+    # The column is missing where no extractor reads numbers.
+    if "value" in frame:
         has_answer = has_answer | frame["value"].notna()
     read_names = [name for name in names if has_answer[frame["extractor"] == name].any()]
     totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
@@ -111,13 +118,13 @@ def headline(
             if reason := _why_unread(model, part):
                 unread[name] = reason
                 accuracies[name] = missing(note=f"Not claimed: {reason}")
-        words = _accuracy_words(sets, accuracies)
-        words = f"{prefix}{words}." if prefix else f"{with_capital(words)}."
+        sentence = _accuracy_words(sets, accuracies)
+        sentence = f"{prefix}{sentence}." if prefix else f"{with_capital(sentence)}."
         has_interval = any(accuracy.has_interval for accuracy in accuracies.values())
-        accuracy_claim = description(words, detail=OTHER_QUESTIONS if has_interval else "")
+        accuracy_claim = description(sentence, detail=OTHER_QUESTIONS if has_interval else "")
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
-    # The largest artifact leads; where none is shown, the field's usual extractor.
+    # Where no artifact is shown, the field's usual extractor leads.
     lead = claims.leading_extractor(totals, temperature)
     lead = lead or (FIELD if FIELD in read_names else (read_names or names)[0])
     total = next((total for total in totals if total.extractor == lead), None)
@@ -134,13 +141,13 @@ def headline(
 
 
 def asked_once(frame: pd.DataFrame) -> bool:
-    """Return whether each model was asked each item once, in one wording; False of no rows."""
+    """Return whether each model was asked each item once, in one wording; False without rows."""
     is_once = (frame["variant"] == BASE).all() and (frame["sample"] == 0).all()
     return not frame.empty and bool(is_once) and not why_nothing_was_read(frame)
 
 
 def why_nothing_was_read(frame: pd.DataFrame) -> str:
-    """Say why no answer could be read, as if all calls failed; "" if one was, and of no rows."""
+    """Say why no answer could be read; "" where one was read, and for an empty frame."""
     if frame.empty or (frame["status"] != ABSENT).any():
         return ""
     reference = default_reference(list(frame["extractor"].unique()))
@@ -148,8 +155,7 @@ def why_nothing_was_read(frame: pd.DataFrame) -> str:
 
 
 def most_disputed(frame: pd.DataFrame) -> list[str]:
-    """Return the items of one model's readouts, those first from whose outputs the extractors took
-    different answers."""
+    """Return the items of one model, those with the most different answers first."""
     n_answers = frame.groupby("item_id", sort=False)["answer"].nunique(dropna=False)
     return n_answers.sort_values(ascending=False, kind="stable").index.to_list()
 
@@ -172,7 +178,7 @@ def nothing_to_compare(frame: pd.DataFrame) -> str:
 
 
 def _reason(frame: pd.DataFrame, extractor: str) -> str:
-    """The reason that an extractor's rows give most often, behind a blank; "" without one."""
+    """Return a blank and the most frequent reason in an extractor's rows; "" without one."""
     if "reason" not in frame:
         return ""
     reasons = frame.loc[frame["extractor"] == extractor, "reason"].astype(object).dropna()
@@ -181,14 +187,14 @@ def _reason(frame: pd.DataFrame, extractor: str) -> str:
 
 
 def scores_alone(scores: Sequence[TaskScore], model: str, n_models: int = 1) -> Headline:
-    """The card of a model whose log holds scores and no answer that could flip."""
+    """Word the card of a model whose log has scores and no answers."""
     no_rate = description("No answer was recorded, so there is no flip rate.")
     score = score_claim(scores, model, f"{model}: " if n_models > 1 else "")
     return Headline((score, no_rate), model, _own_accuracies(scores, model), score=score)
 
 
 def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estimate]:
-    """The scores of a log by task and role; without a name where there is one."""
+    """Return a log's scores by "task, role"; a name that all share is left out."""
     first = leading(scores, model)
     has_tasks = len({score.task for score in first}) > 1
     means = {}
@@ -199,9 +205,10 @@ def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estima
 
 
 def made_from(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[str]]]:
-    """Questions, families and options as `text.templates` takes them, of `items` with dataset,
-    question, family and options. Where each item of a dataset was drawn alone, its wording too,
-    another item of that wording makes it no family: its question stays out.
+    """Return questions, families and options as `text.templates` takes them.
+
+    `items` has dataset, question, family and options. Questions of datasets that draw each item
+    with its wording independently become "", because equal wordings make no family there.
     """
     questions = []
     for dataset, text in zip(items["dataset"], items["question"], strict=True):
@@ -220,19 +227,19 @@ def by_wording(
     *,
     by_task: bool = False,
 ) -> dict[str, str]:
-    """The headline and accuracy of each model with each wording as one unit, where a
-    tenth of the items repeat another's wording: what stands beside intervals over items. Nothing
-    where none do. `items` have item_id and what `made_from` takes; `temperatures` as in
-    `study_report`."""
+    """Return model -> its headline and accuracy with each wording as one unit.
+
+    Pages show it beside intervals over items. Empty unless a tenth of the items repeat another's
+    wording. `items` has item_id and the columns of `made_from`.
+    """
     parts_of_items = made_from(items)
     if frame.empty or not repeated_templates(*parts_of_items):
         return {}
     units = dict(zip(items["item_id"], wordings(*parts_of_items), strict=True))
-    # A category maps to a category of other values only as long as no two items share a wording,
-    # so the ids become objects first.
-    of_units = frame.assign(family=frame["item_id"].astype(object).map(units))
+    # Mapping a categorical column fails where two items share a wording, so ids become objects.
+    by_unit = frame.assign(family=frame["item_id"].astype(object).map(units))
     sentences = {}
-    for model, part in of_units.groupby("model", sort=False, observed=True):
+    for model, part in by_unit.groupby("model", sort=False, observed=True):
         summary = headline(part, temperature=temperatures.get(str(model)), by_task=by_task)
         parts = []
         for role, accuracy in summary.accuracies.items():
@@ -250,10 +257,11 @@ def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
 
 
 def _sets(base: pd.DataFrame, reference: str, *, by_task: bool) -> dict[str, pd.DataFrame]:
-    """Role -> rows under the reference extractor, of several tasks "task, role"; one without a name
-    where all items are of one role. Sets in different roles are not pooled, because what differs
-    between them is the question, and no two tasks are, because they are two questions; a task that
-    the reference does not read has its own extractor."""
+    """Return role, or "task, role", -> rows at the base prompt under the reference extractor.
+
+    The name is "" where all items are in one role. Roles and tasks are not pooled, because they
+    answer different questions.
+    """
     if not by_task:
         return _by_role(base[base["extractor"] == reference])
     tasks = tasks_of(base["item_id"])
@@ -261,7 +269,7 @@ def _sets(base: pd.DataFrame, reference: str, *, by_task: bool) -> dict[str, pd.
     for task in dict.fromkeys(tasks):
         part = base[tasks == task]
         names = list(part["extractor"].unique())
-        # A task that the reference does not read has its own extractor.
+        # A task that the reference did not read is read by its own default.
         extractor = reference if reference in names else default_reference(names)
         for role, rows in _by_role(part[part["extractor"] == extractor]).items():
             sets[", ".join(filter(None, (task, role)))] = rows
@@ -274,10 +282,8 @@ def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, Estimate]) -> str:
-    """Return "right on 96% [92, 98] of 140 benchmark items, 72% [65, 78] of 200 holdout items".
-
-    It names as many sets as a line holds, those without an accuracy last.
-    """
+    """Return "right on 96% [92, 98] of 140 benchmark items, 72% [65, 78] of 200 holdout items". It
+    names at most `MOST_SETS` sets, those without an accuracy last."""
     if all(part["is_correct"].isna().all() for part in sets.values()):
         return "no right answers are known, so there is no accuracy"
     shares, missing_accuracies = [], []
@@ -307,15 +313,15 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
 
 
 def items_words(n_items: int, n_clusters: int, kind: str = "") -> str:
-    """Return "140 benchmark items in 30 clusters"; clusters are named where they hold several."""
-    words = count_of(n_items, f"{kind} item".lstrip())
+    """Return "140 benchmark items in 30 clusters"; single items are not called clusters."""
+    text = count_of(n_items, f"{kind} item".lstrip())
     if n_clusters < n_items:
-        words += f" in {count_of(n_clusters, 'cluster')}"
-    return words
+        text += f" in {count_of(n_clusters, 'cluster')}"
+    return text
 
 
 def _why_unread(model: str, base: pd.DataFrame) -> str:
-    """Say why answers to the own prompt, under one extractor, give no accuracy; else ""."""
+    """Say why too few answers of one extractor were read for an accuracy; "" otherwise."""
     answers = _answers(base)
     if answers.empty:
         return ""
@@ -324,13 +330,12 @@ def _why_unread(model: str, base: pd.DataFrame) -> str:
 
 
 def _inflation_words(base: pd.DataFrame) -> str:
-    """The difference of target and retro, as the Holdout page has it; empty where one is absent, or
-    an item's samples differ."""
+    """Return the inflation of the Holdout page; "" without both roles or where samples differ."""
     answers = _answers(base)
     answers = answers[answers["role"].isin(("target", "retro"))]
     if answers["role"].nunique() < 2:
         return ""
-    # The page takes one answer per item, so that items whose samples differ have no such line.
+    # The page takes one answer per item, so its number would differ where samples do.
     if answers.groupby("item_id")["is_correct"].nunique().max() > 1:
         return ""
     cluster = answers["family"] if "family" in answers else answers["item_id"]
@@ -351,12 +356,12 @@ def claimed_headline(
     by_task: bool = False,
     is_begun: bool = False,
 ) -> Headline:
-    """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out,
-    and named. `estimates` are of all of `frame`."""
-    # The base prompt stands under every axis, also under one whose changes nobody reviewed.
-    is_changed = frame["axis"].isin(closed_gates) & (frame["variant"] != BASE)
-    claimed = frame[~(is_changed | frame["extractor"].isin(closed_gates))]
-    # The estimates at hand are of all rows, also of those that are left out here.
+    """Word the card without the axes and extractors in `closed_gates`, and name these. The other
+    parameters are those of `headline`; `estimates` are of all rows."""
+    # Base prompts stay, because every axis stores them, also one whose changes nobody reviewed.
+    is_unreviewed = frame["axis"].isin(closed_gates) & (frame["variant"] != BASE)
+    claimed = frame[~(is_unreviewed | frame["extractor"].isin(closed_gates))]
+    # The given estimates include the rows that are left out, so they serve only where none is.
     is_whole = len(claimed) == len(frame)
     summary = headline(
         claimed,
@@ -379,17 +384,16 @@ def claimed_headline(
 
 
 def judges(frame: pd.DataFrame) -> list[str]:
-    """The extractors that judge and take no answer out, so that all their wrong answers are one."""
+    """Return the extractors that only say right or wrong and take no answer out."""
     by_extractor = frame.groupby("extractor", sort=False, observed=True)
     return [str(name) for name, part in by_extractor if what_differs(part) == "scores"]
 
 
 def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
-    """The claim in the words for a reader that judges: what flips there is a result, right or
-    wrong, and no answer."""
+    """Return the claim with "results" for "answers" where the extractor is a judge."""
     if not judges(frame[frame["extractor"] == extractor]):
         return claim
-    # A judge says right or wrong, not whether two answers are the same.
+    # A judge says right or wrong, so the result flips and not the answer.
     sentence = re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence)
     sentence = sentence.replace("The answer differs", "The result differs")
     return replace(claim, sentence=sentence)
@@ -404,15 +408,14 @@ def surface_claim(
     temperature: float | None = None,
     estimates: Sequence[Decomposition] | None = None,
 ) -> Claim:
-    """The claim above the map on Flips, of readouts of one model: the cell of the opened axis, or
-    all axes that may be claimed. `estimates` are those of the readouts beside this reference, where
-    they are counted already."""
+    """Return the claim above the flip map of one model: of one `axis`, or of all open axes.
+    `estimates` are the decompositions of `frame` under this reference; None computes them."""
     estimates = _estimates(frame, reference) if estimates is None else estimates
     closed_gates = closed_gates or {}
     if not estimates:
         return description("Nothing was changed, so there is no flip rate.", claims.UNDEFINED)
     if axis is not None:
-        # All cells are claimed together, although one is shown.
+        # The p-values are corrected over all cells, although the map shows one.
         cell_claims = claims.cell_claims(estimates, closed_gates, temperature)
         places = [(cell.axis, cell.extractor) for cell in estimates]
         return cell_claims[places.index((axis, extractor))]
@@ -430,15 +433,18 @@ def surface_claim(
 
 
 def _answers(base: pd.DataFrame) -> pd.DataFrame:
-    """Base answers that were right or wrong, each once; unreadable is wrong, absent is left out."""
+    """Return answers with a verdict, each once; unreadable ones are wrong, absent ones left out."""
     return base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
 
 
 def flip_to_open(
     frame: pd.DataFrame, field: str, scorers: Sequence[str] = ()
 ) -> dict[str, str] | None:
-    """{item, axis, readout} of the item of the first model that flips most under the compared
-    extractor `field` and least under the reference; None before there is one. `frame`: readouts."""
+    """Return {item, axis, readout} of the first model's item with the largest artifact.
+
+    It flips most under the extractor `field` and least under the reference. None where there is no
+    such item. `frame` has readouts.
+    """
     if frame.empty:
         return None
     frame = frame[frame["model"] == frame["model"].iloc[0]]
@@ -449,7 +455,7 @@ def flip_to_open(
     first, second = surface.align(
         surface.surface(frame, field), surface.surface(frame, reference)
     )
-    # Reruns alone are no change to look at.
+    # Reruns change nothing that a reader could look at.
     if set(first.columns) <= {IDENTITY}:
         return None
     row = surface.order_of(first, second, "difference", first.items)[0]

@@ -1,4 +1,7 @@
-"""Two sets compared: the models' answers to them, and the four tests."""
+"""Compare benchmark and holdout: the models' accuracies on both, and four tests of the entries.
+
+The roles are called target (benchmark) and retro (holdout) in studies.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,18 +65,18 @@ from flipcore.store.queries import holdout, studies
 from flipcore.vectors import classifiers, embeddings
 
 POCKET = "pocket"
-FEWEST = 5  # entries that either set must have to be compared
-# The plainest extractors come first.
+FEWEST = 5  # entries that each set needs for a comparison
+# Extractors that are shown first, in this order; others follow.
 PREFERRED = ("rotation_single", WRITTEN_ANSWER, FIRST_TOKEN, "rotation")
 
 
 def ways(conditions: Sequence[Condition]) -> list[tuple[str, str]]:
-    """(extractor, layout) of all conditions, the plainest first."""
+    """Return the (extractor, layout) of all conditions, plain layouts and `PREFERRED` first."""
 
     def order(way: tuple[str, str]) -> tuple[bool, int, tuple[str, str]]:
         extractor, layout = way
-        place = PREFERRED.index(extractor) if extractor in PREFERRED else len(PREFERRED)
-        return (layout != "plain", place, way)
+        rank = PREFERRED.index(extractor) if extractor in PREFERRED else len(PREFERRED)
+        return (layout != "plain", rank, way)
 
     return sorted({(condition.extractor, condition.layout) for condition in conditions}, key=order)
 
@@ -83,23 +86,24 @@ def inflation_of(
     closed_gates: Mapping[str, str],
     way: tuple[str, str] | None = None,
 ) -> tuple[list[Condition], Claim]:
-    """The conditions of one way of reading and asking, the plainest where none is given, and what
-    may be claimed of them: `closed_gates` (axis or extractor -> why) withholds what a judge read
-    that has not passed."""
+    """Return the conditions of one (extractor, layout), and the claim on their inflation.
+
+    The default way is the first of `ways`. `closed_gates` is axis or extractor -> why its claims
+    are withheld.
+    """
     extractor, layout = way or next(iter(ways(conditions)), ("", ""))
-    selection = [
-        condition
-        for condition in conditions
-        if (condition.extractor, condition.layout) == (extractor, layout)
-    ]
+    selection = []
+    for condition in conditions:
+        if (condition.extractor, condition.layout) == (extractor, layout):
+            selection.append(condition)
     why_not = reason(dict(closed_gates), extractor=extractor)
     return selection, inflation_claim(selection).not_claimed(why_not)
 
 
 @dataclass(frozen=True, eq=False)
 class Inflation:
-    """The lead of the target over the retro set under each of the `conditions`;
-    `selection` are those of the plainest way of reading and asking, of which `claim` speaks."""
+    """Accuracy on the target less that on the retro set, under each of the `conditions`. `claim` is
+    about the `selection`, which has one extractor and layout."""
 
     conditions: Sequence[Condition]
     selection: Sequence[Condition]
@@ -123,17 +127,17 @@ class Inflation:
         }
 
     def rows(self) -> Iterator[Row]:
-        """One row per condition; the claim stands at those of which it speaks."""
+        """Yield one row per condition; rows of the selection carry the claim."""
         for condition in self.conditions:
             where = f"{condition.layout}, {title_of(condition.extractor).lower()}"
-            is_said = any(condition is selected for selected in self.selection)
-            claim = self.claim if is_said else None
+            is_selected = any(condition is selected for selected in self.selection)
+            claim = self.claim if is_selected else None
             place = {"model": condition.model}
             yield Row(condition.model, where, "inflation", condition.inflation(), claim, place)
 
 
 def inflation(conditions: Sequence[Condition], closed_gates: Mapping[str, str]) -> Inflation:
-    """The answer on all `conditions` of a study."""
+    """Return the inflation under all conditions of a study."""
     return Inflation(conditions, *inflation_of(conditions, closed_gates))
 
 
@@ -142,43 +146,40 @@ def difficulty_result(
     states: Mapping[str, PreRelease],
     closed_gates: Mapping[str, str] | None = None,
 ) -> tuple[HoldoutTest, str] | tuple[None, str]:
-    """(test, how it was made) by the models that were trained before the target was published, or
-    (None, why there is none). `states` says of each model whether it can have seen the target. What
-    an extractor behind a closed gate read does not count.
+    """Test whether both sets are equally difficult for models from before the target.
+
+    Return (test, how it was made), or (None, why there is none). `states` is model -> whether its
+    training can have included the target. Extractors behind a closed gate do not count.
     """
     if not conditions:
-        words = "Declare a study with these sets as benchmark and holdout."
-        return None, f"Not run: no model has answered both sets. {words}"
+        advice = "Declare a study with these sets as benchmark and holdout."
+        return None, f"Not run: no model has answered both sets. {advice}"
     gates = closed_gates or {}
-    withheld = [
-        gates[condition.extractor] for condition in conditions if condition.extractor in gates
-    ]
-    conditions = [condition for condition in conditions if condition.extractor not in gates]
-    if not conditions:
-        return None, f"Not run: {' '.join(dict.fromkeys(withheld))}"
-    # A model that may have read the target says nothing of how hard it is.
-    blind = [condition for condition in conditions if states[condition.model].state == BEFORE]
+    open_conditions = [condition for condition in conditions if condition.extractor not in gates]
+    if not open_conditions:
+        reasons = dict.fromkeys(gates[condition.extractor] for condition in conditions)
+        return None, f"Not run: {' '.join(reasons)}"
+    # A model that may have been trained on the target finds it easier than it is.
+    blind = [condition for condition in open_conditions if states[condition.model].state == BEFORE]
     if not blind:
-        # The next step says which model it needs.
+        # The page's next step names the model that is needed.
         states_text = " ".join(state.sentence for state in states.values())
         return None, f"Not run: {states_text}"
     test = join_tests([condition.difficulty(DIFFICULTY_MARGIN) for condition in blind])
-    n_target, n_retro = blind[0].counts[1], blind[0].counts[3]
-    labels = "; ".join(condition.label for condition in blind[:3]) + (
-        " …" if len(blind) > 3 else ""
+    _, n_target, _, n_retro = blind[0].counts
+    labels = "; ".join(condition.label for condition in blind[:3])
+    if len(blind) > 3:
+        labels += " …"
+    about = (
+        f"conditions {len(blind):,} ({labels}); {test.estimate.method.replace('_', ' ')},"
+        " corrected for guessing, Holm over conditions, interval 90%;"
+        f" n = {n_target:,} + {n_retro:,}"
     )
-    return (
-        test,
-        (
-            f"conditions {len(blind):,} ({labels}); {test.estimate.method.replace('_', ' ')},"
-            " corrected for guessing, Holm over conditions, interval 90%;"
-            f" n = {n_target:,} + {n_retro:,}"
-        ),
-    )
+    return test, about
 
 
 def bound_text(test: HoldoutTest) -> str:
-    """The limits that are held against the margin, in the test's own units."""
+    """Return the limits that are compared with the margin, in the test's own units."""
     low, high = test.bound
     if test.name in ONE_SIDED:
         return f"below {high:.3f} (95%, one-sided)"
@@ -189,13 +190,12 @@ def bound_text(test: HoldoutTest) -> str:
 
 
 def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
-    """Entries as rows of a table, with further columns by name."""
+    """Return a table row per entry at the indices `rows`. Each keyword of `more` is a further
+    column, with one value per entry."""
     table_rows = []
-    for i, row in enumerate(rows):
-        table_row = {
-            "set": "holdout" if sets.labels[row] else "benchmark",
-            "entry": sets.texts[row],
-        }
+    for i, index in enumerate(rows):
+        set_name = "holdout" if sets.labels[index] else "benchmark"
+        table_row = {"set": set_name, "entry": sets.texts[index]}
         for name, values in more.items():
             table_row[name.replace("_", " ")] = values[i]
         table_rows.append(table_row)
@@ -203,11 +203,11 @@ def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[
 
 
 def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, PreRelease]:
-    """Each model with whether it can have seen the target, by its declared training cut-off; of the
-    pocket model and its own items it is known what was read."""
+    """Return model -> whether its training can have included the target. The declared training
+    cut-off decides. For the pocket model and its own items the training itself is known."""
     cards = model_cards()
     published = [item.published for item in target]
-    pocket_state = known_reading(target)
+    pocket_state = pocket_training(target)
     states = {}
     for name in models:
         card = cards.get(name)
@@ -219,9 +219,9 @@ def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, P
     return states
 
 
-def known_reading(target: Sequence[Item]) -> PreRelease | None:
-    """The pocket model's state, by how often its training held each entry; None where that is not
-    known of all."""
+def pocket_training(target: Sequence[Item]) -> PreRelease | None:
+    """Return whether the pocket model's training included the target. None where the number of
+    repeats in the training is not known for every entry."""
     doses = []
     for item in target:
         dose = item.meta.get("dose") if item.dataset.startswith(f"{POCKET}_") else None
@@ -231,51 +231,51 @@ def known_reading(target: Sequence[Item]) -> PreRelease | None:
     if not doses:
         return None
     entries = f"of the {len(doses):,} benchmark entries."
-    if n_read := sum(dose > 0 for dose in doses):
-        return PreRelease(POCKET, AFTER, f"{POCKET}: its training held {n_read:,} {entries}")
+    if n_seen := sum(dose > 0 for dose in doses):
+        return PreRelease(POCKET, AFTER, f"{POCKET}: its training held {n_seen:,} {entries}")
     return PreRelease(POCKET, BEFORE, f"{POCKET}: its training is known and held none {entries}")
 
 
 def set_facts(
     target: Sequence[Item], conditions: Sequence[Condition], *, has_survey: bool
 ) -> SetFacts:
-    """The facts about two sets, besides their tests, that the next step depends on; `conditions`
-    are those that were asked."""
+    """Return what the page's next step depends on, besides the tests. `conditions` are those that
+    studies of these sets measured."""
     names = {condition.model for condition in conditions}
     states = checked_models(target, [*names, POCKET])
     return SetFacts(
-        is_dated=all(item.published for item in target) or known_reading(target) is not None,
+        is_dated=all(item.published for item in target) or pocket_training(target) is not None,
         has_answers=any(states[name].state == BEFORE for name in names),
-        # The pocket model costs nothing to ask.
+        # Calls of the pocket model cost nothing.
         is_free=states[POCKET].state == BEFORE,
         has_survey=has_survey,
     )
 
 
 def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]:
-    """(n, 2) places on the first two principal components, and what their axes say."""
-    where, shares = comparison.principal
-    return where, tuple(
-        f"component {i + 1}: {share:.1%} of the variance" for i, share in enumerate(shares)
+    """Return positions (n, 2) on the first two principal components, and the axes' titles."""
+    positions, shares = comparison.principal
+    titles = tuple(
+        f"component {i}: {share:.1%} of the variance" for i, share in enumerate(shares, start=1)
     )
+    return positions, titles
 
 
 def too_few(n_target: int, n_retro: int, notes: Sequence[str]) -> str:
-    """The sentence about sets that are too small to be compared."""
+    """Say that the sets are too small to be compared."""
     return (
         f"Each set needs at least five entries to be compared; you have {n_target:,} benchmark and"
         f" {n_retro:,} holdout entries. {' '.join(notes)}"
     ).strip()
 
 
-# The four tests of two sets, each with how it was made or why it was not run; pages keep the parts
-# that take long. What a caller holds already (vectors, accuracies, a judge's report) is handed in
-# as a function; without one it is computed.
+# The four tests of two sets, each with how it was made or why it was not run. Slow parts are
+# separate functions, so that pages can cache them.
 
-
+# The settings that the page starts with: a margin per test, then the view.
 START: dict[str, Any] = {
     "difficulty": verdict.DIFFICULTY_MARGIN,
-    # A part of the target suggests it.
+    # None: a part of the target suggests the margin (`suggested_margin`).
     "semantic": None,
     "prediction": verdict.BALANCED_MARGIN,
     "odd one out": verdict.ODD_MARGIN,
@@ -286,17 +286,20 @@ START: dict[str, Any] = {
 }
 SEMANTIC_DRAWS = 9_999
 NEIGHBOUR_DRAWS = 1_999
-# The share of the target, condition in so many, that suggests a margin where none is set.
-MARGIN_PART = 5
-MOST_PAIRS = 3  # in the text of the command line; the page and --json have them all
+MARGIN_PART = 5  # one in five entries of the target suggests the margin of the semantic test
+MOST_PAIRS = 3  # pairs that the command line prints; the page and --json have all
+# A test and how it was made, or None and why it was not run.
 Result = tuple[HoldoutTest | None, str]
 
 
 @dataclass(frozen=True)
 class HoldoutReport:
-    """The tests that were run by name, how each was made (`about`), why the others were not run
-    (`missing`), the `view` that holds margins and settings, and the sets in one embedding where
-    there is one."""
+    """The four tests of two sets.
+
+    `tests` has those that were run, by name; `about` says how each was made and `missing` why the
+    others were not run. `view` has the margins and settings (`START`). `comparison` are both sets
+    in one embedding, None where no test needed it.
+    """
 
     tests: Mapping[str, HoldoutTest]
     about: Mapping[str, str]
@@ -310,7 +313,7 @@ class HoldoutReport:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The verdict, and what each of the four tests says or why it was not run."""
+        """The verdict, then per test its outcome or why it was not run."""
         claims = [self.claim]
         for name in verdict.TESTS:
             if name in self.tests:
@@ -321,7 +324,7 @@ class HoldoutReport:
 
     @property
     def alike(self) -> list[dict[str, Any]]:
-        """The pairs of a benchmark and a holdout entry that are most alike, as plain values."""
+        """The most similar pairs of a benchmark and a holdout entry, as values for JSON."""
         if self.comparison is None:
             return []
         ids = [item.item_id for item in self.comparison.items]
@@ -338,15 +341,15 @@ class HoldoutReport:
         return pairs
 
     def text(self) -> list[str]:
-        """Claims and the most alike pairs across the sets, one per line, for the command line."""
+        """Return what the command line prints: the claims and the most similar pairs."""
         lines = [f"{claim.text} {claim.detail}".rstrip() for claim in self.claims]
         pairs = self.alike[:MOST_PAIRS]
         if pairs:
             lines.append("Most alike across the sets:")
         for pair in pairs:
-            cosine, words = number_text(pair["cosine"]), number_text(pair["words_in_common"])
+            cosine, n_words = number_text(pair["cosine"]), number_text(pair["words_in_common"])
             source = " (declared as of one source)" if pair["one_source"] else ""
-            numbers = f"cosine {cosine}, words in common {words}{source}"
+            numbers = f"cosine {cosine}, words in common {n_words}{source}"
             lines.append(f"  {pair['target']} and {pair['retro']}: {numbers}")
         return lines
 
@@ -374,7 +377,7 @@ class HoldoutReport:
 
 @dataclass(frozen=True, eq=False)
 class SetsReport(Answer):
-    """Tests of two sets, None if these are too small, and inflation if the holdout is fair."""
+    """The tests of two sets, None where these are too small, and the inflation."""
 
     tests: HoldoutReport | None
     inflation: Inflation
@@ -396,7 +399,7 @@ class SetsReport(Answer):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Table of tests and of the inflation that the claim is about."""
+        """Table of the tests and of the inflation, without rows that have no claim."""
         return notebook_table(row for row in self.rows() if row.claim)
 
     @property
@@ -412,9 +415,9 @@ class SetsReport(Answer):
         return {"inflation": draw} if models else {}
 
     def lines(self) -> list[str]:
-        said = self.inflation.claim
+        claim = self.inflation.claim
         lines = self.tests.text() if self.tests else []
-        return [*lines, f"{said.text} {said.detail}".rstrip()]
+        return [*lines, f"{claim.text} {claim.detail}".rstrip()]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -428,21 +431,27 @@ def four_tests(
     view: Mapping[str, Any],
     waiting: Mapping[str, str] | None = None,
 ) -> HoldoutReport:
-    """Each test at the margin of `view`, p-values corrected over all that were run; those in
-    `waiting` (name -> sentence) are not run yet. What cannot be run says why."""
+    """Run each test at the margin of `view` and correct the p-values over all that were run.
+
+    `waiting` is name -> why a test is not run yet. A test that raises FlipscopeError is reported as
+    missing, with the reason.
+    """
     tests, about, missing = {}, {}, {}
     for name, run in runs.items():
-        try:
-            test, words = (None, waiting[name]) if waiting and name in waiting else run()
-        except FlipscopeError as error:
-            # A test that cannot be run says why, and the others go on.
-            test, words = None, f"Not run: {error}"
-        if test is None:
-            missing[name] = words
+        if waiting and name in waiting:
+            missing[name] = waiting[name]
             continue
-        about[name] = words
+        try:
+            test, explanation = run()
+        except FlipscopeError as error:
+            # The other tests do not depend on this one.
+            test, explanation = None, f"Not run: {error}"
+        if test is None:
+            missing[name] = explanation
+            continue
+        about[name] = explanation
         tests[name] = test if view[name] is None else test.with_margin(view[name])
-    # Their p-values are corrected over all that were run, so they are a family only now.
+    # The size of the family is known only after all tests were tried.
     family = {test.name: test for test in verdict.as_family(list(tests.values()))}
     margins = {name: test.margin for name, test in family.items()}
     return HoldoutReport(family, about, missing, {**view, **margins})
@@ -451,16 +460,15 @@ def four_tests(
 def holdout_report(
     store: Store, study_id: str, view: Mapping[str, Any] | None = None
 ) -> HoldoutReport | None:
-    """The tests of a study's target and retro items that are not set aside, at `view` (default: the
-    settings that the page starts with); None where the study has not both roles or too few
-    entries."""
+    """Test a study's target and retro items, without those that are set aside. `view` overrides
+    settings of `START`. None where a role is absent or has too few entries."""
     view = START | dict(view or {})
     sets = sets_of_study(store, study_id)
     if min(len(sets.target), len(sets.retro)) < FEWEST:
         return None
     embedded: list[tuple[np.ndarray, str]] = []
 
-    # Vectors take long, and an embedding that sends entries away raises: only where a test asks.
+    # Embedding is slow, and one that sends entries away raises, so it waits until a test needs it.
     def vectors() -> tuple[np.ndarray, str]:
         if not embedded:
             embedded.append(study_vectors(store, sets, view["embedding"]))
@@ -484,40 +492,43 @@ def holdout_report(
 
 
 def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray, str]:
-    """((n, d) unit rows of target + retro, the words beside every figure made of them). Raises
-    BadInput for an embedding that sends entries away."""
-    # Only somebody at the map can agree to send entries away.
+    """Return unit vectors (n, d) of target and retro entries, and the embedding's description.
+
+    Raises BadInput for an embedding that sends entries away.
+    """
+    # Only a user of the page's map can agree to send entries away.
     refuse_sending(embedding, agreed=())
     return embeddings.embedded(store, [*sets.target, *sets.retro], embedding)
 
 
 def refuse_sending(embedding: str, agreed: Collection[str]) -> None:
-    """Raise BadInput for an embedding that sends entries to whom nobody has `agreed` to send."""
+    """Raise BadInput for an embedding that sends entries to a recipient that is not in `agreed`."""
     # An entry that has left this machine may end up in training data.
-    away = embeddings.embedding_by_name(embedding).sent_to
-    if away and away not in agreed:
+    recipient = embeddings.embedding_by_name(embedding).sent_to
+    if recipient and recipient not in agreed:
         raise BadInput(
-            f"this embedding sends the entries to {away}; agree to that under Map, or choose"
+            f"this embedding sends the entries to {recipient}; agree to that under Map, or choose"
             " another under View."
         )
 
 
 def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
-    """Test the semantic similarity of the vectors of `study_vectors`, one entry per source, at the
-    margin that a part of the target suggests, which the test then leaves out."""
-    units, words = vectors
+    """Test the semantic similarity of both sets, with one entry per source. `vectors` are those of
+    `study_vectors`. A part of the target suggests the margin, and the test leaves that part out."""
+    units, embedding_text = vectors
     copies = _neighbours_of(sets, units, seed)
-    # Entries of one source are no independent draws, so one of each is compared.
+    # Entries of one source are not independent, so one of each source is compared.
     target, retro, left_out = one_per_source(sets.target, sets.retro)
     if left_out:
         ids = {item.item_id for item in (*target, *retro)}
         all_items = (*sets.target, *sets.retro)
         units = units[[i for i, item in enumerate(all_items) if item.item_id in ids]]
-    start, kept = suggested_margin(target, units, seed)
-    target_units, retro_units = units[: len(target)][kept], units[len(target) :]
-    target = tuple(target[i] for i in kept)
+    start, tested_rows = suggested_margin(target, units, seed)
+    target_units, retro_units = units[: len(target)][tested_rows], units[len(target) :]
+    target = tuple(target[i] for i in tested_rows)
     paired = paired_rows(target, retro)
     if paired is not None:
+        # The first half of the paired rows are the targets, the second half their retro entries.
         both_units, half = np.concatenate([target_units, retro_units]), len(paired) // 2
         target_units, retro_units = both_units[paired[:half]], both_units[paired[half:]]
     test = verdict.semantic_test(
@@ -528,10 +539,10 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
         seed=seed,
         copies=copies,
     )
-    margin, aside = None, ""
+    margin, margin_text = None, ""
     if start:
         margin = start.margin
-        aside = (
+        margin_text = (
             f" Margin: {start.meaning} of {start.n:,} benchmark entries, which the test leaves out."
         )
     shuffled = "labels swapped within source pairs" if paired is not None else "labels shuffled"
@@ -540,10 +551,10 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
         if not np.isnan(nearest.share):
             shares.append(f"by {name} {nearest.share:.2f} (chance {nearest.chance:.2f})")
     about = (
-        f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source"
-        f" that lie in the other set, {' and '.join(shares) or 'of which there are none'},"
+        f"{embedding_text}; MMD², both sets' mean pairwise cosine, and nearest entries of another"
+        f" source that lie in the other set, {' and '.join(shares) or 'of which there are none'},"
         f" Holm; {shuffled}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90% interval; n ="
-        f" {len(target_units):,} + {len(retro_units):,}; seed {seed}.{aside} {left_out}"
+        f" {len(target_units):,} + {len(retro_units):,}; seed {seed}.{margin_text} {left_out}"
     )
     return test.with_margin(margin), about.strip()
 
@@ -551,19 +562,19 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
 def suggested_margin(
     target: Sequence[Item], units: np.ndarray, seed: int
 ) -> tuple[StartingMargin | None, list[int]]:
-    """The margin that a random fifth of the target suggests, and the rows of the others; no margin
-    where either would be too few."""
+    """Return the margin that a random fifth of the target suggests, and the rows of the rest. The
+    margin is None, and no row is taken away, where either part would be too small."""
     n = max(MIN_N, len(target) // MARGIN_PART)
     if len(target) < n + MIN_N:
         return None, list(range(len(target)))
-    # A margin read off the tested entries would be one that they pass.
-    part, kept = np.split(generator(seed).permutation(len(target)), [n])
-    margin = starting_margin(units[part], [target[i].category for i in part])
-    return margin, np.sort(kept).tolist()
+    # Entries would pass a margin that they suggested themselves, so the parts are separate.
+    suggesting, tested = np.split(generator(seed).permutation(len(target)), [n])
+    margin = starting_margin(units[suggesting], [target[i].category for i in suggesting])
+    return margin, np.sort(tested).tolist()
 
 
 def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighbours]:
-    """Count entries that lie next to one of the other set, by embedding and by words."""
+    """Return how often an entry's nearest one is of the other set, by vectors and by words."""
     items = (*sets.target, *sets.retro)
     labels = np.repeat([0, 1], [len(sets.target), len(sets.retro)])
     sources = np.unique(source_groups(sets.target, sets.retro), return_inverse=True)[1]
@@ -578,7 +589,7 @@ def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighb
 
 
 def prediction_key(sets: Sets, view: Mapping[str, Any]) -> tuple:
-    """Everything that the test by prediction depends on: the entries and these settings."""
+    """Return a cache key of all that `prediction` depends on."""
     names = ("classifier", "embedding", "permutations", "seed")
     return sets.content_id, *(view[name] for name in names)
 
@@ -589,8 +600,11 @@ def prediction(
     rows: np.ndarray | None,
     watch: Callable[[int, int], None] = lambda step, n_steps: None,
 ) -> Result:
-    """Test whether a classifier tells the sets apart, at the classifier, permutations and seed of
-    `view`; `watch(step, of)` may stop it."""
+    """Test whether a classifier tells the sets apart.
+
+    `view` has the classifier, permutations and seed. `rows` are unit vectors (n, d), None for
+    classifiers of texts. `watch(step, n_steps)` follows the work and may raise to stop it.
+    """
     result = classifiers.told_apart(
         sets.target, sets.retro, view["classifier"], rows, view["permutations"], view["seed"], watch
     )
@@ -602,7 +616,7 @@ def prediction(
 
 
 def difficulty(store: Store, sets: Sets) -> Result:
-    """Similarity of difficulty by all models from before the target."""
+    """Test the difficulty of both sets by all models from before the target."""
 
     def gates_of(study_id: str, names: Collection[str]) -> Mapping[str, str]:
         return closed_gates(store, study_id, (), names)
@@ -616,25 +630,25 @@ def difficulty_of(
     gates_of: Callable[[str, Collection[str]], Mapping[str, str]],
     store: Store,
 ) -> Result:
-    """The same test of given conditions; `gates_of(study, extractors)` are the closed ones."""
-    states = checked_models(
-        sets.target, list(dict.fromkeys(condition.model for condition in candidates))
-    )
-    return difficulty_result(candidates, states, shut_gates(store, sets, candidates, gates_of))
+    """Test the difficulty under the given conditions. `gates_of(study_id, extractors)` returns
+    extractor -> why its gate is closed."""
+    models = list(dict.fromkeys(condition.model for condition in candidates))
+    states = checked_models(sets.target, models)
+    closed = closed_gates_of(store, sets, candidates, gates_of)
+    return difficulty_result(candidates, states, closed)
 
 
-def shut_gates(
+def closed_gates_of(
     store: Store,
     sets: Sets,
     candidates: Sequence[Condition],
     gates_of: Callable[[str, Collection[str]], Mapping[str, str]],
 ) -> dict[str, str]:
-    """The closed gates of these sets' studies: extractor -> what is missing."""
+    """Return extractor -> why its gate is closed in one of these sets' studies."""
     names = {condition.extractor for condition in candidates}
     gates: dict[str, str] = {}
     for study_id in sets.study_ids:
         declared = {part.name for part in studies.declared(store, study_id).extractors}
-        # A gate that is closed in one of the studies is closed.
         gates |= gates_of(study_id, names & declared)
     return gates
 
@@ -646,22 +660,26 @@ def all_conditions(
     *,
     boosted: bool = True,
 ) -> list[Condition]:
-    """The conditions that the studies of these sets measured; of equal ones the newest study's.
-    `accuracies` gives a study's answers."""
-    named = origins(sets.target, sets.retro)
-    sources = {item.item_id: named.get(item.item_id) for item in (*sets.target, *sets.retro)}
+    """Return the conditions that the studies of these sets measured.
+
+    Where several studies measured a condition, the newest counts. `accuracies` maps a study id to
+    its answers and is by default read from the store. `boosted` adds conditions that count an
+    answer as right where it is among the k likeliest options (`TOP_K`).
+    """
+    origin_of = origins(sets.target, sets.retro)
+    sources = {item.item_id: origin_of.get(item.item_id) for item in (*sets.target, *sets.retro)}
     by_label: dict[str, Condition] = {}
     for study_id in sets.study_ids:
         frame = accuracies(study_id) if accuracies else holdout.accuracies(store, study_id)
         answers = frame[frame["item_id"].isin(sources)]
         answers = answers.assign(source_id=answers["item_id"].map(sources))
         for condition in conditions(answers, TOP_K if boosted else ()):
-            # Studies come newest first.
+            # Studies come newest first, so the first one with a label stays.
             by_label.setdefault(condition.label, replace(condition, study_id=study_id))
     return list(by_label.values())
 
 
 def odd_one_out(store: Store, sets: Sets) -> Result:
-    """The result of a survey on these sets."""
-    outcome, words = survey_results(store, sets.sets_id)
-    return (None if outcome is None else verdict.odd_one_out_test(outcome)), words
+    """Test whether people tell the sets apart, by the survey on these sets."""
+    outcome, explanation = survey_results(store, sets.sets_id)
+    return (None if outcome is None else verdict.odd_one_out_test(outcome)), explanation

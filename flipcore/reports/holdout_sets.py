@@ -1,5 +1,8 @@
-"""Two sets of entries, target and retro, as they are compared: read from their sources, less what
-must stay hidden, and divided into the part that is explored and the part that only a lock opens."""
+"""Two sets of entries, target and retro, ready to be compared.
+
+They are read from their sources without hidden items. A part may be set aside, which only a lock
+opens.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,14 +17,17 @@ from flipcore.store.queries import holdout
 from flipcore.store.queries.locks import lock_of_page
 from flipcore.text.counts import count_of
 
-PAGE = "holdout"  # whose lock opens what two sets set aside
+PAGE = "holdout"  # the page whose lock opens the entries that two sets set aside
 
 
 @dataclass(frozen=True)
 class Sets:
-    """Target and retro as they are compared; `study_ids` are the stored studies that ask them in
-    these roles, `record_id` is what moves, locks and decisions are kept under: a study's id where
-    the sets are its roles."""
+    """Target and retro as they are compared.
+
+    `study_ids` are the stored studies that asked the entries in these roles. Moves, locks and
+    decisions are stored under `record_id`: a study's id where the sets are its roles. `share_aside`
+    is the share of the entries that was set aside, `n_aside` the number that is hidden now.
+    """
 
     name: str
     target: tuple[Item, ...]
@@ -35,25 +41,25 @@ class Sets:
 
     @property
     def sets_id(self) -> str:
-        """A hash of both sets' entries, whatever they are called."""
+        """A hash of both sets' item ids, whatever the sets are called."""
         return digest(sorted(_ids(self.target)), sorted(_ids(self.retro)))
 
     @cached_property
     def content_id(self) -> str:
-        """A hash of all that both sets say of their entries, as where each comes from, which is no
-        part of `sets_id`."""
+        """A hash of all fields of the entries, such as sources, which `sets_id` leaves out."""
         return digest(repr(self.target), repr(self.retro))
 
     @classmethod
     def without_study(
         cls, name: str, target: Iterable[Item], retro: Iterable[Item], **settings
     ) -> "Sets":
-        """Make sets that are no study's roles: decisions on them are kept under what they hold."""
+        """Make sets that are no study's roles; `record_id` is made from their entries."""
         sets = cls(name, tuple(target), tuple(retro), record_id="", **settings)
         return replace(sets, record_id=f"sets-{sets.sets_id}")
 
     @property
     def items(self) -> dict[str, Item]:
+        """All entries by item id."""
         return {item.item_id: item for item in (*self.target, *self.retro)}
 
     @property
@@ -62,8 +68,10 @@ class Sets:
 
 
 def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
-    """Both sets read from their sources; an item that stands in both belongs to the target. Raises
-    BadInput where a source cannot be read."""
+    """Read both sets from their sources; an item in both counts for the target.
+
+    Raises BadInput where a source cannot be read.
+    """
     roles: dict[str, dict[str, Item]] = {"target": {}, "retro": {}}
     notes = []
     for source in sources:
@@ -80,8 +88,8 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
         )
         notes.append(f"{counted}, and left out of the holdout.")
     target_ids = roles["target"].keys()
-    # An item of both sets is published, so it is no holdout.
-    retro = written_from(without_ids(roles["retro"].values(), target_ids), target_ids)
+    # An item of both sets is published, so it cannot be a holdout entry.
+    retro = with_source_ids(without_ids(roles["retro"].values(), target_ids), target_ids)
     return Sets.without_study(
         name,
         roles["target"].values(),
@@ -94,15 +102,16 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
 def sets_of_study(
     store: Store, study_id: str, name: str = "", lock: str | None = None, share_aside: float = 0.0
 ) -> Sets:
-    """Items in the roles target and retro; those set aside under a `lock`, and only then."""
+    """Return a study's target and retro items. With a `lock` they are the items that were set
+    aside, without one the other items."""
     target = tuple(holdout.role_items(store, study_id, "target", lock=lock))
     retro_items = tuple(holdout.role_items(store, study_id, "retro", lock=lock))
-    retro = written_from(retro_items, _ids(target))
+    retro = with_source_ids(retro_items, _ids(target))
     return Sets(name, target, retro, study_id, (study_id,), share_aside)
 
 
 def pocket_study(sets: Sets) -> Study:
-    """The pocket model on these two sets, as the example declares it."""
+    """Return a study that asks the pocket model these two sets, declared as the example is."""
     example = example_holdout()
     if sets.sources == example.items:
         return example
@@ -112,38 +121,37 @@ def pocket_study(sets: Sets) -> Study:
 
 
 def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) -> Sets:
-    """Divide sets that are no study's, with the studies that asked them: the part set aside where
-    `confirmatory` and the page has its lock, else the rest. A `share` above 0 is set aside now, for
-    good, where none was before."""
+    """Return one part of sets that are no study's: the entries set aside, or the rest.
+
+    The part set aside is returned only where `confirmatory` is True and the page has a lock. A
+    `share` above 0 is set aside permanently, unless a part was set aside before.
+    """
     sets, aside = _without_hidden(store, sets), holdout.entries_aside(store, sets.record_id)
     if share and not aside:
-        target, retro = _ids(sets.target), _ids(sets.retro)
-        # The first share stands for good: nobody chooses it after looking.
-        aside = holdout.keep_aside(store, sets.record_id, target, retro, share)
+        target_ids, retro_ids = _ids(sets.target), _ids(sets.retro)
+        # The first share is permanent, so that nobody chooses it after seeing results.
+        aside = holdout.keep_aside(store, sets.record_id, target_ids, retro_ids, share)
     if not aside:
         return _with_studies(store, sets)
-    # Before a lock the open entries stand in: what is set aside is counted, and read by nobody.
+    # Without a lock the entries set aside are only counted, and the other entries are returned.
     is_opened = confirmatory and lock_of_page(store, sets.record_id, PAGE) is not None
 
     def part(items: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(item for item in items if (item.item_id in aside) == is_opened)
 
     n_all = len(sets.target) + len(sets.retro)
-    subset = replace(
-        sets,
-        target=part(sets.target),
-        retro=part(sets.retro),
-        share_aside=len(aside) / max(n_all, 1),
-    )
-    n_other = n_all - len(subset.target) - len(subset.retro)
-    return _with_studies(store, replace(subset, n_aside=0 if is_opened else n_other))
+    target, retro = part(sets.target), part(sets.retro)
+    n_hidden = 0 if is_opened else n_all - len(target) - len(retro)
+    share_aside = len(aside) / max(n_all, 1)
+    subset = replace(sets, target=target, retro=retro, share_aside=share_aside, n_aside=n_hidden)
+    return _with_studies(store, subset)
 
 
 def _without_hidden(store: Store, sets: Sets) -> Sets:
-    """The sets less what a study set aside and no lock has opened: nothing shows that, wherever
-    else it may be read from."""
+    """Return the sets without entries that a study set aside and no lock has opened. Such entries
+    stay hidden even where another source contains them."""
     hidden = holdout.hidden_items(store, _ids((*sets.target, *sets.retro)))
-    # The part that these sets set aside themselves is divided off later.
+    # The entries that these sets set aside themselves are handled by `divided_sets`.
     hidden -= holdout.entries_aside(store, sets.record_id)
     if not hidden:
         return sets
@@ -169,23 +177,23 @@ def _ids(items: Iterable[Item]) -> list[str]:
 
 
 def without_ids(items: Iterable[Item], ids: Collection[str]) -> tuple[Item, ...]:
-    """The items that are not among `ids`."""
+    """Return the items whose id is not among `ids`."""
     return tuple(item for item in items if item.item_id not in ids)
 
 
-def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item, ...]:
-    """The holdout entries with their sources named by item id. A file names a source by that id or
-    by the entry's own key ("17" for gsm8k/17@1c0ffee2); what names no benchmark entry, or several,
-    stays as it is and pairs with nothing.
+def with_source_ids(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item, ...]:
+    """Return the holdout entries with `source_id` replaced by the item id of the source.
+
+    A file names a source by its item id or by the entry's key ("17" for gsm8k/17@1c0ffee2). A name
+    that fits no benchmark entry, or several, stays and pairs with nothing.
     """
     ids_by_name: dict[str, list[str]] = {}
     for item_id in target_ids:
+        key = item_id.split("/", 1)[-1].rsplit("@", 1)[0]
         ids_by_name.setdefault(item_id, []).append(item_id)
-        ids_by_name.setdefault(item_id.split("/", 1)[-1].rsplit("@", 1)[0], []).append(item_id)
-
-    def source_of(item: Item) -> Item:
-        # A name that fits several entries pairs with none.
+        ids_by_name.setdefault(key, []).append(item_id)
+    named = []
+    for item in retro:
         ids = ids_by_name.get(item.source_id or "", [])
-        return replace(item, source_id=ids[0]) if len(ids) == 1 else item
-
-    return tuple(source_of(item) for item in retro)
+        named.append(replace(item, source_id=ids[0]) if len(ids) == 1 else item)
+    return tuple(named)

@@ -1,4 +1,4 @@
-"""The lock of a page: what it claims, and why nothing can be read under it."""
+"""The lock of a page: its claim, how it is stored, and why it may be refused."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from flipcore.store.queries import locks as lock_queries
 
 
 def locked(store: Store, record_id: str, page: str) -> Claim | None:
-    """The claim of the lock that holds for a page of a study; None without one."""
+    """Return the claim of the lock of a study's page; None without a lock."""
     all_locks = lock_queries.locks(store, record_id)
     lock = lock_queries.lock_of_page(store, record_id, page)
     return None if lock is None else claim_of(store, lock, all_locks)
@@ -22,7 +22,7 @@ def locked(store: Store, record_id: str, page: str) -> Claim | None:
 def claim_of(
     store: Store, lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]
 ) -> Claim:
-    """The claim of one lock of a record, with what changed since."""
+    """Return the claim of one lock, which also says what changed since it was stored."""
     is_first = lock_queries.is_before_answers(lock["settings"].get(STATE) or {})
     return locked_claim(
         lock,
@@ -43,19 +43,21 @@ def keep(
     items: Sequence[str] | None = None,
     study_ids: Sequence[str] = (),
 ) -> str:
-    """Store the first lock of a page (`queries.locks.keep_lock`) with the gates of the studies
-    that it reads as they stand now; without `study_ids` the record is the one study."""
-    # A gate that opens later changes nothing under the lock.
-    shut: dict[str, str] = {}
+    """Store the first lock of a page with its settings and the gates that are closed now.
+
+    `study_ids` are the studies that the page reads; by default the record is one study. Returns the
+    lock's id as `queries.locks.keep_lock` does.
+    """
+    # The gates are stored, so that one that opens later changes nothing under the lock.
+    closed_gates: dict[str, str] = {}
     for study_id in study_ids or (record_id,):
-        shut |= reasons(store, study_id)
-    return lock_queries.keep_lock(
-        store, record_id, page, {**settings, CLOSED_GATES: shut}, reviewer, items
-    )
+        closed_gates |= reasons(store, study_id)
+    locked_settings = {**settings, CLOSED_GATES: closed_gates}
+    return lock_queries.keep_lock(store, record_id, page, locked_settings, reviewer, items)
 
 
 def check(store: Store, record_id: str, page: str) -> str:
-    """Say why nothing can be read under this page's lock; "" if its state can be recomputed."""
+    """Say why nothing can be read under a page's lock; "" if its state can be recomputed."""
     lock = lock_queries.lock_of_page(store, record_id, page)
     try:
         lock_queries.sight(store, record_id, lock["lock_id"] if lock else "")

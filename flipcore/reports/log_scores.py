@@ -1,8 +1,7 @@
-"""Scores by a log's own scorers: one for each task, by the scorer and the reducer that
-the log names first.
+"""Scores by a log's own scorers, per task: the scorer and reducer that the log names first lead.
 
-Tasks are never pooled. Where the rows do not hold a score (a corpus measure, a reducer of one's
-own), it is the one that the log reports.
+Tasks are never pooled. Where the rows do not determine a score (a corpus measure, a custom
+reducer), the log's reported score is taken.
 """
 
 import math
@@ -28,19 +27,22 @@ from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import reported
 from flipcore.text.counts import count_of, with_capital
 
-MOST_PASSES = 8
-# The share of items, and of an item's pairs of runs.
-MIXED, FLOOR = "not always alike", "two runs differ"
-MOST_TASKS = 3  # that a headline names
+MOST_PASSES = 8  # the largest k of pass^k
+MIXED = "not always alike"  # the share of items whose runs differ
+FLOOR = "two runs differ"  # the share of an item's pairs of runs that differ
+MOST_TASKS = 3  # most tasks that a headline names
 
 
 @dataclass(frozen=True)
 class TaskScore:
-    """The score of one model on one task, and in one role where the task's items are in several.
-    `scale` is what a score can be, as declared (`is_declared`) or as the rows show it; `n_epochs`
-    the most that an item has, 0 where the score is as the log reports it. Where items were asked in
-    other ways too (`has_versions`), it is of their own prompt. `absent` is the share of calls that
-    have no score, 0 where that does not matter."""
+    """The score of one model on one task.
+
+    `role` is "" unless the task's items are in several roles. `scale` has the ends of the scale, as
+    declared (`is_declared`) or as the rows show. `n_epochs` is the largest number of runs of an
+    item, 0 where the score is the log's reported one. `has_versions` is True where other prompts
+    were asked too; the score is at the own prompt. `absent` is the share of calls without a score,
+    0 where it is too small to matter.
+    """
 
     model: str
     task: str
@@ -58,8 +60,8 @@ class TaskScore:
     absent: float = 0.0
 
     def passes_words(self) -> str:
-        """ "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …"; empty where an item
-        ran once, and of grades."""
+        """Return "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …". "" where each
+        item ran once, and for grades."""
         if not self.passes:
             return ""
         shares = ", ".join(f"{name} {share.text_percent(1)}" for name, share in self.passes)
@@ -71,7 +73,7 @@ class TaskScore:
         return " at the own prompt" if self.has_versions else ""
 
     def words(self) -> str:
-        """ "42% [31, 54] of 50 items, by reward (mean of 4 epochs)"."""
+        """Return "42% [31, 54] of 50 items, by reward (mean of 4 epochs)"."""
         if not self.n_epochs:
             reducer = "" if self.reducer == MEAN else f" ({self.reducer})"
             return (
@@ -82,7 +84,7 @@ class TaskScore:
             return f"not defined by {self.scorer}"
         value = self.mean.text_percent() if self.is_share else self.mean.text()
         if self.scale != (0.0, 1.0):
-            # Rows may lack the ends of a scale that nobody declared.
+            # The rows may not reach the ends of an undeclared scale.
             seen = "" if self.is_declared else " seen"
             value += f" on a scale{seen} from {self.scale[0]:g} to {self.scale[1]:g}"
         items = count_of(self.n_items, "item")
@@ -96,19 +98,19 @@ class TaskScore:
 
     @property
     def verb(self) -> str:
-        """Words before `words`, as in "right on 42% of 50 items"."""
+        """The text before `words`, as in "right on 42% of 50 items"."""
         if math.isnan(self.mean.value):
             return "score"
         return "right on" if self.is_share else "mean score"
 
 
 def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
-    """The scores of each model, task, scorer and reducer, in the log's order; empty where no log's
-    scorer scored."""
+    """Return the score per model, task, scorer and reducer, in the log's order. Empty for studies
+    without a log's scorers."""
     if not study.scorers:
         return []
     scorers = [str(scorer["scorer"]) for scorer in study.scorers]
-    # What else was read tells a call that failed from one that this scorer was not meant for.
+    # Other extractors' rows tell failed calls from calls that a scorer was not meant for.
     extractors = [part.name for part in study.extractors]
     frame = queries.scores(store, study_id, list(dict.fromkeys([*scorers, *extractors])))
     frame = queries.with_failed_calls(frame, store, study_id)
@@ -117,7 +119,7 @@ def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]], study: Study) -> list[TaskScore]:
-    """The same from rows of model, task, item_id, role, extractor, score and family."""
+    """Return the scores of rows with model, task, item_id, role, extractor, score and family."""
     return list(_scores(pd.DataFrame(rows), study.scorers, reported(study))) if rows else []
 
 
@@ -129,7 +131,7 @@ def _scores(
     models = list(dict.fromkeys([*frame["model"], *(row["model"] for row in reported_scores)]))
     stated: dict[tuple[str, ...], Any] = {}
     for row in reported_scores:
-        # An import calls a log's readout so where an extractor has its name already.
+        # An import adds "(log)" where an extractor already has the readout's name.
         for name in (row["readout"], f"{row['readout']} (log)"):
             key = (row["model"], row["task"], name, row.get("reducer") or MEAN)
             stated.setdefault(key, row["value"])
@@ -137,16 +139,15 @@ def _scores(
     for scorer in scorers:
         task, name = str(scorer["task"]), str(scorer["scorer"])
         reducer = str(scorer.get("reducer", MEAN))
-        asked_of_task = by_task.get(task, frame.iloc[:0])
-        of_task = asked_of_task[asked_of_task["extractor"] == name]
+        task_rows = by_task.get(task, frame.iloc[:0])
         for model in models:
-            part = of_task[of_task["model"] == model]
-            # The rows come before what the log reports of them.
+            asked = task_rows[task_rows["model"] == model]
+            part = asked[asked["extractor"] == name]
+            # A score that the rows determine replaces the reported one.
             if part["score"].notna().any() and is_known(reducer) and scorer.get("of_rows", True):
-                roles, asked = list(part["role"].unique()), asked_of_task["model"] == model
+                roles = list(part["role"].unique())
                 for role in roles:
-                    scored = part[part["role"] == role]
-                    asked_in_role = asked_of_task[asked & (asked_of_task["role"] == role)]
+                    scored, asked_in_role = part[part["role"] == role], asked[asked["role"] == role]
                     shown_role = str(role) if len(roles) > 1 else ""
                     yield _score(scored, asked_in_role, model, shown_role, scorer)
                 continue
@@ -178,6 +179,7 @@ def _score(
     by_item = item_scores(part["score"], part["item_id"], reducer)
     clusters = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
+    # Values 0 and 1 are a share of right answers only where higher is better.
     are_verdicts = scale == (0.0, 1.0) and bool(part["score"].dropna().isin((0.0, 1.0)).all())
     is_share = are_verdicts and not str(scorer["scorer"]).endswith(LOWER_IS_BETTER)
     mean = accuracy(by_item, clusters) if is_share else _grade(by_item, clusters, scale)
@@ -210,13 +212,14 @@ def _bounded(
     is_share: bool,
     scale: tuple[float, float],
 ) -> tuple[Estimate, float]:
-    """The mean with limits that allow for calls that failed, and their share; both as they were
-    where that does not matter.
+    """Return the mean with limits that allow for failed calls, and the share of these calls.
 
-    A call failed where the scorer's row has no score, or where nothing at all was read of an item.
+    Where they do not matter, return the mean as it is and 0. A call failed where the scorer's row
+    has no score, or where no extractor read anything of the item.
     """
     is_read = asked["score"].notna().groupby(asked["item_id"]).any()
-    lost = [item for item in is_read.index[~is_read] if item not in set(part["item_id"])]
+    scored_items = set(part["item_id"])
+    lost = [item for item in is_read.index[~is_read] if item not in scored_items]
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
     n_absent = int(part["score"].isna().sum()) + len(lost) * n_epochs
     # Without limits there is nothing to widen.
@@ -232,6 +235,7 @@ def _bounded(
         families = filled.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
         ends.append(accuracy(by_item, families) if is_share else _grade(by_item, families, scale))
     shift = max(abs(end.value - mean.value) for end in ends)
+    # A 95% interval is about four standard errors wide.
     se = (mean.high - mean.low) / 4
     if not absence_matters(share, shift, se):
         return mean, 0.0
@@ -239,7 +243,7 @@ def _bounded(
 
 
 def _grade(by_item: pd.Series, families: pd.Series, scale: tuple[float, float]) -> Estimate:
-    """The mean with the limits of a score in one wording."""
+    """Return the mean of grades with the limits of a score in one wording."""
     rows = pd.DataFrame(
         {
             "item_id": by_item.index,
@@ -255,16 +259,17 @@ def _grade(by_item: pd.Series, families: pd.Series, scale: tuple[float, float]) 
 def _passes(
     part: pd.DataFrame, families: pd.Series, n_epochs: int
 ) -> Iterator[tuple[str, Estimate]]:
-    """pass^k, the chance that k runs of an item are all right, for each k; pass@k, that one of them
-    is, for the most; how many items were not always alike, and how often two runs of one differ."""
-    for k in range(1, min(n_epochs, MOST_PASSES) + 1):
+    """Yield pass^k per k, pass@k for the largest k, and how far runs of an item differ. pass^k is
+    the chance that k runs of an item are all right, pass@k that at least one is."""
+    largest_k = min(n_epochs, MOST_PASSES)
+    for k in range(1, largest_k + 1):
         by_item = item_scores(part["score"], part["item_id"], f"pass_hat_{k}").dropna()
         yield f"pass^{k}", accuracy(by_item, families.reindex(by_item.index))
-    # Of an item with fewer runs neither is known; a reducer calls it right for want of a failure.
+    # For an item with fewer than k runs pass@k is unknown, but the reducer would call it right.
     n_runs = part["score"].notna().groupby(part["item_id"]).sum()
-    by_item = item_scores(part["score"], part["item_id"], f"pass_at_{k}")
-    by_item = by_item[n_runs.reindex(by_item.index) >= k]
-    yield f"pass@{k}", accuracy(by_item, families.reindex(by_item.index))
+    by_item = item_scores(part["score"], part["item_id"], f"pass_at_{largest_k}")
+    by_item = by_item[n_runs.reindex(by_item.index) >= largest_k]
+    yield f"pass@{largest_k}", accuracy(by_item, families.reindex(by_item.index))
     by_item = item_scores(part["score"], part["item_id"])
     by_item = by_item[n_runs.reindex(by_item.index) > 1]
     is_mixed = ((by_item > 0) & (by_item < 1)).astype(float)
@@ -273,23 +278,23 @@ def _passes(
     right = item_scores(part["score"], part["item_id"], "pass_hat_1")
     twice_right = item_scores(part["score"], part["item_id"], "pass_hat_2")
     by_item = 2 * (right - twice_right).dropna()
-    # As the noise floor of an audit, which it is.
+    # The same interval as that of an audit's noise floor, because it is the same quantity.
     yield FLOOR, mean_interval(by_item, families.reindex(by_item.index))
 
 
 def leading(scores: Sequence[TaskScore], model: str) -> list[TaskScore]:
-    """The headline of each task (and role) of a model: its first scorer and reducer."""
+    """Return a model's leading score per task and role: by the task's first scorer and reducer."""
     first: dict[tuple[str, str], TaskScore] = {}
     scorer_of: dict[str, str] = {}
     for score in scores:
-        # Another scorer of the task never leads, not even in a role that the first did not score.
+        # A later scorer never leads, even in a role that the task's first scorer did not score.
         if score.model == model and scorer_of.setdefault(score.task, score.scorer) == score.scorer:
             first.setdefault((score.task, score.role), score)
     return list(first.values())
 
 
 def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Claim:
-    """The sentence of a model's scores, a task after the other; `prefix` stands before it."""
+    """Word a model's scores, one sentence per task; `prefix` comes first."""
     first = leading(scores, model)
     has_tasks = len({score.task for score in first}) > 1
     sentences = []
@@ -298,10 +303,10 @@ def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Cl
         if score.role:
             labels.append(score.role.replace("_", " "))
         label = f"{', '.join(labels)}: " if labels else ""
-        words = f"{score.verb} {score.words()}."
+        sentence = f"{score.verb} {score.words()}."
         if not label and not prefix:
-            words = with_capital(words)
-        sentences.append(f"{label}{words}")
+            sentence = with_capital(sentence)
+        sentences.append(f"{label}{sentence}")
         if score.absent:
             sentences.append(absence_words(score.absent))
     if len(first) > MOST_TASKS:

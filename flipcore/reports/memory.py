@@ -1,5 +1,7 @@
-"""Every memorization test of a study and its verdict: one family, for page, card, command line and
-export alike."""
+"""Every memorization test of a study with its verdict, corrected as one family.
+
+The last part tests the decisions where the truth is known, because training doses were controlled.
+"""
 
 import json
 import math
@@ -56,6 +58,7 @@ from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.text.counts import with_capital
 from flipcore.text.dates import span
 
+# Why nothing is claimed of a detector that the study does not declare.
 OUTSIDE = (
     "the study does not declare this detector, so it stands outside the family over which the error"
     " rate holds. A study that names it under detectors, beside the others, counts it."
@@ -64,10 +67,10 @@ LACKING = (
     "The study declares the detector {name}, and no package here offers it; the others are"
     " corrected for it all the same."
 )
-REWRITING = "numeric_resample"  # where to look first for a break
-SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
+REWRITING = "numeric_resample"  # the axis on which `break_to_open` looks for a wrong answer
+SHOWN_DETAILS = 1  # number of a test's further claims in its sentence
 _TASKS = {axis.name: axis.task for axis in AXES}
-# The kinds of items, in the order in which they are shown.
+# Kind of item -> its plural on screen, in the order in which kinds are shown.
 NAMES = {
     "number": "problems",
     "choice": "choices",
@@ -79,10 +82,12 @@ NAMES = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Measurement(Evidence):
-    """One detector's evidence on the items of one `kind`, or the `problem` that kept it from any.
-    `detector` is its title, `name` that of the plug-in, `reads` its kind of evidence; `axis` and
-    `measure` are what it was read from. `is_outside`: the study does not declare the detector;
-    `is_lacking`: it does, and the detector is not installed here."""
+    """One detector's evidence on the items of one `kind`, or the `problem` that prevented it.
+
+    `detector` is its title on screen, `name` the plug-in's name and `reads` its kind of evidence.
+    `axis` and `measure` are the answers that it used. `is_outside` is True where the study does not
+    declare the detector, `is_lacking` where it does but the detector is not installed here.
+    """
 
     kind: str
     detector: str
@@ -96,21 +101,23 @@ class Measurement(Evidence):
 
 
 def pearl_setting(study: Study, model: str, metric: str, axis_name: str = BitFlip.name) -> Setting:
-    """Everything that PEARL's alpha depends on, as the study declares it."""
+    """Return all settings that PEARL's alpha depends on, as the study declares them."""
     axis = next((part.params for part in study.axes if part.name == axis_name), {})
-    params = next((part.params for part in study.extractors if part.name == metric), {})
+    extractor = next((part.params for part in study.extractors if part.name == metric), {})
+    # Defaults are those of the axis and of the extractor.
+    levels_pct = axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0))
     return Setting(
         model,
         _TASKS[axis_name],
         metric,
-        params.get("compressor", "xz"),
-        tuple(map(float, axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))),
+        extractor.get("compressor", "xz"),
+        tuple(map(float, levels_pct)),
         int(axis.get("n_samples", 10)),
     )
 
 
 def settings_of(detector: Detector, study: Study, model: str) -> dict[str, Any]:
-    """The study's settings that a detector's analysis depends on."""
+    """Return the keyword arguments that a detector's analysis takes from the study."""
     if not isinstance(detector, Pearl):
         return {}
     return {"setting": pearl_setting(study, model, detector.measure, detector.axis)}
@@ -119,8 +126,8 @@ def settings_of(detector: Detector, study: Study, model: str) -> dict[str, Any]:
 def detector_measurements(
     frame: pd.DataFrame, members: Members, declared: Collection[str] = SHIPPED
 ) -> list[Measurement]:
-    """Measure with every detector on every kind of item that is compared, in the product's order;
-    what was not asked is left out. `declared` is the family of the study."""
+    """Measure with every detector on every kind of item that has controls. Detectors whose answers
+    were not asked for are left out. `declared` are the detectors of the study's family."""
     measurements: list[Measurement] = []
     installed = {detector.name for detector in detectors()}
     lacking = [name for name in declared if name not in installed]
@@ -129,21 +136,17 @@ def detector_measurements(
         item_roles, control_roles = frames.roles_of(part)
         if item_roles and control_roles:
             measurements += _of_kind(kind, part, item_roles, control_roles, members, declared)
-            # A declared detector that is not here stays in the family, so that the p-values of the
-            # others do not depend on the machine that computes them.
+            # A declared detector that is not installed stays in the family. So the p-values of the
+            # other detectors do not depend on the machine that computes them.
             for name in lacking:
-                problem = LACKING.format(name=name)
-                measurements.append(
-                    Measurement(
-                        kind=kind, detector=name, name=name, problem=problem, is_lacking=True
-                    )
-                )
+                named = partial(Measurement, kind=kind, detector=name, name=name)
+                measurements.append(named(problem=LACKING.format(name=name), is_lacking=True))
     return measurements
 
 
 def kinds_in(frame: pd.DataFrame) -> list[str]:
-    """The sets that are compared (`frames.compared_sets`): kinds of items in the product's order,
-    or tasks in the recording's."""
+    """Return the sets that are compared (`frames.compared_sets`). They are kinds of items in the
+    order of `NAMES`, then a recording's tasks in its own order."""
     kinds = list(dict.fromkeys(frame["kind"]))
     shipped = [kind for kind in NAMES if kind in kinds]
     return [*shipped, *(kind for kind in kinds if kind not in NAMES)]
@@ -163,10 +166,11 @@ def _of_kind(
             evidence = detector.evidence(frame, item_roles, control_roles, members)
         except BadInput as error:
             problem = str(error)
-        except Exception as error:  # the detector of a package may raise anything
+        # A detector of another package may raise anything.
+        except Exception as error:
             problem = DETECTORS.failure(detector.name, error)
         if evidence is None and not problem:
-            continue  # these items were not asked for it at all
+            continue  # the study did not ask these items what the detector needs
         yield Measurement(
             **vars(evidence or Evidence()),
             kind=kind,
@@ -176,17 +180,18 @@ def _of_kind(
             problem=problem,
             name=detector.name,
             is_outside=detector.name not in declared,
-            # Detectors that read one thing count as one kind of evidence.
+            # Detectors with an equal `reads` count as one kind of evidence.
             reads=detector.reads or detector.title,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryTest:
-    """Verdict of one detector on the items of one kind, with what more may be said and its numbers.
+    """Verdict of one detector on the items of one kind, with further claims and its numbers.
 
-    The claim rests on a p that Holm corrected over `n_family` tests. `score` is the published score
-    of the same items: a drop gap is said together with it.
+    Holm corrects the claim's p over `n_family` tests. `score` is the published score of the same
+    items, which a drop gap's sentence mentions; None without one. `measurement` is None where
+    nothing was measured.
     """
 
     items: str
@@ -205,8 +210,11 @@ class MemoryTest:
 
     @property
     def effect(self) -> Estimate:
-        """The difference of the items from their controls: a gap, or the share of a set beyond the
-        controls' mark down to its one-sided 95% lower limit; missing where nothing was tested."""
+        """The difference of the items from their controls; missing where nothing was tested.
+
+        It is a gap, or the share of the items beyond the controls' mark with its one-sided 95%
+        lower limit.
+        """
         if self.measurement is None:
             return missing()
         if decided := self.measurement.gap or self.measurement.score:
@@ -227,7 +235,7 @@ class MemoryTest:
 
     @property
     def is_share(self) -> bool:
-        """True where `effect` is the share of a set beyond the controls' mark, and no gap."""
+        """True where `effect` is the share of items beyond the controls' mark, not a gap."""
         measurement = self.measurement
         if measurement is None or measurement.gap or measurement.score:
             return False
@@ -235,8 +243,8 @@ class MemoryTest:
 
     @property
     def n_controls(self) -> int | None:
-        """Count the controls that items were compared with; None where nothing was tested."""
-        # Each kind of test counts them under a name of its own.
+        """Number of controls in the comparison; None where nothing was tested."""
+        # Each kind of test stores this number under its own name.
         for name in ("n_control", "n_controls", "n_non_members"):
             if name in self.numbers:
                 return int(self.numbers[name])
@@ -244,18 +252,18 @@ class MemoryTest:
 
     @property
     def chance(self) -> float:
-        """The effect that is expected where nothing was memorized."""
+        """The effect that is expected without memorization."""
         test = self.measurement.set_test if self.measurement else None
         return test.chance / test.n if test and test.n else 0.0
 
     @property
     def sentence(self) -> str:
-        """The verdict and what more is claimed, as text."""
-        more = [claim.text for claim in self.further[:SHOWN_DETAILS] if claim.is_made]
-        return " ".join([self.claim.text, *more])
+        """The verdict and the first of the further claims, where it is made."""
+        further = [claim.text for claim in self.further[:SHOWN_DETAILS] if claim.is_made]
+        return " ".join([self.claim.text, *further])
 
     def rows(self, model: str) -> Iterator[Row]:
-        """Estimates of the test; without any, a row of what is missing, with verdict and n."""
+        """Yield one row per estimate; a test without estimates has one row with a missing value."""
         place = {
             "model": model,
             "items": self.items,
@@ -270,9 +278,9 @@ class MemoryTest:
                 has_estimate = True
                 yield Row(model, where, name, number, self.claim, place, p=p)
         if not has_estimate:
-            of_set = missing(int(self.numbers.get("n", 0)), note="A test of the whole set.")
+            lacking = missing(int(self.numbers.get("n", 0)), note="A test of the whole set.")
             quantity = "test of the set"
-            yield Row(model, where, quantity, of_set, self.claim, place, p=p, is_repeated=True)
+            yield Row(model, where, quantity, lacking, self.claim, place, p=p, is_repeated=True)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -291,25 +299,28 @@ class MemoryTest:
 def members_of(
     study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None, model: str = ""
 ) -> Members:
-    """Controls by declaration and items, and those newer than the model's training."""
+    """Return what is known of the controls and of the items' membership in the training. Without
+    `items` only the study's declaration counts."""
     control = study.control if study else OTHER_CONTROL
-    declared = study is not None and study.unpublished_control
+    is_unpublished = study is not None and study.unpublished_control
     if items is None:
-        return Members(control, is_unpublished=declared)
+        return Members(control, is_unpublished=is_unpublished)
     card = model_cards().get(model)
     newer = newer_items(items, card.cutoff) if card and card.cutoff else ()
     unread = _unread_by_pocket(items) if card and card.backend == _POCKET else frozenset()
-    return replace(members(items, control, pairs, newer), unread=unread, is_unpublished=declared)
+    known = members(items, control, pairs, newer)
+    return replace(known, unread=unread, is_unpublished=is_unpublished)
 
 
-_POCKET = "pocket"  # the kind of the pocket model, and how the names of its own data sets begin
+_POCKET = "pocket"  # the pocket model's backend, and the first word of its own datasets' ids
 
 
 def _unread_by_pocket(items: pd.DataFrame) -> frozenset[str]:
-    """Items of the pocket model's own data sets that its training, which is known, did not hold."""
+    """Return the items of the pocket model's own datasets that its training did not contain."""
     unread = set()
-    for item_id, stored in zip(items["item_id"], items["meta"], strict=True):
-        meta = json.loads(stored) if isinstance(stored, str) and stored else stored
+    for item_id, stored_meta in zip(items["item_id"], items["meta"], strict=True):
+        is_text = isinstance(stored_meta, str) and stored_meta
+        meta = json.loads(stored_meta) if is_text else stored_meta
         is_own = str(item_id).startswith(f"{_POCKET}_") and isinstance(meta, Mapping)
         if is_own and meta.get("dose") == 0:
             unread.add(str(item_id))
@@ -319,9 +330,12 @@ def _unread_by_pocket(items: pd.DataFrame) -> frozenset[str]:
 def measurements_of(
     frame: pd.DataFrame, study: Study, items: pd.DataFrame | None = None, pairs: Pairs | None = None
 ) -> dict[str, list[Measurement]]:
-    """Measure every model of `frame`, everything that the models answered
-    (`queries.readouts(..., everything=True)`), with every detector. `items` are the study's,
-    `pairs` those stored of its items. A model's list is empty where nothing is compared."""
+    """Measure every model with every detector; model -> measurements.
+
+    `frame` has all readouts (`queries.readouts(..., everything=True)`). `items` are the study's,
+    `pairs` the stored pairs of items and controls. A model's list is empty where nothing is
+    compared.
+    """
     frame = frames.compared_sets(frames.with_reference(frame, study), study)
     by_model = {}
     for name, part in frame.groupby("model", sort=False):
@@ -337,10 +351,12 @@ def family_tests(
     closed_gates: Mapping[str, str],
     margin: float = MARGIN,
 ) -> dict[str, list[MemoryTest]]:
-    """All declared detectors of all models as one family by Holm: whoever looks at one model could
-    have looked at another. A closed gate withholds its claims and leaves the family as it is. A
-    detector that is not installed here is a member all the same, with the p that costs the others
-    most."""
+    """Test all declared detectors of all models as one family (Holm); model -> tests.
+
+    Models share a family because a reader may look at any of them. A closed gate withholds claims
+    but does not shrink the family. A detector that is not installed counts as p = 1, which corrects
+    the others most.
+    """
     one_sided: dict[tuple[str, int], float] = {}
     sets: dict[tuple[str, int], float] = {}
     for model, measurements in by_model.items():
@@ -351,7 +367,7 @@ def family_tests(
                 one_sided[model, i] = _one_sided_p(measurement)
             if measurement.set_test is not None or measurement.is_lacking:
                 sets[model, i] = _set_p(measurement)
-    # A gap is claimed at .025 on one side, so its p counts double beside those of sets.
+    # A gap is claimed at .025 one-sided and a set at .05, so the p of a gap is doubled.
     doubled, single = adjusted(list(one_sided.values()), list(sets.values()))
     p_of = dict(zip([*one_sided, *sets], [*doubled, *single], strict=True))
     n_family = n_tests(list(p_of.values()))
@@ -367,7 +383,7 @@ def family_tests(
         for i, measurement in enumerate(measurements):
             p, score = p_of.get((model, i), math.nan), scores.get(measurement.kind)
             test = _test(measurement, score, control, p, n_family, closed_gates, margin)
-            # Training by reinforcement moves losses, so that none shown there rules out nothing.
+            # Reinforcement learning shifts losses, so "none shown" by losses rules out nothing.
             if is_after_rl and measurement.reads == Loss.reads:
                 test = replace(test, claim=after_rl(test.claim))
             tests[model].append(test)
@@ -375,8 +391,8 @@ def family_tests(
 
 
 def moved_p(family: Mapping[str, Sequence[MemoryTest]], moved: MemoryTest, p: float) -> float:
-    """Holm's p, over the same `family`, of a detector whose cut-off was moved: `p` is that of the
-    largest excess over all of its cut-offs, and takes the place of its own."""
+    """Return the Holm-corrected p of a detector whose cut-off was moved. `p` is that of the largest
+    excess over all cut-offs of `moved`; it replaces the detector's own p in `family`."""
     gaps, sets = [], []
     for test in chain.from_iterable(family.values()):
         measurement = test.measurement
@@ -392,28 +408,29 @@ def moved_p(family: Mapping[str, Sequence[MemoryTest]], moved: MemoryTest, p: fl
 def with_gap(
     measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision
 ) -> list[Measurement]:
-    """The family with one drop gap read by another extractor; it comes first."""
-    first, unmoved = None, []
+    """Return the measurements with `gap` in place of the drop gap on the axis `operator`. The
+    measurement with the new gap comes first."""
+    replaced, others = None, []
     for measurement in measurements:
-        is_moved = measurement.kind == kind and measurement.axis == operator
-        if not is_moved or measurement.gap is None:
-            unmoved.append(measurement)
-        elif first is None:
-            first = replace(measurement, gap=gap)
-    if first is None:
-        title = f"drop gap, {operator}"
-        first = Measurement(kind=kind, detector=title, axis=operator, gap=gap, reads=DropGap.reads)
-    return [first, *unmoved]
+        is_on_axis = measurement.kind == kind and measurement.axis == operator
+        if not is_on_axis or measurement.gap is None:
+            others.append(measurement)
+        elif replaced is None:
+            replaced = replace(measurement, gap=gap)
+    if replaced is None:
+        title, reads = f"drop gap, {operator}", DropGap.reads
+        replaced = Measurement(kind=kind, detector=title, axis=operator, gap=gap, reads=reads)
+    return [replaced, *others]
 
 
 def _one_sided_p(measurement: Measurement) -> float:
-    """The p of a drop gap or a published score, which are claimed at .025."""
+    """Return the p of a drop gap or a published score; NaN where its claim is withheld."""
     decided = measurement.gap or measurement.score
     return math.nan if decided is None or decided.withheld else decided.p
 
 
 def _set_p(measurement: Measurement) -> float:
-    """NaN where no claim could be made of the set, so that it is no member of the family."""
+    """Return the p of a set; NaN where no claim could be made, so that the family leaves it out."""
     test = measurement.set_test
     if measurement.is_lacking:
         return 1.0
@@ -431,10 +448,11 @@ def _test(
     closed_gates: Mapping[str, str],
     margin: float,
 ) -> MemoryTest:
+    """Word the verdict of a measurement; `p` is the corrected one, NaN outside the family."""
     items, numbers = NAMES.get(measurement.kind, measurement.kind), dict(measurement.numbers)
     why_not = OUTSIDE if measurement.is_outside else closed_gates.get(measurement.axis, "")
     p_value = None if math.isnan(p) else p
-    verdict = partial(
+    make_test = partial(
         MemoryTest,
         items=items,
         detector=measurement.detector,
@@ -447,18 +465,19 @@ def _test(
         elif measurement.gap:
             claim = gap_claim(measurement.gap, margin, p_value, n_family, score)
         numbers |= {"p": _one_sided_p(measurement), "p_adjusted": p}
-        return verdict(claim=claim.not_claimed(why_not), numbers=numbers, score=score)
+        return make_test(claim=claim.not_claimed(why_not), numbers=numbers, score=score)
     if measurement.curve:
         numbers["p"] = measurement.curve.p
         claim = curve_claim(measurement.curve)
-        return verdict(claim=claim.not_claimed(why_not), numbers=numbers)
+        return make_test(claim=claim.not_claimed(why_not), numbers=numbers)
     test = measurement.set_test
     if test is None:
         claim = description(measurement.problem, "not computed")
-        return verdict(claim=claim.not_claimed(measurement.problem), numbers=numbers)
+        return make_test(claim=claim.not_claimed(measurement.problem), numbers=numbers)
     claim = set_claim(test, items, control, p_value, n_family, templated=measurement.templated)
     claim = claim.not_claimed(measurement.withheld).not_claimed(why_not)
-    claim = replace(claim, detail=" ".join(filter(None, (claim.detail, measurement.cut))))
+    details = [text for text in (claim.detail, measurement.cut) if text]
+    claim = replace(claim, detail=" ".join(details))
     further = [at_least_claim(test, claim, items)]
     if measurement.names_items:
         further.append(named_claim(measurement.n_named, claim, items))
@@ -470,11 +489,11 @@ def _test(
         "by_chance": test.chance,
         "share_at_least": test.share_least,
     }
-    return verdict(claim=claim, further=tuple(further), numbers=numbers)
+    return make_test(claim=claim, further=tuple(further), numbers=numbers)
 
 
 def why_no_test(frame: pd.DataFrame) -> str:
-    """Say why a study has no test of memory, and what it needs."""
+    """Say why a study has no test of memory, and how to get one."""
     if frame.empty:
         return "No detector was run: no answer has come back yet."
     item_roles, control_roles = frames.roles_of(frame)
@@ -491,45 +510,47 @@ def why_no_test(frame: pd.DataFrame) -> str:
 
 
 def _no_rewriting(frame: pd.DataFrame) -> str:
-    """Say what a log lacks whose items have roles: the name of its rewriting, or the published
-    wording; "" where neither."""
+    """Say how to import a log so that its rewriting or published wording is known. "" where nothing
+    was changed, and where both are known already."""
     rewritings = [detector.axis for detector in detectors() if isinstance(detector, DropGap)]
     is_base = frame["variant"] == BASE
     changes = [axis for axis in frame["axis"][~is_base].unique() if axis and axis != IDENTITY]
     no_bases = {*changes, *rewritings, IDENTITY}
     bases = [axis for axis in frame["axis"][is_base].unique() if axis not in no_bases]
-    words = []
+    corrections = []
     if changes and not set(changes) & set(rewritings):
-        words.append(f"axis:{changes[0]}=paraphrase")
+        corrections.append(f"axis:{changes[0]}=paraphrase")
     if bases:
-        words.append(f"axis:{bases[0]}=identity")
-    if not changes or not words:
+        corrections.append(f"axis:{bases[0]}=identity")
+    if not changes or not corrections:
         return ""
     return (
         "No detector was run: a rewriting is compared with the published wording. The study's"
         f" changes are {', '.join(changes)}; the rewritings that detectors compare are"
         f" {', '.join(rewritings)}. Say when importing which is which, for example --map"
-        f" {' '.join(words)}, and what the controls are: control=random, paired or other."
+        f" {' '.join(corrections)}, and what the controls are: control=random, paired or other."
     )
 
 
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
-    """The line above the table: which kinds of evidence see memory, in how many benchmark items of
-    which of the `compared_sets`. A set that no detector was run on, for want of controls, is named
-    apart: nothing was looked for there. Where every test is withheld, so is the line."""
+    """Word the headline of one model: which kinds of evidence show memory, in which size_of.
+
+    Sets without controls are named in the small line, because no detector ran on them. The claim is
+    withheld where every test is.
+    """
     item_roles, control_roles = frames.roles_of(frame)
-    n = frame[frame["role"].isin(item_roles)].groupby("kind")["item_id"].nunique()
-    sets = {}
+    n_items = frame[frame["role"].isin(item_roles)].groupby("kind")["item_id"].nunique()
+    size_of = {}
     for kind in kinds_in(frame):
-        if kind in n.index:
-            size = f"{n[kind]:,} {NAMES.get(kind, f'items of {kind}')}"
-            sets[NAMES.get(kind, kind)] = size
+        if kind in n_items.index:
+            size = f"{n_items[kind]:,} {NAMES.get(kind, f'items of {kind}')}"
+            size_of[NAMES.get(kind, kind)] = size
     witnesses: list[Witness] = []
     memory_claims: list[Claim] = []
     tested: set[str] = set()
     for test in tests:
         measurement = test.measurement
-        if test.items not in sets or (measurement and measurement.is_outside):
+        if test.items not in size_of or (measurement and measurement.is_outside):
             continue
         tested.add(test.items)
         evidence = measurement.reads if measurement else test.detector
@@ -537,33 +558,33 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
         # A higher published score may have other reasons than memory.
         if test.claim.assertion is not SCORE_HIGHER:
             memory_claims.append(test.claim)
-    tested = tested or set(sets)
-    tested_sets = {name: size for name, size in sets.items() if name in tested}
+    tested = tested or set(size_of)
+    tested_sets = {name: size for name, size in size_of.items() if name in tested}
     n_controls = frame[frame["role"].isin(control_roles)]["item_id"].nunique()
     claim = summary_claim(witnesses, tested_sets, n_controls)
-    # Where nothing could be tested, nothing is absent.
+    # Where every test is withheld, "none shown" would claim too much.
     if claim.outcome == "none shown" and all(claimed.withheld for claimed in memory_claims):
         withheld = memory_claims[0].withheld
         claim = claim.not_claimed(
             f"memory in the {' and '.join(tested_sets.values())} cannot be judged yet."
             f" {with_capital(withheld)}"
         )
-    untested = " and ".join(size for name, size in sets.items() if name not in tested)
+    untested = " and ".join(size for name, size in size_of.items() if name not in tested)
     if not untested:
         return claim
     return replace(claim, detail=f"{claim.detail} No detector was run on the {untested}.")
 
 
-# A detector reports one of these; the first that it has is drawn.
+# Names of the estimate that the figure draws; a detector has at most one of them.
 _DRAWN = ("gap", "score_gap", "rate")
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryReport(Answer):
-    """Every test of memory of each model, one family over all models.
+    """Every test of memory of each model, corrected as one family over all models.
 
-    `summaries` say which kinds of evidence agree, of each model that has tests; `why_none` what
-    keeps a model from having any.
+    `summaries` is model -> which kinds of evidence agree, for models with tests. `why_none` says
+    why there is no test, "" otherwise.
     """
 
     tests: Mapping[str, Sequence[MemoryTest]]
@@ -584,7 +605,7 @@ class MemoryReport(Answer):
 
     @property
     def figures(self) -> Mapping[str, FigureOf]:
-        """Gaps and rates of the detectors that have one."""
+        """The figure of the detectors that have a gap or a rate."""
         estimates: list[tuple[str, Estimate]] = []
         for test in chain.from_iterable(self.tests.values()):
             key = next((key for key in _DRAWN if key in test.numbers), "")
@@ -615,14 +636,14 @@ class MemoryReport(Answer):
         }
 
     def find_model(self, model: str) -> "MemoryReport":
-        """Return the tests of one model, corrected over all models as here."""
+        """Return the tests of one model; their p-values stay corrected over all models."""
         return replace(self, tests={model: self.tests.get(model, ())})
 
 
 def memory_report(
     tests: Mapping[str, Sequence[MemoryTest]], frame: pd.DataFrame, study: Study
 ) -> MemoryReport:
-    """Report the tests of each model of `frame`, everything that the models answered."""
+    """Report the tests of each model; `frame` has all readouts of the study."""
     summaries = {}
     for model, own_tests in tests.items():
         if own_tests:
@@ -632,8 +653,8 @@ def memory_report(
 
 
 def break_to_open(frame: pd.DataFrame) -> dict[str, str] | None:
-    """{item, axis, readout} of a judged item that is answered right as published and wrong with
-    other numbers; None without."""
+    """Return {item, axis, readout} of an item that the model answers wrong with other numbers. Its
+    published wording was answered right. None where there is no such item."""
     if frame.empty:
         return None
     is_first = frame["model"] == frame["model"].iloc[0]
@@ -649,9 +670,9 @@ def break_to_open(frame: pd.DataFrame) -> dict[str, str] | None:
 
 
 def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:
-    """The items published after all of a training cut-off (ISO: a year, a month or a day). `items`
-    has item_id and published."""
-    # A cut-off may be a month or a year: an item within it may have been read.
+    """Return the items that were published after a training cut-off. `cutoff` is an ISO year, month
+    or day; `items` has item_id and published."""
+    # Items within the month or year of the cut-off may have been in the training.
     _, last_day = span("training cut-off", cutoff)
     newer = set()
     published = pd.to_datetime(items["published"], errors="coerce")
@@ -664,12 +685,13 @@ def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:
 def fresh_control_warning(
     items: pd.DataFrame, control_ids: Collection[str], doses: Mapping[str, int], cutoff: str | None
 ) -> str:
-    """Warn of too few unseen controls; "" where at least `FEWEST_CONTROLS` were published after the
-    model's training cut-off, or are of dose 0 by their own data.
+    """Warn of too few controls that the model cannot have seen; "" where there are enough.
 
-    `items` has item_id and published; `cutoff` is the model's, ISO, or None."""
-    # On a real model fresh problems showed the same gap between published wording and paraphrase
-    # as GSM8K, so without them wording passes for memory.
+    A control counts where it was published after `cutoff` (ISO, None where unknown) or where its
+    dose is 0. `items` has item_id and published.
+    """
+    # A real model showed the same gap between published wording and paraphrase on fresh problems
+    # as on GSM8K. Without fresh controls an effect of wording would look like memory.
     newer = newer_items(items, cutoff) if cutoff else ()
     n = sum(item_id in newer or doses.get(item_id) == 0 for item_id in control_ids)
     if n >= FEWEST_CONTROLS:
@@ -682,13 +704,13 @@ def fresh_control_warning(
     )
 
 
-# The product's own decision where the truth is known: how often it says memory of items that were
-# read, and of items that never were. For the model card, the Ground truth tab and the tests alike.
+# Decisions where the truth is known: how often items that the training contained are called memory,
+# and items that it did not contain. For the model card, the Ground truth tab and tests.
 
-SCORE = "published score"  # how the name of one begins
-CLEAN_SET = 40  # never-seen items in one set that could be accused
-Tested = Callable[[np.ndarray, np.ndarray], SetTest]
-DROP = "drop"  # how the name of a drop gap begins
+SCORE = "published score"  # names of detectors by published scores begin so
+DROP = "drop"  # names of drop gaps begin so
+CLEAN_SET = 40  # number of never-seen items in one set that the detector must not call memory
+SetTester = Callable[[np.ndarray, np.ndarray], SetTest]
 
 
 def record(
@@ -696,69 +718,84 @@ def record(
     never: np.ndarray,
     fresh: np.ndarray,
     by_dose: Mapping[int, np.ndarray],
-    tested: Tested = set_test,
+    run_test: SetTester = set_test,
 ) -> Record:
-    """The decision for one detector: the items of each dose, and sets of `CLEAN_SET` fresh items,
-    against the `never` seen. Scores are large where memory is suspected; NaN leaves. Those of a
-    drop gap, by name, are drops and decided as a gap, those of a published score are right or
-    wrong; all others are decided as a set, by the detector's own test (`tested`). The controls are
-    a random split of what was made alike."""
-    decide = decision(name, tested)
+    """Decide with one detector on the items of each dose and on sets of fresh items.
+
+    Parameters
+    ----------
+    name : the detector's name, which tells how it decides (`decision`).
+    never : scores of never-seen items, the controls; a random split of items made alike.
+    fresh : scores of further never-seen items, decided in sets of `CLEAN_SET`.
+    by_dose : number of times that the training contained an item -> scores of such items.
+    run_test : the detector's own test of a set.
+
+    Scores are large where memory is suspected. NaN scores are left out.
+    """
+    decide = decision(name, run_test)
     doses = []
     for dose, scores in sorted(by_dose.items()):
         is_claimed, p = decide(scores, never)
         doses.append(KnownDose(name, dose, int((~np.isnan(scores)).sum()), p, is_claimed))
     fresh = fresh[~np.isnan(fresh)]
-    n_clean = n_accused = 0
+    n_sets = n_accused = 0
     for start in range(0, len(fresh), CLEAN_SET):
-        part = fresh[start : start + CLEAN_SET]
-        # The last set may be too small to be accused of anything.
-        if len(part) >= MIN_N:
-            n_clean += 1
-            n_accused += decide(part, never)[0]
-    return Record(name, tuple(doses), n_clean, n_accused)
+        fresh_set = fresh[start : start + CLEAN_SET]
+        # The last set may be too small for a test.
+        if len(fresh_set) >= MIN_N:
+            n_sets += 1
+            is_claimed, _ = decide(fresh_set, never)
+            n_accused += is_claimed
+    return Record(name, tuple(doses), n_sets, n_accused)
 
 
 def decision(
-    name: str, tested: Tested = set_test
+    name: str, run_test: SetTester = set_test
 ) -> Callable[[np.ndarray, np.ndarray], tuple[bool, float]]:
-    """The decision function of a detector of this name: (scores, scores of never-seen items) ->
-    (whether it says memory, p before Holm)."""
+    """Return the decision function of a detector by its name.
+
+    The function takes scores and scores of never-seen items. It returns whether memory is claimed,
+    and p before Holm. Drop gaps take drops, published scores take 1 and 0 for right and wrong.
+    """
     if name.lower().startswith(DROP):
-        return gap_decided
-    return score_decided if name.lower().startswith(SCORE) else partial(set_decided, tested=tested)
+        return decide_gap
+    if name.lower().startswith(SCORE):
+        return decide_score
+    return partial(decide_set, run_test=run_test)
 
 
-def score_decided(right: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
-    """Decide on published answers, 1 where right and 0 where wrong."""
+def decide_score(right: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
+    """Decide on published answers, 1 where right and 0 where wrong: (claims memory, p)."""
     score = score_gap(right, never, RANDOM_CONTROL)
     return score_claim(score).is_made, score.p
 
 
-def set_decided(
-    scores: np.ndarray, never: np.ndarray, tested: Tested = set_test
+def decide_set(
+    scores: np.ndarray, never: np.ndarray, run_test: SetTester = set_test
 ) -> tuple[bool, float]:
-    """Return whether the set's verdict is memory, and its p before Holm."""
-    test = tested(scores, never)
+    """Decide on a set of scores: (claims memory, p before Holm)."""
+    test = run_test(scores, never)
     return set_claim(test, control=RANDOM_CONTROL).is_made, test.p
 
 
-def gap_decided(drops: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
-    """Decide on a drop gap, from the drop of every item."""
+def decide_gap(drops: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
+    """Decide on a drop gap from the drop of each item: (claims memory, p before Holm)."""
     decision = gap_decision(Sides(_rewritten("b", drops), _rewritten("c", never)), RANDOM_CONTROL)
     claim = gap_claim(decision)
     return claim.is_made and claim.assertion is not GAP_WITHIN, decision.p
 
 
 def _rewritten(name: str, drops: np.ndarray) -> Rewritten:
-    """Items with these drops; whether what stayed was right or wrong decides nothing against a
-    random control."""
+    """Return items with these drops."""
     drops = drops[~np.isnan(drops)]
+    # An item without a drop counts as right before and after. Against a random control it decides
+    # nothing whether it was right or wrong.
     before = (drops >= 0) * 1.0
     return Rewritten.make([f"{name}{i}" for i in range(len(drops))], before, before - drops)
 
 
-N_IN_SET, N_CONTROLS, N_SETS = 20, 75, 400  # of what `against_doses` draws
+# Sizes of the draws that `AGAINST_DOSES` describes.
+N_IN_SET, N_CONTROLS, N_SETS = 20, 75, 400
 
 AGAINST_DOSES = (
     f"AUC against dose 0 with its 95% interval, then power: the share of {N_SETS} sets of"
@@ -772,14 +809,13 @@ AGAINST_DOSES = (
 
 
 def shipped_rows(path: Path = POCKET / "doses.json") -> list[dict[str, str]]:
-    """The table of all detectors on the shipped pocket model, as `python -m tests.lab.pocket
-    decisions` left it; empty without one."""
+    """Return the table of all detectors on the shipped pocket model; empty without the file.
+    `python -m tests.lab.pocket decisions` writes the file."""
     return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []
 
 
 def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:
-    """One row per detector: its decision at each dose with p, and the sets of never-seen items that
-    it accuses."""
+    """Return one row per detector: its decision and p per dose, and the clean sets it accuses."""
     rows = []
     for record in records:
         row = {"detector": record.detector}
@@ -791,7 +827,7 @@ def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:
 
 
 def detector_rows(truth: GroundTruth) -> list[dict]:
-    """One row per detector: the share that it flags at each dose, and wrongly."""
+    """Return one row per detector: shares of flagged items per dose, and its false positives."""
     rows = []
     for detector in truth.detectors:
         row = {

@@ -1,5 +1,4 @@
-"""Plug-ins that are installed besides the shipped ones, and those that cannot be used: for the
-command line and New study."""
+"""Lists of plug-ins, for the command line, New study and the documentation."""
 
 from itertools import chain
 from typing import Any
@@ -16,12 +15,13 @@ REGISTRIES: tuple[Registry, ...] = (LOADERS, AXES, EXTRACTORS, BACKENDS, DETECTO
 
 
 def plugin_problems() -> list[str]:
-    """A sentence for each installed plug-in that cannot be used."""
+    """Return a sentence per installed plug-in that cannot be used."""
     return list(chain.from_iterable(registry.problems for registry in REGISTRIES))
 
 
 def plugin_lines(*, with_shipped: bool = False) -> list[str]:
-    """One line per plug-in: what it is, its package; then what cannot be used."""
+    """Return one line per plug-in with its package, then those that cannot be used. Shipped ones
+    are left out without `with_shipped`."""
     lines = []
     for registry in REGISTRIES:
         for name, plugin in registry.items():
@@ -35,20 +35,19 @@ def plugin_lines(*, with_shipped: bool = False) -> list[str]:
 
 
 def about(registry: Registry, name: str) -> str:
-    """The purpose of a plug-in, and the package that it comes from."""
+    """Describe a plug-in; one that is not shipped with its package."""
     origin = registry.origin(name)
     return registry[name].about + ("" if origin == SHIPPED else f" From the package {origin}.")
 
 
 def groups() -> list[tuple[str, Registry, list[str]]]:
-    """The parts that New study offers, under a heading each: axes of harmless changes, other axes,
-    extractors of answers, other extractors."""
-    flips = [name for name, axis in AXES.items() if axis.harmless and not axis.rewrites]
-    other_axes = [name for name in AXES if name not in flips]
+    """Return (heading, registry, names) per group of parts that New study offers."""
+    harmless_axes = [name for name, axis in AXES.items() if axis.harmless and not axis.rewrites]
+    other_axes = [name for name in AXES if name not in harmless_axes]
     answers = [name for name, extractor in EXTRACTORS.items() if extractor.gives == ANSWER]
     other_extractors = [name for name in EXTRACTORS if name not in answers]
     return [
-        ("What is changed without touching the answer: flips", AXES, flips),
+        ("What is changed without touching the answer: flips", AXES, harmless_axes),
         ("What is rewritten or damaged: memory", AXES, other_axes),
         ("How the answer is read", EXTRACTORS, answers),
         ("What else is measured: losses and similarities", EXTRACTORS, other_extractors),
@@ -56,7 +55,7 @@ def groups() -> list[tuple[str, Registry, list[str]]]:
 
 
 def tables() -> str:
-    """The shipped axes, extractors, detectors and kinds of model as Markdown, for docs/parts.md."""
+    """Return the shipped axes, extractors and detectors as Markdown tables, for docs/parts.md."""
     axis_rows = [["axis", "what it changes", "items", "flips"]]
     for name, axis in _shipped(AXES).items():
         flips = "yes" if axis.harmless else "no: memory alone"

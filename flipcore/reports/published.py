@@ -1,5 +1,7 @@
-"""Published results of the sources as counts and answers, so that statements about them are
-computed, not copied."""
+"""Published results of the source papers, stored as counts and answers.
+
+Statements about them are computed from these numbers instead of being copied.
+"""
 
 from functools import cache
 
@@ -12,6 +14,7 @@ from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
 from flipcore.stats.memory.loss_test import SOURCE_LEVEL, excess_fraction
 from flipcore.stats.memory.rewritten import Rewritten
 
+# Source 001: benchmark -> (flagged items, items).
 LOSS_FLAGS = {
     "MATH": (460, 5_000),
     "TriviaQA": (706, 4_800),
@@ -21,8 +24,8 @@ LOSS_FLAGS = {
 
 
 def loss_rows() -> list[dict[str, object]]:
-    """Source 001's table (flagged at p < .01, uncorrected) with what chance explains of it, shares
-    in percent."""
+    """Return source 001's table with the flags that chance explains; shares in percent. The source
+    flags at p < .01, uncorrected."""
     rows = []
     for name, (k, n) in LOSS_FLAGS.items():
         excess, (low, high) = excess_fraction(k, n, SOURCE_LEVEL), wilson(k, n)
@@ -43,7 +46,7 @@ def loss_rows() -> list[dict[str, object]]:
 
 
 def loss_notes() -> str:
-    """The contradictions in source 001, from its own numbers."""
+    """Describe the contradictions in source 001, computed from its own numbers."""
     k, n = LOSS_FLAGS["MATH"]
     accuracy_of_rest = (0.528 * n - 0.91 * k) / (n - k)
     return (
@@ -56,7 +59,7 @@ def loss_notes() -> str:
     )
 
 
-# Every point in which the sources' own statements do not fit each other, by source.
+# Source -> the points in which its own statements contradict each other.
 INCONSISTENCIES = {
     "loss test (001)": (
         "see the note under its table: accuracy after exclusion, the correction, the audited pairs,"
@@ -83,14 +86,14 @@ INCONSISTENCIES = {
 
 
 def inconsistency_rows() -> list[dict[str, str]]:
-    """The contradictions in the sources, one row per source."""
+    """Return the contradictions in the sources, one row per source."""
     rows = INCONSISTENCIES.items()
     return [{"source": name, "what does not fit": sentence} for name, sentence in rows]
 
 
-# Source 000's simulated models: what it published of each, the seed of its bootstrap, and one bit
-# an item, 1 for right: benchmark before and after numbers were resampled (127 items), control
-# before and after (139).
+# Source 000's simulated models: (published result, seed of its bootstrap, answers). The answers are
+# hexadecimal with one bit per item, 1 for right: benchmark before and after numbers were resampled
+# (127 items), then control before and after (139 items).
 GAP_ANSWERS = {
     "memorized": (
         "0.260 [0.189, 0.331], flagged",
@@ -113,22 +116,25 @@ N_BENCHMARK, N_CONTROL = 127, 139
 
 
 def _rewritten(name: str, n: int, before: str, after: str) -> Rewritten:
-    """Return `n` items from their answers before and after, one bit an item in hexadecimal."""
-    bits = [
-        np.array(list(format(int(digits, 16), f"0{n}b")), dtype=float) for digits in (before, after)
-    ]
-    return Rewritten.make([f"{name}{i}" for i in range(n)], bits[0], bits[1][:, None], None)
+    """Make `n` items from their answers before and after: hexadecimal, one bit per item."""
+    answers = []
+    for digits in (before, after):
+        bits = list(format(int(digits, 16), f"0{n}b"))
+        answers.append(np.array(bits, dtype=float))
+    ids = [f"{name}{i}" for i in range(n)]
+    return Rewritten.make(ids, answers[0], answers[1][:, None], None)
 
 
-# The answers never change, and the analysis resamples them.
+# Cached because the analysis resamples and its input never changes.
 @cache
 def gap_rows() -> list[dict[str, str]]:
-    """Source 000's table, recomputed, one column per model: the gap by its rule and by ours, and
-    McNemar's p of the benchmark alone."""
+    """Recompute source 000's table, one column per model. The rows are the gap by its rule and by
+    ours, and McNemar's p of the benchmark alone."""
     columns = {}
     for model, (published, seed, *answers) in GAP_ANSWERS.items():
-        benchmark = _rewritten("b", N_BENCHMARK, *answers[:2])
-        control = _rewritten("c", N_CONTROL, *answers[2:])
+        benchmark_before, benchmark_after, control_before, control_after = answers
+        benchmark = _rewritten("b", N_BENCHMARK, benchmark_before, benchmark_after)
+        control = _rewritten("c", N_CONTROL, control_before, control_after)
         analysis = drop_gap_analysis(benchmark, control, seed=seed)
         mcnemar_p = analysis.benchmark.mcnemar or mcnemar(0, 0)
         columns[model] = {
@@ -150,7 +156,7 @@ def gap_rows() -> list[dict[str, str]]:
 
 
 def gap_notes() -> str:
-    """The rest of the table, and what a reader of it should know."""
+    """Return the note under the table of `gap_rows`."""
     low, high = wilson(N_BENCHMARK, 150)
     return (
         "These inputs are SIMULATED: answers of planted models that reproduce the source's table"

@@ -1,4 +1,4 @@
-"""Purposes of a new study: a plain question each, with the axes and extractors that answer it."""
+"""Purposes of a new study: plain questions, each with the axes and extractors that answer it."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ LOSSES = ("answer_loss", "question_loss", "min_k", "rouge_l", "ncd")
 
 @dataclass(frozen=True)
 class Purpose:
-    """A question in the user's words and the names of the parts that are switched on for it."""
+    """A question in the user's words, and the names of the axes and extractors that it needs."""
 
     name: str
     question: str
@@ -25,7 +25,7 @@ class Purpose:
     extractors: tuple[str, ...]
 
     def parts_for(self, kinds: Collection[str]) -> set[str]:
-        """The names of its axes and extractors that apply to items of one of these kinds."""
+        """Return the names of its axes and extractors that apply to items of these kinds."""
         names = set()
         for registry, chosen in ((AXES, self.axes), (EXTRACTORS, self.extractors)):
             for name in chosen:
@@ -60,14 +60,14 @@ PURPOSES = (
 
 
 def is_asked(purpose: Purpose, study: Study, kinds: Collection[str]) -> bool:
-    """Tell whether a study of such items has every part of a purpose."""
+    """Tell whether a study of items of these kinds has every axis and extractor of a purpose."""
     declared = {part.name for part in (*study.axes, *study.extractors)}
     wanted = purpose.parts_for(kinds)
     return bool(wanted) and wanted <= declared
 
 
 def parts_of(purposes: Iterable[Purpose]) -> set[str]:
-    """The names of the axes and extractors of these purposes together."""
+    """Return the names of the axes and extractors of all these purposes."""
     names: set[str] = set()
     for purpose in purposes:
         names.update(purpose.axes, purpose.extractors)
@@ -75,12 +75,13 @@ def parts_of(purposes: Iterable[Purpose]) -> set[str]:
 
 
 def why_unread(extractor: Extractor, models: Iterable[str]) -> str:
-    """Return why none of the models can be read by an extractor; "" where one can."""
+    """Say why no model can be read by an extractor; "" where one can."""
     reasons = []
     for name in models:
         try:
             backend = open_backend(name, model_cards())
-        except FlipscopeError:  # said where the model is chosen
+        except FlipscopeError:
+            # The page reports this error where the model is chosen.
             return ""
         missing = [ability for ability in extractor.abilities if ability not in backend.abilities]
         if not missing:

@@ -1,5 +1,7 @@
-"""Several models of a study on one screen: their order under every way of asking and reading, pair
-by pair, and what is claimed."""
+"""Ranking of a study's models: their order under every way of asking and reading, and each pair.
+
+A way is a prompt (axis and variant) with an extractor.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,10 +34,12 @@ LEVEL = ranking_claims.LEVEL
 
 @dataclass(frozen=True)
 class ModelPair:
-    """Two models at the study's own prompt under the reference extractor. `p` is over all pairs
-    (Holm), `joint` the difference with limits that exclude 0 where `p` is small enough, `claim` is
-    over all ways; `paired.p` is McNemar's exact one, or the t test's where an item has several
-    samples or templates repeat."""
+    """Two models at the study's own prompt under the reference extractor.
+
+    `p` is corrected over all pairs (Holm). `joint` is the difference with limits that exclude 0
+    exactly where `p` is small enough. `claim` is about all ways. `paired.p` is McNemar's exact p,
+    or that of the t test where an item has several samples or templates repeat.
+    """
 
     first: str
     second: str
@@ -47,8 +51,7 @@ class ModelPair:
 
 @dataclass(frozen=True, eq=False)
 class RankingReport(Answer):
-    """Several models compared; `role` is that of the items that were counted, `notes` what was
-    left out and why."""
+    """Several models compared on the items of one `role`; `notes` say what was left out and why."""
 
     contest: Contest
     role: str
@@ -62,12 +65,12 @@ class RankingReport(Answer):
 
     @property
     def winners(self) -> Claim:
-        """Claim on how often each model is first over all ways."""
+        """The claim on how often each model is first over all ways."""
         return ranking_claims.winners(self.contest)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claims on who is first, and how often, then each pair by rank."""
+        """The claims on the best model and on how often each is first, then on each pair."""
         return (self.best, self.winners, *(pair.claim for pair in self.pairs))
 
     def lines(self) -> list[str]:
@@ -82,7 +85,7 @@ class RankingReport(Answer):
         return lines
 
     def rows(self) -> Iterator[Row]:
-        """Every model's accuracy under every way, then the lead of each pair."""
+        """Yield every model's accuracy under every way, then the difference of each pair."""
         for i, way in enumerate(self.contest.order.scores.ways):
             way_name = ranking_claims.place(way)
             for m, model in enumerate(self.contest.models):
@@ -92,7 +95,7 @@ class RankingReport(Answer):
         yield from self._leads()
 
     def _leads(self) -> Iterator[Row]:
-        """Lead of the first of each pair at the study's own prompt."""
+        """Yield each pair's difference at the study's own prompt."""
         for pair in self.pairs:
             yield Row(
                 pair.first,
@@ -106,7 +109,7 @@ class RankingReport(Answer):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Table of pairs: the ways are many and have no claim of their own."""
+        """Table of pairs, without the many ways, which have no claim of their own."""
         return notebook_table(self._leads())
 
     def as_dict(self) -> dict[str, Any]:
@@ -126,8 +129,8 @@ def compares_models(study: Study) -> bool:
 
 
 def roles_of(frame: pd.DataFrame) -> list[str]:
-    """Roles of the items: the benchmark's first, then those of controls. A ranking counts the items
-    of one role only, because models may differ between a benchmark and its controls."""
+    """Return the roles of the items, roles of controls last. A ranking counts one role only,
+    because models may differ between benchmark and controls."""
     if frame.empty:
         return []
     return sorted(frame["role"].unique(), key=lambda role: role in CONTROL_ROLES)
@@ -141,14 +144,17 @@ def ranking_report(
     level: float = LEVEL,
     scorers: Sequence[str] = (),
 ) -> RankingReport | None:
-    """Compare the readouts of two models or more; None for fewer. `closed_gates`: axis or extractor
-    -> why it is not claimed; `level` of the intervals; `scorers` are those of an imported log."""
+    """Compare the models of `frame`, which has readouts; None for fewer than two.
+
+    `closed_gates` is axis or extractor -> why it is not claimed. `scorers` are an imported log's.
+    `reference` and `role` are by default those of the study.
+    """
     role = role or next(iter(roles_of(frame)), "")
     part = frame[frame["role"] == role] if len(frame) else frame
     if part.empty or part["model"].nunique() < 2 or not part["is_correct"].notna().any():
         return None
     reference_extractor = reference or default_reference(list(part["extractor"].unique()), scorers)
-    # Ways behind a closed gate are shown and claim nothing.
+    # Ways behind a closed gate are shown but enter no claim.
     contest = ranking_claims.contest(order(scores_by_way(part)), reference_extractor, closed_gates)
     best = ranking_claims.best_claim(contest, level)
     pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
@@ -157,8 +163,8 @@ def ranking_report(
 
 
 def by_rank(contest: Contest) -> list[int]:
-    """The models in the order of the study's own prompt under the reference extractor; those
-    without a score there last."""
+    """Return model indices by accuracy at the own prompt under the reference, the best first.
+    Models without a score there come last."""
     means = np.zeros(len(contest.models))
     if contest.own_way >= 0:
         means = contest.order.means[contest.own_way]
@@ -166,14 +172,15 @@ def by_rank(contest: Contest) -> list[int]:
 
 
 def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
+    """Compare the models of index `j` and `k`."""
     values, families = contest.order.scores.values, contest.order.scores.families
     own_values = values[contest.own_way]
-    # Where no model was read at the declared way, nothing is known of their scores there.
+    # Without answers at the own prompt under the reference, the scores there are unknown.
     if contest.own_way < 0:
         own_values = np.full_like(values[0], np.nan)
-    # The second side is measured against the first, so a lead of the first model is positive.
+    # `paired_scores` returns its second argument less its first, so model j is the second.
     paired = paired_scores(own_values[:, k], own_values[:, j], families, level=level)
-    # Holm ran over both directions of every pair already.
+    # Both directions of the pair are corrected already; the smaller p is that of the lead.
     p = float(np.fmin(contest.p_own[j, k], contest.p_own[k, j]))
     joint = ranking_claims.difference(contest, j, k, level)
     claim = ranking_claims.pair_claim(contest, j, k, level)
@@ -184,12 +191,11 @@ def _notes(contest: Contest) -> list[str]:
     notes, ways = [], contest.order.scores.ways
     for gate, reason in contest.closed_gates.items():
         n = sum(ranking_claims.closes(gate, way) for way in ways)
-        # A gate may be closed for an axis that this study does not ask.
+        # A closed gate may concern an axis without ways here.
         if n:
             left_out = f"{n} of {count_of(len(ways), 'way')} {'is' if n == 1 else 'are'}"
             notes.append(f"{left_out} left out of the claims: {reason}")
-    # (ways,)
-    n_missing = len(contest.order.scores.items) - contest.order.n
+    n_missing = len(contest.order.scores.items) - contest.order.n  # shape (ways,)
     if (n_missing > 0).any():
         notes.append(
             f"Up to {int(n_missing.max()):,} items lack an answer of some model under a way and are"
@@ -199,8 +205,8 @@ def _notes(contest: Contest) -> list[str]:
 
 
 def way_rows(contest: Contest, level: float = LEVEL) -> list[dict[str, Any]]:
-    """One row per way: each model's accuracy with its interval, and its rank with an interval that
-    holds for all ways at once ("2 [1, 3]")."""
+    """Return one row per way: each model's accuracy and its rank, both with intervals. The
+    intervals of ranks ("2 [1, 3]") hold for all ways at once."""
     best, worst = rank_limits(contest.p_by_way, 1 - level)
     rows = []
     for i, way in enumerate(contest.order.scores.ways):
@@ -219,8 +225,7 @@ def way_rows(contest: Contest, level: float = LEVEL) -> list[dict[str, Any]]:
 
 
 def split_items(contest: Contest, way: int, first: str, second: str) -> list[str]:
-    """Items that one of two models has right and the other wrong under a way, the largest
-    difference of shares first."""
+    """Return items on which two models' scores under a way differ, the largest difference first."""
     j, k = contest.models.index(first), contest.models.index(second)
     scores_of_way, items = contest.order.scores.values[way], contest.order.scores.items
     gaps = np.nan_to_num(np.abs(scores_of_way[:, j] - scores_of_way[:, k]))
@@ -228,7 +233,7 @@ def split_items(contest: Contest, way: int, first: str, second: str) -> list[str
 
 
 def rank_text(rank: float, best: int, worst: int, *, is_claimed: bool) -> str:
-    """ "2 [1, 3]", or the rank alone where no interval is claimed."""
+    """Return "2 [1, 3]", or the rank alone where no interval is claimed."""
     # A model without an answer under a way has no rank there.
     if np.isnan(rank):
         return "–"
@@ -236,8 +241,8 @@ def rank_text(rank: float, best: int, worst: int, *, is_claimed: bool) -> str:
 
 
 def accuracy(contest: Contest, way: int, model: int) -> Estimate:
-    """Accuracy of a model under a way, over the items that every model answered there; missing
-    where too few of the model's answers could be read."""
+    """Return a model's accuracy under a way, over the items that every model answered there.
+    Missing where too few of the model's answers could be read."""
     scores, is_common = contest.order.scores, contest.order.scores.common(way)
     unread = _unread(contest, way, model)
     if is_unread(scores.ways[way].extractor, unread):
@@ -246,12 +251,11 @@ def accuracy(contest: Contest, way: int, model: int) -> Estimate:
 
 
 def _unread(contest: Contest, way: int, model: int) -> float:
-    """Share of what a model answered under a way that was not read; NaN where it answered
-    nothing."""
+    """Return the share of a model's answers under a way that was not read; NaN without answers."""
     scores = contest.order.scores
     answered = ~np.isnan(scores.values[way][:, model])
     open_shares = (scores.highest - scores.lowest)[way][answered, model]
-    # An answer that was never read has no lowest and no highest score: all of it is open.
+    # An item whose answers were never read has NaN limits, so its whole score is open.
     return float(np.nan_to_num(open_shares, nan=1.0).mean()) if len(open_shares) else float("nan")
 
 
@@ -262,8 +266,7 @@ def _percent_or_note(estimate: Estimate) -> str:
 
 
 def accuracies_sentence(report: RankingReport) -> str:
-    """Every model with its accuracy at the study's own prompt under the reference extractor, the
-    best first."""
+    """State each model's accuracy at the own prompt under the reference; "" without answers."""
     contest = report.contest
     if contest.own_way < 0:
         return ""
@@ -276,7 +279,7 @@ def accuracies_sentence(report: RankingReport) -> str:
 
 
 def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
-    """One row per pair, as a page shows it."""
+    """Return one row per pair for a table on a page."""
     rows: list[dict[str, Any]] = []
     for pair in pairs:
         paired, numbers = pair.paired, pair.claim.numbers
@@ -285,7 +288,7 @@ def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
             "second": pair.second,
             "difference, pair alone": paired.difference.text_points(),
             "difference, all pairs at once": pair.joint.text_points(),
-            # `paired` holds the second model first, so that its difference is the first's lead.
+            # The pair's first model is the second one of `paired` (`_model_pair`).
             "only first right": paired.second_only,
             "only second right": paired.first_only,
             "differ in part": paired.n_partly,

@@ -1,6 +1,8 @@
-"""Extractors against people, one model and one extractor at a time: how often the extractor reads
-otherwise, in which way, and the score with that corrected. Pages, command line and notebook show
-these rows."""
+"""Extractors compared with people's labels, per model and extractor.
+
+How often the extractor reads another answer than people do, in which way, and the score and flips
+with that corrected.
+"""
 
 import math
 import re
@@ -29,18 +31,19 @@ from flipcore.stats.score.self_preference import SelfPreference, self_preference
 from flipcore.store.queries.judges import BACKWARDS
 from flipcore.text.counts import count_of, with_capital
 
-# The place of an output among those of one model, and among those of several.
+# Columns that identify an output among those of one model, and among those of several.
 PLACE = ["item_id", "variant_id", "sample"]
 OUTPUT = ["model", *PLACE]
-MORE = 100  # labels
+N_MORE = 100  # the further labels whose effect is shown
 
 
 def with_limits(estimate: Estimate) -> str:
-    """An estimate for a table, a dash where labels are too few for limits."""
-    # A number that so few labels make invites belief.
+    """Return an estimate for a table; a dash where labels are too few for limits."""
+    # A number without limits would look more certain than so few labels make it.
     return estimate.text() if estimate.has_interval else MISSING
 
 
+# Ways in which an extractor and people disagree; the last two are about right and wrong.
 _KINDS = (
     "another answer",
     "no answer read",
@@ -51,61 +54,65 @@ _KINDS = (
 
 
 @dataclass(frozen=True, eq=False)
-class ReaderErrors:
-    """One model's labelled outputs under one extractor (rows of `labelled_readouts`); `score` is
-    the score of all its outputs with the labels in it, None where that was not asked for, `units`
-    (outputs,) the names of their questions.
+class ExtractorErrors:
+    """One model's labelled outputs under one extractor.
+
+    `labelled_rows` are rows of `labelled_readouts`. `score` is the score of all outputs, corrected
+    by the labels; None where nobody asked for it. `units` (n outputs,) names the cluster of each
+    scored output.
     """
 
     model: str
-    reader: str
-    rows_read: tuple[Mapping[str, Any], ...]
+    extractor: str
+    labelled_rows: tuple[Mapping[str, Any], ...]
     score: Corrected | None = None
     units: np.ndarray | None = None
 
     @property
     def n(self) -> int:
-        return len(self.rows_read)
+        """Number of labelled outputs."""
+        return len(self.labelled_rows)
 
     @cached_property
     def error(self) -> Estimate:
-        """The share of the labelled outputs that the extractor reads otherwise than people do; an
-        item's outputs are one family."""
-        is_other = [not row["is_same"] for row in self.rows_read]
-        return accuracy(is_other, [row["family"] for row in self.rows_read])
+        """Share of the labelled outputs that extractor and people read differently."""
+        is_other = [not row["is_same"] for row in self.labelled_rows]
+        return accuracy(is_other, [row["family"] for row in self.labelled_rows])
 
     @cached_property
     def kinds(self) -> dict[str, int]:
-        """Outputs by the way in which it reads otherwise; what is right by one and wrong by the
-        other is counted once more below."""
+        """Number of outputs per kind of disagreement. The kinds overlap: an output may count as
+        "another answer" and as "right counted wrong"."""
         counts = dict.fromkeys(_KINDS, 0)
-        for row in self.rows_read:
+        for row in self.labelled_rows:
             if not row["is_same"]:
                 lacks_answer, lacks_label = row["answer"] is None, row["label"] is None
                 counts["another answer"] += not lacks_answer and not lacks_label
                 counts["no answer read"] += lacks_answer
                 counts["people see no answer"] += lacks_label
             if row["label_is_right"] is not None:
-                is_right, by_extractor = bool(row["label_is_right"]), bool(row["is_correct"])
-                counts["right counted wrong"] += is_right and not by_extractor
-                counts["wrong counted right"] += by_extractor and not is_right
+                is_right, is_counted_right = bool(row["label_is_right"]), bool(row["is_correct"])
+                counts["right counted wrong"] += is_right and not is_counted_right
+                counts["wrong counted right"] += is_counted_right and not is_right
         return counts
 
     @property
     def headline(self) -> str:
-        """The share that it reads otherwise, in a line."""
+        """The share of disagreements, in a sentence without its full stop."""
         share, few = percent_text(self.error.value), ""
         if self.error.has_interval:
             share += f" [{percent_text(self.error.low)}, {percent_text(self.error.high)}]"
         elif note := self.error.note.rstrip("."):
             few = f"; {note[:1].lower()}{note[1:]}"
         outputs = f"{count_of(self.n, 'labelled output')} of {self.model}"
-        return f"{title_of(self.reader)} reads {share} of {outputs} otherwise than people do{few}"
+        return (
+            f"{title_of(self.extractor)} reads {share} of {outputs} otherwise than people do{few}"
+        )
 
     @property
     def sentence(self) -> str:
-        """The score with the labels in it, beside the extractor's; why not where that has no
-        limits; "" without a score."""
+        """The corrected score beside the extractor's, or that labels are too few. "" without a
+        score."""
         if self.score is None:
             return ""
         if not self.score.estimate.has_interval:
@@ -114,17 +121,17 @@ class ReaderErrors:
                 f"{self.model} has {n} by people, too few to correct its score."
                 f" {self.score.estimate.note}".rstrip()
             )
-        return corrected_words(self.model, title_of(self.reader).lower(), self.score)
+        return corrected_words(self.model, title_of(self.extractor).lower(), self.score)
 
     @property
     def narrower(self) -> str:
-        """The effect of more labels; "" without a score."""
-        return narrower_words(self.score, MORE) if self.score else ""
+        """A sentence on the effect of more labels; "" without a score."""
+        return narrower_words(self.score, N_MORE) if self.score else ""
 
     def table_row(self) -> dict[str, Any]:
         row = {
             "model": self.model,
-            "extractor": title_of(self.reader),
+            "extractor": title_of(self.extractor),
             "labels": self.n,
             "reads otherwise": self.error.text(),
             **self.kinds,
@@ -138,7 +145,8 @@ class ReaderErrors:
         }
 
     def rows(self) -> Iterator[Row]:
-        place, title = {"model": self.model, "reader": self.reader}, title_of(self.reader)
+        # Exported columns and JSON keep the name "reader" for an extractor.
+        place, title = {"model": self.model, "reader": self.extractor}, title_of(self.extractor)
         yield Row(self.model, title, "read otherwise than people do", self.error, place=place)
         if self.score:
             quantity = "score, corrected by people"
@@ -146,7 +154,7 @@ class ReaderErrors:
 
     def as_dict(self) -> dict[str, Any]:
         errors = {
-            "reader": self.reader,
+            "reader": self.extractor,
             "n_labels": self.n,
             "error": plain(self.error),
             "kinds": self.kinds,
@@ -164,20 +172,23 @@ class ReaderErrors:
 
 
 def _half_widths(estimate: Corrected | FlipsByPeople) -> dict[str, float | None]:
-    """The half-width now, after more labels, and with as many as anybody could give."""
+    """Return the half-width now, after `N_MORE` labels, and with infinitely many."""
     return {
         "half_width": plain(estimate.half_width()),
-        f"half_width_after_{MORE}_more": plain(estimate.half_width(MORE)),
+        f"half_width_after_{N_MORE}_more": plain(estimate.half_width(N_MORE)),
         "half_width_at_best": plain(estimate.half_width(math.inf)),
     }
 
 
-def reader_errors(rows: Sequence[Mapping[str, Any]]) -> list[ReaderErrors]:
-    """One record per model and extractor, from `labelled_readouts`."""
+def extractor_errors(rows: Sequence[Mapping[str, Any]]) -> list[ExtractorErrors]:
+    """Return one record per model and extractor from rows of `labelled_readouts`."""
     by_place: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         by_place.setdefault((row["model"], row["extractor"]), []).append(row)
-    return [ReaderErrors(*place, tuple(part)) for place, part in by_place.items()]
+    errors = []
+    for (model, extractor), part in by_place.items():
+        errors.append(ExtractorErrors(model, extractor, tuple(part)))
+    return errors
 
 
 def corrected_score(
@@ -186,10 +197,12 @@ def corrected_score(
     outputs: pd.DataFrame,
     rows: Sequence[Mapping[str, Any]],
     level: float,
-) -> ReaderErrors | None:
-    """Correct the score of `outputs` (item_id, variant_id, sample, score, family) under one model
-    and extractor by the labels among `rows`; None without a label, and where scores are not right
-    or wrong."""
+) -> ExtractorErrors | None:
+    """Correct the score of one model under one extractor by people's labels.
+
+    `outputs` has item_id, variant_id, sample, score and family. `rows` are those of
+    `labelled_readouts`, of any model. None without a label, and where scores are not 0 or 1.
+    """
     scored = outputs[outputs["score"].notna()]
     label_of = {}
     for row in rows:
@@ -206,22 +219,21 @@ def corrected_score(
         return None
     units = scored["family"].astype(str).to_numpy()
     score = corrected(scored["score"], labels, units, level)
-    return ReaderErrors(model, extractor, tuple(labelled), score, units)
+    return ExtractorErrors(model, extractor, tuple(labelled), score, units)
 
 
 def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, Any]]:
-    """Outputs that an extractor reads otherwise than people do, the first of them: what each read,
-    and the end of the text."""
-    read_otherwise = [row for row in rows if not row["is_same"]]
+    """Return the first `n` outputs that extractor and people read differently, as table rows."""
+    differing_rows = [row for row in rows if not row["is_same"]]
     shown = []
-    for row in read_otherwise[:n]:
+    for row in differing_rows[:n]:
         example = {
             "extractor": title_of(row["extractor"]),
             "model": row["model"],
             "item": row["item_id"],
             "extractor reads": row["answer"] or "–",
             "people read": row["label"] or "–",
-            # An answer stands mostly at the end.
+            # Models mostly give the answer at the end.
             "the output ends": row["text"][-200:],
         }
         shown.append(example)
@@ -229,26 +241,30 @@ def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, A
 
 
 def cost_words(n_labels: int, n_people: int, seconds: float) -> str:
-    """The labels' cost in people and minutes."""
-    people, took = "one person" if n_people == 1 else f"{n_people} people", ""
+    """Say what the labels cost in people and minutes; `seconds` per label, NaN where unknown."""
+    people = "one person" if n_people == 1 else f"{n_people} people"
+    duration = ""
     if not math.isnan(seconds):
         minutes = count_of(max(round(n_labels * seconds / 60), 1), "minute")
-        took = f", about {minutes} of reading"
-    return f"{n_labels:,} label{'s' * (n_labels != 1)} by {people}{took}."
+        duration = f", about {minutes} of reading"
+    return f"{n_labels:,} label{'s' * (n_labels != 1)} by {people}{duration}."
 
 
-# T = G + A of a model with people's labels of pairs in it, beside the same without.
+# The flip rates T = G + A of a model, corrected by people's labels of pairs of outputs.
 
 
 def cell_place(cell: Decomposition) -> str:
-    """ "option order, first token"."""
+    """Return the axis and extractor of a cell as text: "option order, first token"."""
     return f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
 
 
 @dataclass(frozen=True, eq=False)
 class PeopleOnFlips:
-    """One axis (or all changes) under one extractor: `raw` as extractors read it, `people` with the
-    labels; `why_not` what withholds it from conclusions."""
+    """Flip rates of one axis, or of all axes, under one extractor.
+
+    `raw` are those that extractors give, `people` the same corrected by people's labels. A
+    `why_not` that is not "" keeps them from conclusions.
+    """
 
     model: str
     raw: Decomposition
@@ -257,8 +273,8 @@ class PeopleOnFlips:
 
     @property
     def sentence(self) -> str:
-        """G and A with the labels in them, beside those that extractors give: estimates, and no
-        verdict; without limits that nothing is corrected, and why."""
+        """The corrected G and A beside those of the extractors, or that labels are too few. It
+        states estimates and gives no verdict."""
         place = with_capital(cell_place(self.raw))
         pairs = count_of(self.people.n_pairs, "labelled pair")
         stated, artifact = self.people.stated, self.people.artifact
@@ -274,13 +290,13 @@ class PeopleOnFlips:
 
     @property
     def narrower(self) -> str:
-        """The half-width of G after more labelled pairs, or how many are missing."""
+        """A sentence on the half-width of G after more labelled pairs, or how many are missing."""
         people = self.people
         if people.has_normal_limits:
-            now, then, best = (number_text(people.half_width(n), 3) for n in (0, MORE, math.inf))
+            now, then, best = (number_text(people.half_width(n), 3) for n in (0, N_MORE, math.inf))
             return (
-                f"{MORE} more pairs: ± {now} becomes ± {then}; no number of labels takes it below ±"
-                f" {best}."
+                f"{N_MORE} more pairs: ± {now} becomes ± {then}; no number of labels takes it"
+                f" below ± {best}."
             )
         if people.n_pairs < MIN_N:
             return f"Label about {MIN_N - people.n_pairs} more pairs."
@@ -348,40 +364,47 @@ def people_on_flips(
     *,
     at_once: bool = False,
 ) -> list[PeopleOnFlips]:
-    """G and A by people over all changes that may be claimed, then of each cell, where pairs were
-    labelled. `frame` holds the readouts of this model, from which `cells` were made with the base
-    prompt and unreadable answers as a class of their own. `at_once`: every G and A of the list
-    holds together with the others (Bonferroni)."""
+    """Correct G and A by people's labels of pairs.
+
+    The first rows are over all axes whose gate is open, where there are several; one row per cell
+    follows. Rows without a labelled pair are left out. `frame` has the readouts of this model from
+    which `cells` were made, with unreadable answers as a class of their own. With `at_once` all
+    intervals hold simultaneously (Bonferroni).
+    """
     labelled_rows = [row for row in pairs.rows if row["model"] == model]
     if not labelled_rows or not cells:
         return []
-    read = _read(frame, {row["item_id"] for row in labelled_rows})
-    # The rates of a cell stand in the order of the items in the frame.
+    answer_of = _answers_by_place(frame, {row["item_id"] for row in labelled_rows})
+    # The item values of a cell are in the order of the items in the frame.
     item_index = {name: i for i, name in enumerate(pd.factorize(frame["item_id"])[1])}
-    # What a gate withholds enters no mean over axes.
+    # An axis behind a closed gate enters no mean over axes.
     open_cells = [cell for cell in cells if cell.axis not in closed_gates]
     axes = {cell.axis for cell in open_cells}
     pooled = across_axes(open_cells) if len(axes) > 1 else []
     results = []
     for i, cell in enumerate((*pooled, *cells)):
         cell_axes = axes if i < len(pooled) else {cell.axis}
-        by_reference, by_people, items = [], [], []
+        flips_by_reference, flips_as_labelled, items = [], [], []
         for row in labelled_rows:
-            flips = _flips_under_reference(row, read, cell) if row["axis"] in cell_axes else None
+            flips = (
+                _flips_under_reference(row, answer_of, cell) if row["axis"] in cell_axes else None
+            )
             if flips is not None:
-                by_reference.append(flips)
-                by_people.append(row["flips"])
+                flips_by_reference.append(flips)
+                flips_as_labelled.append(row["flips"])
                 items.append(item_index[row["item_id"]])
         values = pd.DataFrame(cell.item_values, columns=list(COLUMNS))
         t, g = values["T"].to_numpy(), values["G"].to_numpy()
         clusters = cell.families if cell.families is not None else np.arange(t.size)
-        people = flips_by_people(t, g, by_reference, by_people, items, clusters, level)
-        gates = (closed_gates.get(name, "") for name in (cell.axis, cell.extractor, cell.reference))
+        people = flips_by_people(
+            t, g, flips_by_reference, flips_as_labelled, items, clusters, level
+        )
+        names = (cell.axis, cell.extractor, cell.reference)
+        reasons = [closed_gates[name] for name in names if closed_gates.get(name)]
         # Cells without a labelled pair have nothing to show beside the extractors.
         if people.n_pairs:
-            results.append(
-                PeopleOnFlips(model, cell, people, why_not=next(filter(None, gates), ""))
-            )
+            why_not = reasons[0] if reasons else ""
+            results.append(PeopleOnFlips(model, cell, people, why_not))
     if not at_once or not results:
         return results
     # Each row has two intervals, of G and of A.
@@ -390,55 +413,52 @@ def people_on_flips(
 
 
 def leading(rows: Sequence[PeopleOnFlips]) -> PeopleOnFlips:
-    """The row that is said first: the first of a compared extractor; of the reference alone its
-    own."""
+    """Return the first row of an extractor other than the reference, or else the first row."""
     return next((row for row in rows if not row.raw.is_reference), rows[0])
 
 
 def to_say(rows: Sequence[PeopleOnFlips]) -> list[PeopleOnFlips]:
-    """The rows with limits; where labels are too few for any, the row that is said first."""
+    """Return the rows with limits; where labels are too few for any, the leading row alone."""
     with_interval = [row for row in rows if row.people.stated.has_interval]
     return with_interval or ([leading(rows)] if rows else [])
 
 
-def _read(frame: pd.DataFrame, items: set[str]) -> dict[tuple[Any, ...], str | None]:
-    """(item, axis, variant, sample, extractor) -> what was read, None for an unreadable answer;
-    nothing where there is none."""
+def _answers_by_place(frame: pd.DataFrame, items: set[str]) -> dict[tuple[Any, ...], str | None]:
+    """Return (item, axis, variant, sample, extractor) -> answer; None for an unreadable one. Absent
+    and cut answers have no entry."""
     part = frame[frame["item_id"].isin(items) & frame["status"].isin((OK, UNREADABLE))]
     columns = ["item_id", "axis", "variant", "sample", "extractor", "status", "answer"]
-    read: dict[tuple[Any, ...], str | None] = {}
-    for *place, status, answer in zip(
-        *(part[name].astype(object) for name in columns), strict=True
-    ):
-        read[tuple(place)] = answer if status == OK else None
-    return read
+    answer_of: dict[tuple[Any, ...], str | None] = {}
+    values = (part[name].astype(object) for name in columns)
+    for *place, status, answer in zip(*values, strict=True):
+        answer_of[tuple(place)] = answer if status == OK else None
+    return answer_of
 
 
 def _flips_under_reference(
-    row: Mapping[str, Any], read: Mapping[tuple[Any, ...], str | None], cell: Decomposition
+    row: Mapping[str, Any], answer_of: Mapping[tuple[Any, ...], str | None], cell: Decomposition
 ) -> bool | None:
-    """Return whether the pair flips under the reference; None where one of its outputs is not there
-    under both extractors."""
+    """Tell whether a labelled pair flips under the reference; None where an answer is lacking."""
     answers = []
     for name in (cell.reference, cell.extractor):
         for variant, sample in zip(row["variants"], row["samples"], strict=True):
             key = (row["item_id"], row["axis"], variant, sample, name)
-            # T = G + A counts the pairs that both extractors saw.
-            if key not in read:
+            # T = G + A counts only pairs that both extractors read.
+            if key not in answer_of:
                 return None
-            answers.append(read[key])
+            answers.append(answer_of[key])
+    # The first two answers are those of the reference.
     return answers[0] != answers[1]
 
 
-# Judges as instruments: what a second judge reads in the same outputs, and whether a judge that is
-# a contestant favours itself.
+# Checks of judges: whether two judges agree, and whether a judge favours its own family of models.
 
-ALIASES = {"o": "gpt", "chatgpt": "gpt"}  # OpenAI's reasoning models are named by a letter
+ALIASES = {"o": "gpt", "chatgpt": "gpt"}  # OpenAI names its reasoning models by the letter o
 
 
 def family_of(model: str) -> str:
-    """The family that a model's name begins with: "gpt" of "openai/gpt-4o", "llama" of
-    "Meta-Llama-3-8B"; of a Python function its own name."""
+    """Return a model's family: "gpt" for "openai/gpt-4o", "llama" for "Meta-Llama-3-8B". The family
+    of a Python function is its own name."""
     # A Python function is named "module.part:function", and has no family.
     if ":" in model and "." in model.partition(":")[0]:
         return model
@@ -449,8 +469,8 @@ def family_of(model: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class TwoJudges:
-    """Two judges on the same outputs; `same` is the share that they read alike, where texts that
-    neither could read count."""
+    """Two judges on the same outputs. `same` is the share of outputs that both read alike; texts
+    that neither could read count too."""
 
     first: str
     second: str
@@ -460,7 +480,6 @@ class TwoJudges:
 
     @property
     def sentence(self) -> str:
-        """Their agreement, and that beyond chance."""
         kappa = self.agreement.estimate.text()
         names = f"{title_of(self.first)} and {title_of(self.second).lower()}"
         return f"{names} read {self.same.text()} of {self.n:,} outputs alike, kappa {kappa}."
@@ -468,11 +487,14 @@ class TwoJudges:
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """A judge that answers here itself, or whose family does: `own` are those models. `preference`
-    is None without labels of both."""
+    """A judge that is itself among the models of the study, or has models of its family there.
+
+    `own_models` are those models. `n_own` and `n_others` count the labelled outputs of its own and
+    of other models; `preference` is None where either has none.
+    """
 
     judge: str
-    reader: str
+    extractor: str
     own_models: tuple[str, ...]
     preference: SelfPreference | None
     n_own: int = 0
@@ -480,7 +502,7 @@ class Contestant:
 
     @property
     def above_people(self) -> dict[str, Estimate | None]:
-        """The judge's scores less people's, of its own models and of others."""
+        """The judge's score less people's, by "own", "others" and "apart" (their difference)."""
         preference = self.preference
         if preference is None:
             return dict.fromkeys(("own", "others", "apart"))
@@ -488,7 +510,6 @@ class Contestant:
 
     @property
     def sentence(self) -> str:
-        """The judge that is a contestant, and an estimate of its preference; no verdict."""
         interest = f"judges its own family ({', '.join(self.own_models)})"
         if self.judge in self.own_models:
             interest = "answers here itself"
@@ -524,8 +545,8 @@ class Judges:
             names, place = (pair.first, pair.second), {"first": pair.first, "second": pair.second}
             yield Row("", ", ".join(names), "two judges read alike", pair.same, place=place)
         for contestant in self.contestants:
-            judge, title = contestant.judge, title_of(contestant.reader)
-            place = {"judge": judge, "reader": contestant.reader}
+            judge, title = contestant.judge, title_of(contestant.extractor)
+            place = {"judge": judge, "reader": contestant.extractor}
             for name, estimate in contestant.above_people.items():
                 if estimate is not None:
                     yield Row(judge, title, f"judge above people, {name}", estimate, place=place)
@@ -545,7 +566,7 @@ class Judges:
         for contestant in self.contestants:
             row = {
                 "judge": contestant.judge,
-                "reader": contestant.reader,
+                "reader": contestant.extractor,
                 "own": list(contestant.own_models),
                 "sentence": contestant.sentence,
                 "above_people": plain(contestant.above_people),
@@ -560,20 +581,22 @@ def judges_of(
     model_of: Mapping[str, str],
     models: Sequence[str],
 ) -> Judges:
-    """Find the judges among the extractors of `frame` (readouts); `labelled` what people read
-    (`judge_labels.labelled_readouts`), `model_of` reader -> the model that reads as it, `models`
-    those that answer."""
+    """Compare the judges among the extractors of `frame`, which has readouts.
+
+    `labelled` are people's labels (`judge_labels.labelled_readouts`). `model_of` is judge -> the
+    model behind it. `models` are those of the study.
+    """
     extractors = []
     for name in frame["extractor"].unique() if len(frame) else ():
-        # Reading the options backwards tests a judge, and is no second one.
+        # The judge that reads the options backwards is a check of the judge, not a second judge.
         if needs_judge(str(name)) and name != BACKWARDS:
             extractors.append(str(name))
-    pairs = [_two(frame, first, second) for first, second in combinations(extractors, 2)]
+    pairs = [_compare_judges(frame, first, second) for first, second in combinations(extractors, 2)]
     contestants = []
     for extractor in extractors:
         if extractor not in model_of:
             continue
-        # The judge itself, or where it answered nothing the models of its family.
+        # A judge that is among the models concerns itself alone, otherwise its whole family.
         judge = model_of[extractor]
         own_models = tuple(name for name in models if family_of(name) == family_of(judge))
         if judge in models:
@@ -593,7 +616,7 @@ def _contestant(
     ]
     is_own = [row["model"] in own_models for row in rows]
     n_own = sum(is_own)
-    # A preference is a difference: it needs labels of both sides.
+    # A preference is a difference, so it needs labels of both sides.
     if not 0 < n_own < len(rows):
         return Contestant(judge, extractor, own_models, preference=None)
     preference = self_preference(
@@ -605,8 +628,8 @@ def _contestant(
     return Contestant(judge, extractor, own_models, preference, n_own, len(rows) - n_own)
 
 
-def _two(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:
-    """Compare two judges; None where they read no output in common."""
+def _compare_judges(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:
+    """Return the agreement of two judges; None where they read no output in common."""
     cluster = "family" if "family" in frame else "item_id"
     columns = list(dict.fromkeys([*OUTPUT, cluster, "status", "answer"]))
 
@@ -621,6 +644,7 @@ def _two(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:
     # Two judges that cannot read a text agree on it.
     answers = merged[["answer", "answer_second"]]
     answers = answers.where(answers.notna(), "none")
-    a, b = answers["answer"].tolist(), answers["answer_second"].tolist()
-    same = accuracy([x == y for x, y in zip(a, b, strict=True)], merged[cluster].to_numpy())
-    return TwoJudges(first, second, same, cohen_log_agreement(a, b), len(merged))
+    is_same = answers["answer"] == answers["answer_second"]
+    same = accuracy(is_same.tolist(), merged[cluster].to_numpy())
+    agreement = cohen_log_agreement(answers["answer"].tolist(), answers["answer_second"].tolist())
+    return TwoJudges(first, second, same, agreement, len(merged))

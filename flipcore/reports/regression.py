@@ -1,5 +1,4 @@
-"""Two runs compared by the gate: what moved, which items broke, whether the model or the extractor
-changed, and what decides it."""
+"""Compare two runs: does the new one lose more than a margin, and on which items?"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,17 +26,19 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import scores, studies
 from flipcore.text.counts import count_of
 
-N_BROKEN, N_NAMED = 20, 8  # items that a summary lists, and that a line names
-NO_VERDICT = ""  # of a task beside others: it is screened, and their mean has the verdict
+N_BROKEN = 20  # most items with a lower score that a summary lists
+N_NAMED = 8  # most of them in one line of text
+# The outcome of one of several tasks that does not fail: only the mean over tasks can pass.
+NO_VERDICT = ""
 _WORD = {PASS: "✓ PASS", FAIL: "✗ FAIL", UNDECIDED: "– UNDECIDED", NO_VERDICT: "no FAIL"}
-# The columns of every table of two runs.
+# The two runs: keys of mappings, and columns of tables.
 _OLD, _NEW = "old", "new"
 _LIMITS = "90% limits"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One side: a stored study and which of its models is meant ("" where it has one)."""
+    """A stored study and one of its models; `model` may be "" where the study has one model."""
 
     store: Store
     study_id: str
@@ -50,12 +51,12 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class TaskTable:
-    """The scores of one task as its extractor gave them, and what the verdict needs of them.
+    """The scores of one task under one extractor.
 
-    `by_item` is items × (old, new), NaN where a run has no score of the item. `left_out`, `worst`
-    and `best` take absent scores as missing, and as they would be worst and best for the new run;
-    they are one where nothing is absent. `n_absent` counts items that lack a score in one run,
-    `n_added` those that the old run was never asked.
+    `by_item` has a row per item and the columns old and new, NaN where a run has no score.
+    `left_out` leaves absent scores out; `worst` and `best` fill them in as is worst and best for
+    the new run. The three are equal where nothing is absent. `n_absent` counts the items that lack
+    a score in a run, `n_added` those that only the new run asked.
     """
 
     by_item: pd.DataFrame
@@ -68,12 +69,12 @@ class TaskTable:
 
 @dataclass(frozen=True, eq=False)
 class TaskReading:
-    """One task of both runs under the `extractor` that decides, and what else was read of it.
+    """One task of both runs under the `extractor` that decides, and under the other extractors.
 
-    `floor` is how often reruns of the old prompt differ in score, NaN where it ran once. `n_old`
-    and `n_new` are the items that each run has a score of. `other_extractors` read the stored
-    outputs of both runs. Where items were asked in other prompts too (`has_versions`), only their
-    own prompt is compared.
+    `floor` is the share of pairs of old runs of an item that differ in score, NaN where each item
+    ran once. `losers` are the items whose score fell, the largest loss first. `n_old` and `n_new`
+    count the items with a score in each run. `has_versions` is True where items were asked in other
+    prompts too; only the own prompt is compared.
     """
 
     task: str
@@ -92,8 +93,8 @@ class TaskReading:
 class TaskCheck:
     """The loss of one task, with absent scores left out, at their worst and at their best.
 
-    `outcome` is a verdict of its own where the check has one task or where this one alone fails,
-    else `NO_VERDICT`.
+    `outcome` is the task's own verdict where the check has one task, or where the task fails or
+    cannot be judged. Otherwise it is `NO_VERDICT`.
     """
 
     reading: TaskReading
@@ -109,7 +110,7 @@ class TaskCheck:
 
     @property
     def sentence(self) -> str:
-        """The task, its verdict where it has one, and the loss with its limits."""
+        """One sentence: the task, its verdict if any, and the loss with its limits."""
         verdict = f"{self.outcome}, " if self.outcome else ""
         if not self.loss.is_judged:
             return f"{self.task}: {verdict}{why_not_judged(self.loss)}."
@@ -148,7 +149,7 @@ class TaskCheck:
                 f"The stored outputs of both runs read by {title_of(name).lower()}:"
                 f" {change_text(loss)}."
             )
-        # Where scores are absent, asking for them again decides it, not more items.
+        # Where scores are absent, asking for them again helps more than further items.
         n_more = 0 if n_absent else _n_more(self.loss)
         if self.outcome == UNDECIDED and n_more:
             yield (
@@ -158,14 +159,13 @@ class TaskCheck:
 
 
 def _n_more(loss: Loss) -> int:
-    """Count the further items that would decide a loss; 0 where no number of items would."""
+    """Return how many more items would decide a loss; 0 where no number would."""
     n_needed = loss.n_to_decide
     return max(0, math.ceil(n_needed) - loss.n) if math.isfinite(n_needed) else 0
 
 
 def amount_text(value: float, scale: float) -> str:
-    """Points of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's
-    own scale."""
+    """Return a loss or margin as text: "2.5 points" on the scale 0 to 1, else a plain number."""
     if scale != 1:
         return number_text(value, 2)
     digits = 0 if math.isclose(100 * value, round(100 * value), abs_tol=1e-9) else 1
@@ -174,29 +174,33 @@ def amount_text(value: float, scale: float) -> str:
 
 
 def change_text(loss: Loss) -> str:
-    """ "5.0 points lower [1.2, 8.8] (90%)" or "higher"; without limits where there are too few
-    items for them."""
+    """Return the change of a score as text: "5.0 points lower [1.2, 8.8] (90%)". The limits are
+    left out where there are too few items for them."""
     if math.isnan(loss.value):
         return "no score to compare"
-    turn = -1 if loss.value < 0 else 1
+    # A negative loss is a gain, which is printed as a positive number and "higher".
+    sign = -1 if loss.value < 0 else 1
     factor, digits, unit = (100, 1, " points") if loss.scale == 1 else (1, 2, "")
     value = number_text(abs(loss.value) * factor, digits)
-    text = f"{value}{unit} {'higher' if turn < 0 else 'lower'}"
-    # What is printed decides: "0.0 points lower" would be a puzzle.
+    text = f"{value}{unit} {'higher' if sign < 0 else 'lower'}"
+    # The rounded value decides, because "0.0 points lower" would say nothing.
     if float(value.replace(",", "")) == 0:
         text = "no change"
     if math.isnan(loss.low) or math.isnan(loss.high):
         return text
-    # The limits are of what is printed, so those of a gain are turned over.
-    low, high = sorted((turn * loss.low, turn * loss.high))
+    # The limits follow the printed sign, so those of a gain change places.
+    low, high = sorted((sign * loss.low, sign * loss.high))
     limits = f"[{number_text(factor * low, digits)}, {number_text(factor * high, digits)}]"
     return f"{text} {limits} (90%)"
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionCheck:
-    """All tasks together. `missing` are tasks only in the old run, `added` only in the new.
-    `every_choice`, by task, says beside the verdict whether it holds in every way of counting."""
+    """The verdict on all tasks together.
+
+    `missing` are the tasks that only the old run has, `added` those that only the new run has.
+    `every_choice` is task -> the claim whether its verdict holds in every way of counting.
+    """
 
     tasks: tuple[TaskCheck, ...]
     bounds: Bounds
@@ -233,14 +237,14 @@ class RegressionCheck:
 
     @property
     def _mean_outcome(self) -> str:
-        # A task may fail alone, while the mean does not.
+        # The check may fail because of a single task while the mean does not.
         if self.bounds.is_mean_failing and self.outcome == FAIL:
             return FAIL
         if len(self.tasks) == 1:
             return self.outcome
-        # Absent scores at their worst have to pass, too.
-        passes = max(self._mean.p_small, self.bounds.worst.mean.p_small) < regression.ERROR
-        return PASS if passes and not self.missing else UNDECIDED
+        # The mean must also pass with absent scores at their worst.
+        is_passing = max(self._mean.p_small, self.bounds.worst.mean.p_small) < regression.ERROR
+        return PASS if is_passing and not self.missing else UNDECIDED
 
     @property
     def mean_sentence(self) -> str:
@@ -269,9 +273,9 @@ class RegressionCheck:
                 f"With these left out it would be {self.bounds.left_out.outcome}. Ask for the"
                 " missing scores again to decide."
             )
-        is_open = (
-            self.outcome == UNDECIDED and not self.missing and not self.bounds.is_open_by_absence
-        )
+        # Missing tasks and absent scores have to be run first; more items would not help.
+        lacks_scores = bool(self.missing) or self.bounds.is_open_by_absence
+        is_open = self.outcome == UNDECIDED and not lacks_scores
         n_more = _n_more(self._mean) if is_open and len(self.tasks) > 1 else 0
         if n_more:
             yield (
@@ -282,7 +286,7 @@ class RegressionCheck:
             yield self.verdict.detail
 
     def notes_on(self, task: TaskCheck) -> Iterator[str]:
-        """Notes on one task, every choice the last."""
+        """Notes on one task; the claim on every choice comes last."""
         yield from task.notes()
         if claim := self.every_choice.get(task.task):
             yield f"{claim.text} {claim.detail}".rstrip()
@@ -324,10 +328,8 @@ class RegressionCheck:
         return "\n".join(lines) + "\n"
 
     def junit(self) -> str:
-        """One case per task, and before them one for the mean where there are several.
-
-        A failure where it failed, skipped where it is undecided or missing.
-        """
+        """Return the check as JUnit XML: a case per task, first one for the mean of several tasks.
+        FAIL is a failure; undecided and missing tasks are skipped."""
         cases = []
         if self.mean_sentence:
             title = f"mean of {len(self.tasks)} tasks"
@@ -335,7 +337,7 @@ class RegressionCheck:
         cases += [(task.task, task.outcome, task.sentence) for task in self.tasks]
         for task_name in self.missing:
             cases.append((task_name, UNDECIDED, f"{task_name} is missing from the new run."))
-        # JUnit has no third verdict: undecided is "skipped", so that it is seen and fails nothing.
+        # JUnit has no third verdict. "Skipped" is shown and fails no pipeline.
         tags = {FAIL: "failure", UNDECIDED: "skipped"}
         lines = []
         for name, outcome, sentence in cases:
@@ -354,7 +356,9 @@ class RegressionCheck:
     def as_dict(self) -> dict[str, Any]:
         tasks = []
         for task in self.tasks:
-            by_others = {name: plain(loss.value) for name, loss in task.other_extractors.items()}
+            other_losses = {}
+            for name, loss in task.other_extractors.items():
+                other_losses[name] = plain(loss.value)
             row = {
                 "task": task.task,
                 "outcome": task.outcome,
@@ -366,7 +370,7 @@ class RegressionCheck:
                 "n_absent": task.reading.table.n_absent,
                 "fell": list(task.reading.losers),
                 "notes": list(self.notes_on(task)),
-                "other_readers": by_others,
+                "other_readers": other_losses,
             }
             if claim := self.every_choice.get(task.task):
                 row["every_choice"] = claim_fields(claim)
@@ -408,13 +412,14 @@ def regression_check(
 ) -> RegressionCheck:
     """Compare two runs; `margin` is in units of the score.
 
-    Raises BadInput where the runs share no task, item or extractor, where tasks have different
-    scales, and for a margin in percentage points of a score that is no share.
+    `in_points` tells that the user wrote the margin in percentage points. Raises BadInput where the
+    runs share no task, item or extractor, where scales differ between tasks, and for a margin in
+    points of a score that is not on the scale 0 to 1.
     """
     models, parts, scored = {}, {}, {}
     for side, run in ((_OLD, old), (_NEW, new)):
         frame = _scores(run)
-        models[side] = _model(frame, run.model, side)
+        models[side] = _choose_model(frame, run.model, side)
         parts[side] = frame[frame["model"] == models[side]]
         scored[side] = list(dict.fromkeys(parts[side].dropna(subset="score")["task"]))
     shared = [task for task in scored[_NEW] if task in set(scored[_OLD])]
@@ -424,7 +429,7 @@ def regression_check(
             f"The runs share no task: the old one has {names[0]}, the new one {names[1]}. Give two"
             " runs of one task."
         )
-    # A task that was not run again cannot pass.
+    # A task that was not run again prevents a PASS.
     missing = tuple(task for task in scored[_OLD] if task not in set(shared))
     added = tuple(task for task in scored[_NEW] if task not in set(shared))
     readings = [
@@ -439,7 +444,7 @@ def regression_check(
             " judge; give files of one task each."
         )
     bounds = bounds_of([reading.table for reading in readings], margin, has_all_tasks=not missing)
-    tasks = tuple(_task_check(reading, bounds, place) for place, reading in enumerate(readings))
+    tasks = tuple(_task_check(reading, bounds, index) for index, reading in enumerate(readings))
     return RegressionCheck(
         tasks=tasks,
         bounds=bounds,
@@ -454,7 +459,7 @@ def regression_check(
 def bounds_of(tables: Sequence[TaskTable], margin: float, *, has_all_tasks: bool = True) -> Bounds:
     """Judge the tasks with absent scores left out, at their worst and at their best."""
     left_out = regression.judge([table.left_out for table in tables], margin)
-    # Without absent scores the three readings are one.
+    # Without absent scores all three judgements are the same.
     if not any(table.n_absent for table in tables):
         return Bounds(left_out, left_out, left_out, has_all_tasks)
     worst = regression.judge([table.worst for table in tables], margin)
@@ -463,16 +468,19 @@ def bounds_of(tables: Sequence[TaskTable], margin: float, *, has_all_tasks: bool
 
 
 def _scores(run: Run) -> pd.DataFrame:
-    """One row per sample and extractor; `score` is NaN where a call failed or could not be read."""
+    """Return one row per sample and extractor; `score` is NaN for failed and unreadable calls."""
     names = [*run.study.scorer_names, *(part.name for part in run.study.extractors)]
     frame = scores.scores(run.store, run.study_id, list(dict.fromkeys(names)))
-    # A call that failed stored no readout, and its score is absent all the same.
+    # Failed calls have no stored readout, but they count as absent scores.
     frame = scores.with_failed_calls(frame, run.store, run.study_id)
     return frame.assign(task=frame["item_id"].str.partition("/")[0])
 
 
-def _model(frame: pd.DataFrame, name: str, side: str) -> str:
-    """The one model of a run, or the one that is named."""
+def _choose_model(frame: pd.DataFrame, name: str, side: str) -> str:
+    """Return the model `name`, or the only model of the run where `name` is "".
+
+    Raises BadInput where the choice is not possible.
+    """
     models = list(dict.fromkeys(frame.dropna(subset="score")["model"]))
     if not models:
         raise BadInput(f"The {side} run holds no score.")
@@ -486,19 +494,20 @@ def _model(frame: pd.DataFrame, name: str, side: str) -> str:
     return name or models[0]
 
 
-def _task_check(reading: TaskReading, bounds: Bounds, place: int) -> TaskCheck:
+def _task_check(reading: TaskReading, bounds: Bounds, index: int) -> TaskCheck:
+    """Return the check of the task at `index` among the tasks of `bounds`."""
     if len(bounds.left_out.tasks) == 1:
         outcome = bounds.outcome
-    elif not bounds.left_out.tasks[place].is_judged:
+    elif not bounds.left_out.tasks[index].is_judged:
         outcome = UNDECIDED
     else:
-        # Beside others a task is screened for a failure; passing is for the mean to say.
-        outcome = FAIL if bounds.is_failing[place] else NO_VERDICT
+        # One of several tasks can only fail; whether the runs pass is decided by their mean.
+        outcome = FAIL if bounds.is_failing[index] else NO_VERDICT
     other_losses = {}
     for name, scores_read in reading.other_extractors.items():
         other_losses[name] = regression.loss_of([scores_read], reading.margin)
-    losses = (sides.tasks[place] for sides in (bounds.left_out, bounds.worst, bounds.best))
-    loss, worst, best = losses
+    loss = bounds.left_out.tasks[index]
+    worst, best = bounds.worst.tasks[index], bounds.best.tasks[index]
     return TaskCheck(reading, loss, outcome, worst, best, other_losses)
 
 
@@ -511,12 +520,14 @@ def _read_task(
     *,
     in_points: bool,
 ) -> TaskReading:
+    """Read one task of both runs by the extractor that leads in the new run."""
     asked = {side: part[part["task"] == task] for side, part in parts.items()}
-    rows = {side: part.dropna(subset="score") for side, part in asked.items()}
-    read_old = set(rows[_OLD]["extractor"])
-    shared = [name for name in dict.fromkeys(rows[_NEW]["extractor"]) if name in read_old]
+    scored = {side: part.dropna(subset="score") for side, part in asked.items()}
+    old_extractors = set(scored[_OLD]["extractor"])
+    new_extractors = dict.fromkeys(scored[_NEW]["extractor"])
+    shared = [name for name in new_extractors if name in old_extractors]
     if not shared:
-        names = [", ".join(dict.fromkeys(part["extractor"])) for part in rows.values()]
+        names = [", ".join(dict.fromkeys(part["extractor"])) for part in scored.values()]
         raise BadInput(
             f"{task}: the old run was read by {names[0]}, the new one by {names[1]}; no reader"
             " read both."
@@ -524,7 +535,7 @@ def _read_task(
     scorers = [scorer for scorer in new.scorers if scorer["task"] == task]
     extractor = default_reference(shared, [str(scorer["scorer"]) for scorer in scorers])
     reducers = [scorer.get("reducer", MEAN) for scorer in scorers if scorer["scorer"] == extractor]
-    # A reducer of somebody's own cannot be computed again from the rows.
+    # A log's custom reducer cannot be recomputed from the rows, so the mean is compared then.
     reducer = str(reducers[0]) if reducers and is_known(str(reducers[0])) else MEAN
     low, high = _scale(extractor, task, old, new)
     if in_points and (low, high) != (0.0, 1.0):
@@ -532,7 +543,7 @@ def _read_task(
             f"{task}: {extractor} gives scores from {low:g} to {high:g}, which have no percentage"
             " points; write --margin as a number on it."
         )
-    # Where the runs name an item's cluster differently, the new run's name counts.
+    # Where the runs name an item's cluster differently, the new run's name wins.
     rows_asked = pd.concat([asked[_NEW], asked[_OLD]])
     clusters = rows_asked.groupby("item_id")["family"].first().astype(str)
     table = task_table(asked, extractor, reducer, ends=(low, high), clusters=clusters)
@@ -547,15 +558,15 @@ def _read_task(
     other_extractors = {}
     for name in shared:
         if name != extractor and (name in EXTRACTORS or name in new.scorer_names):
-            # Other extractors say right or wrong, whatever the scale of the scorer.
-            other_extractors[name] = _task_scores(_by_item(rows, name, MEAN), clusters, 1.0)
+            # Other extractors give 0 or 1, whatever the scale of the deciding scorer.
+            other_extractors[name] = _task_scores(_by_item(scored, name, MEAN), clusters, 1.0)
     return TaskReading(
         task,
         extractor,
         table,
         other_extractors,
         losers=tuple(fell.index[fell > 0])[:N_BROKEN],
-        floor=_floor(rows[_OLD], extractor),
+        floor=_floor(scored[_OLD], extractor),
         n_old=int(by_item[_OLD].notna().sum()),
         n_new=int(by_item[_NEW].notna().sum()),
         margin=margin,
@@ -564,7 +575,7 @@ def _read_task(
 
 
 def _scale(extractor: str, task: str, *sides: Study) -> tuple[float, float]:
-    """The ends of a score's scale, over both runs."""
+    """Return the ends of a score's scale over both runs; 0 and 1 where none is declared."""
     lows, highs = [], []
     for scorer in chain.from_iterable(study.scorers for study in sides):
         if (scorer["task"], scorer["scorer"]) == (task, extractor):
@@ -574,7 +585,7 @@ def _scale(extractor: str, task: str, *sides: Study) -> tuple[float, float]:
 
 
 def _by_item(rows: Mapping[str, pd.DataFrame], extractor: str, reducer: str) -> pd.DataFrame:
-    """Items × (old, new), NaN where a run has no score of the item."""
+    """Return a row per item with the columns old and new; NaN where a run has no score of it."""
     columns = {}
     for side, part in rows.items():
         scored = part[part["extractor"] == extractor]
@@ -597,35 +608,35 @@ def task_table(
     ends: tuple[float, float] = (0.0, 1.0),
     clusters: pd.Series,
 ) -> TaskTable:
-    """Take one task's scores with absent ones left out and at both ends of the scale.
+    """Tabulate one task's scores with absent ones left out, at their worst and at their best.
 
-    `asked` has the rows of each run, one per item, sample and extractor, `score` NaN where there is
-    none. `clusters` are by item.
+    `asked` is run -> rows, one per item, sample and extractor, with `score` NaN where absent.
+    `ends` are those of the scale, `clusters` names each item's cluster.
     """
     low, high = ends
-    rows = {side: part.dropna(subset="score") for side, part in asked.items()}
-    by_item = _by_item(rows, extractor, reducer)
+    scored = {side: part.dropna(subset="score") for side, part in asked.items()}
+    by_item = _by_item(scored, extractor, reducer)
     left_out = _task_scores(by_item, clusters, high - low)
-    # An item that only the new run was asked is no loss of either.
+    # Items that only the new run asked are not compared, so they lack nothing.
     old_items = set(asked[_OLD]["item_id"])
     compared = [item for item in by_item.index if item in old_items]
     n_added = len(by_item) - len(compared)
     lacking = {}
     for side in (_OLD, _NEW):
-        lacking[side] = _lacking_runs(asked[side], rows[side], extractor, compared)
+        lacking[side] = _lacking_runs(asked[side], scored[side], extractor, compared)
     is_absent = (lacking[_OLD] > 0) | (lacking[_NEW] > 0)
     if not is_absent.any():
         return TaskTable(by_item, left_out, left_out, left_out, n_absent=0, n_added=n_added)
 
     def filled(old_score: float, new_score: float) -> TaskScores:
         complete = {
-            _OLD: _with_fill(rows[_OLD], extractor, lacking[_OLD], old_score),
-            _NEW: _with_fill(rows[_NEW], extractor, lacking[_NEW], new_score),
+            _OLD: _with_fill(scored[_OLD], extractor, lacking[_OLD], old_score),
+            _NEW: _with_fill(scored[_NEW], extractor, lacking[_NEW], new_score),
         }
         filled_items = _by_item(complete, extractor, reducer).reindex(compared)
         return _task_scores(filled_items, clusters, high - low)
 
-    # The worst for the new run: whatever it lacks is wrong, whatever the old one lacks is right.
+    # Worst for the new run: its absent scores are lowest and those of the old run highest.
     worst, best = filled(high, low), filled(low, high)
     n_absent = int(is_absent.sum())
     return TaskTable(by_item, left_out, worst, best, n_absent=n_absent, n_added=n_added)
@@ -634,9 +645,9 @@ def task_table(
 def _lacking_runs(
     asked: pd.DataFrame, rows: pd.DataFrame, extractor: str, items: list[str]
 ) -> pd.Series:
-    """The number of scores that each item lacks, of those that the run has of most items."""
+    """Return the number of runs of each item that have no score under an extractor."""
     n_asked = asked.drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
-    # No log says how many runs were planned: what most items have counts.
+    # Logs do not state how many runs were planned, so the most frequent number counts.
     n_usual = int(n_asked.mode().max())
     is_read = rows["extractor"] == extractor
     n_scored = rows[is_read].drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
@@ -646,21 +657,21 @@ def _lacking_runs(
 def _with_fill(
     rows: pd.DataFrame, extractor: str, lacking: pd.Series, score: float
 ) -> pd.DataFrame:
-    """The rows with `score` in the place of each one that is lacking."""
+    """Return the rows with a row of `score` added for each lacking run."""
     items = np.repeat(lacking.index.to_numpy(), lacking.to_numpy())
     added = pd.DataFrame({"item_id": items, "extractor": extractor, "score": score})
     return pd.concat([rows[["item_id", "extractor", "score"]], added], ignore_index=True)
 
 
 def _floor(part: pd.DataFrame, extractor: str) -> float:
-    """The share of an item's pairs of runs that differ in score; NaN where it ran once."""
+    """Return the mean share of an item's pairs of runs with different scores. NaN where every item
+    ran once."""
     rows = part[part["extractor"] == extractor]
-    by_item = rows.groupby("item_id")["score"]
-    pairs = [_share_of_pairs(scores.to_numpy()) for _, scores in by_item if len(scores) > 1]
-    return float(np.mean(pairs)) if pairs else math.nan
-
-
-def _share_of_pairs(values: np.ndarray) -> float:
-    # Two runs are alike where both gave the same value.
-    n, (_, counts) = len(values), np.unique(values, return_counts=True)
-    return 1 - float((counts * (counts - 1)).sum()) / (n * (n - 1))
+    shares = []
+    for _, item_rows in rows.groupby("item_id")["score"]:
+        n = len(item_rows)
+        if n > 1:
+            _, counts = np.unique(item_rows.to_numpy(), return_counts=True)
+            n_equal_pairs = float((counts * (counts - 1)).sum())
+            shares.append(1 - n_equal_pairs / (n * (n - 1)))
+    return float(np.mean(shares)) if shares else math.nan

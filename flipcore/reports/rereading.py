@@ -1,5 +1,7 @@
-"""Changes by a re-reading: two readouts of the same stored texts, side by side. Items that are
-set aside are in no number."""
+"""Compare two readouts of the same stored texts: what did reading them again change?
+
+Items that are set aside do not count.
+"""
 
 from dataclasses import dataclass
 
@@ -15,16 +17,21 @@ from flipcore.stats.base.intervals import mean_interval
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
-N_LISTED = 200
-# What a user has just asked for stands first where it changed something.
+N_LISTED = 200  # most items that a change lists
+# Rank among the findings of an audit. A re-reading that changed something comes first, because the
+# user has just asked for it.
 _RANK, _RANK_ALIKE = 99.0, 20.0
+# The columns that identify a text.
 _TEXT = ["model", "item_id", "axis", "variant_id", "sample"]
 
 
 @dataclass(frozen=True)
 class Change:
-    """One model's texts under both readouts. `items` are those where the answer or its status
-    differs, `share` of the texts with an interval by items."""
+    """The texts of one model whose answer or status differs between two readouts.
+
+    `share` is their share of all texts, with an interval by items. `items` lists their items, and
+    `axis` is that of the first one ("" where nothing differs).
+    """
 
     model: str
     share: Estimate
@@ -34,10 +41,10 @@ class Change:
 
 
 def old_readout(store: Store, study_id: str, name: str) -> str:
-    """The readout that a re-reading is compared with, never itself; "" where there is none.
+    """Return the readout that a re-reading is compared with; "" where there is none.
 
-    The extractor's own, else the reference regex, else the study's first; where the study was only
-    read again, the re-reading before it.
+    It is the same extractor's first readout, else the written answer, else the study's first
+    extractor. In a study with re-readings alone it is the re-reading before this one.
     """
     versions = list(versions_of(store, study_id))
     names = studies.axes_and_extractors(store, study_id)[1]
@@ -52,22 +59,23 @@ def old_readout(store: Store, study_id: str, name: str) -> str:
 
 
 def rereadings(store: Store, study_id: str) -> list[Finding]:
-    """Each re-reading of a study against what was read before, as findings of its audit."""
+    """Return the findings of an audit on a study's re-readings, one per model and re-reading."""
     findings = []
     for name in versions_of(store, study_id):
         old = old_readout(store, study_id, name)
         try:
             by_model = changes(store, study_id, old, name) if old else []
         except BadInput:
-            continue  # every text that both read is set aside
+            continue  # all texts that both read are set aside
         for change in by_model:
-            rank, place = _RANK if change.items else _RANK_ALIKE, (change.model, change.axis, name)
+            rank = _RANK if change.items else _RANK_ALIKE
+            place = (change.model, change.axis, name)
             findings.append(Finding("re-read", change.claim, rank, change.items, *place))
     return findings
 
 
 def changes(store: Store, study_id: str, old: str, new: str) -> list[Change]:
-    """Compare two readouts, one change per model. Raises BadInput where the two share no text."""
+    """Compare two readouts, per model. Raises BadInput where they share no text."""
     frame = studies.readouts(store, study_id, everything=True)
     frame = frame[frame["status"] != "absent"]
     by_old, by_new = frame[frame["extractor"] == old], frame[frame["extractor"] == new]
@@ -81,20 +89,20 @@ def changes(store: Store, study_id: str, old: str, new: str) -> list[Change]:
 
 
 def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
-    was = part["answer_old"].fillna("").astype(str)
-    now = part["answer_new"].fillna("").astype(str)
-    is_changed = (was != now) | (part["status_old"] != part["status_new"])
+    old_answer = part["answer_old"].fillna("").astype(str)
+    new_answer = part["answer_new"].fillna("").astype(str)
+    was_read, is_read = part["status_old"] == "ok", part["status_new"] == "ok"
+    is_changed = (old_answer != new_answer) | (part["status_old"] != part["status_new"])
     share = mean_interval(is_changed.astype(float).to_numpy(), part["item_id"].to_numpy())
-    gained = int(((part["status_old"] != "ok") & (part["status_new"] == "ok")).sum())
-    lost = int(((part["status_old"] == "ok") & (part["status_new"] != "ok")).sum())
+    n_gained, n_lost = int((~was_read & is_read).sum()), int((was_read & ~is_read).sum())
     sentence = (
         f"{model}: {new} and {old} read {share.text_percent()} of the texts differently (n ="
         f" {len(part):,})."
     )
     if not is_changed.any():
         sentence = f"{model}: {new} and {old} read all {len(part):,} texts alike."
-    readings = f"Read only by {new}: {gained:,}; only by {old}: {lost:,}."
-    detail = f"{readings} {_scores(part, old, new)}".strip()
+    readings = f"Read only by {new}: {n_gained:,}; only by {old}: {n_lost:,}."
+    detail = f"{readings} {_scores_text(part, old, new)}".strip()
     changed = part[is_changed]
     items = tuple(dict.fromkeys(changed["item_id"]))[:N_LISTED]
     axis = str(changed["axis"].iloc[0]) if len(changed) else ""
@@ -102,14 +110,12 @@ def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
     return Change(model, share, claim, items, axis)
 
 
-def _scores(part: pd.DataFrame, old: str, new: str) -> str:
+def _scores_text(part: pd.DataFrame, old: str, new: str) -> str:
+    """State both scores on the base prompts; "" where neither says right or wrong."""
     base = part[part["variant_old"] == "base"]
     base = base[base["is_correct_old"].notna() & base["is_correct_new"].notna()]
     if base.empty:
         return ""
-    was = base["is_correct_old"].astype(float).mean()
-    now = base["is_correct_new"].astype(float).mean()
-    return (
-        f"Score on the base prompts: {percent_text(was, 1)} by {old}, {percent_text(now, 1)} by"
-        f" {new}."
-    )
+    old_score = percent_text(base["is_correct_old"].astype(float).mean(), 1)
+    new_score = percent_text(base["is_correct_new"].astype(float).mean(), 1)
+    return f"Score on the base prompts: {old_score} by {old}, {new_score} by {new}."

@@ -1,5 +1,4 @@
-"""The numbers of an answer, one row per estimate: JSON, notebook, report and tables are views of
-these rows."""
+"""The numbers of an answer, one row per estimate, for JSON, notebook, report and tables."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,10 +15,13 @@ ESTIMATE = ("value", "low", "high", "level", "method", "n", "seed", "note", "cov
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One estimate. `place` names what it is of, by column ("axis": "option_order"); `where` says
-    the same in words, `quantity` is its name there, `title` that of a list over all questions.
-    `claim` is what is said of it, None where nothing is; `p` are p-values by name. `is_repeated`
-    where it says by definition what another row says."""
+    """One estimate with its place in a study.
+
+    `place` is column -> value ("axis": "option_order"), and `where` states the same as text.
+    `quantity` names the estimate; `title` is its name in a list over all questions, "" for the same
+    name. `claim` is the claim that rests on it, if any. `p` is name -> p-value. `is_repeated` is
+    True where another row has the same number by definition.
+    """
 
     model: str
     where: str
@@ -32,13 +34,12 @@ class Row:
     is_repeated: bool = False
 
     def with_claim(self) -> dict[str, Any]:
-        """The row for a notebook: the place by column, the estimate with a missing number as NaN,
-        and the claim."""
+        """Return the row for a notebook; a missing number is NaN."""
         claim = {"claim": self.claim.text, "is_claimed": self.claim.is_made} if self.claim else {}
         return {**self.place, "quantity": self.quantity, **asdict(self.estimate), **claim, **self.p}
 
     def in_list(self) -> dict[str, Any]:
-        """The row of a list over all questions, at full precision; what is missing is None."""
+        """Return the row for a list over all questions; a missing number is None."""
         estimate, quantity = self.estimate, self.title or self.quantity
         return {
             "model": self.model,
@@ -60,13 +61,12 @@ def notebook_table(rows: Iterable[Row]) -> pd.DataFrame:
     records = [row.with_claim() for row in rows]
     if records:
         return pd.DataFrame(records)
-    # An empty table has the columns of a full one, so that a notebook's next line works.
+    # An empty table has the columns of a full one, so that code in a notebook works on both.
     return pd.DataFrame(columns=["model", "quantity", *ESTIMATE, "claim", "is_claimed"])
 
 
 def claim_fields(claim: Claim) -> dict[str, Any]:
-    """A claim for JSON: what is shown, what qualifies it, its verdict in a word, and whether it
-    asserts anything."""
+    """Return a claim for JSON: sentence, small print, verdict, and whether it is made."""
     return {
         "sentence": claim.text,
         "detail": claim.detail,
@@ -76,12 +76,10 @@ def claim_fields(claim: Claim) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Make values that JSON has: an estimate by its fields, and None for a number that is missing
-    or not finite."""
+    """Return a value as JSON has it: an estimate as its fields, NaN and infinity as None."""
     if isinstance(value, Estimate):
         return {name: plain(part) for name, part in asdict(value).items()}
     if isinstance(value, float):
-        # JSON has neither NaN nor infinity.
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}

@@ -1,6 +1,8 @@
-"""A score with its whole error bar, of every model of a study: the sentence, the dots of wordings
-and extractors, the parts of the uncertainty, and the best next calls. Cards, pages, command line,
-notebook and report are views of it."""
+"""The score of each model of a study with its error bar, for every view of it.
+
+A score has a sentence, a dot per wording and per extractor, the parts of its uncertainty, and the
+best use of the next calls.
+"""
 
 import math
 import re
@@ -22,7 +24,7 @@ from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.answer import LEVEL, Answer, FigureOf, Question
 from flipcore.reports.ranking import roles_of
-from flipcore.reports.read_by_people import PLACE, ReaderErrors, corrected_score
+from flipcore.reports.read_by_people import PLACE, ExtractorErrors, corrected_score
 from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.reports.unread import is_unread, unread_share, why_unread
 from flipcore.stats.base.accuracy import tasks_of
@@ -50,24 +52,25 @@ from flipcore.stats.score.next_calls import (
 from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
 
-# (item, way of asking) -> axis -> its variant.
+# (item, way of asking) -> axis -> variant key: the changes that a way of asking combines.
 Settings = Mapping[tuple[str, str], Mapping[str, str]]
-N_CALLS = 100
-OWN = "own prompt"
+N_CALLS = 100  # the further calls whose best use is shown
+OWN_PROMPT = "own prompt"
 COLUMNS = "model item_id axis variant_id variant sample extractor is_correct family status".split()
-MANY_UNREAD = 0.05  # of a model's answers, from which its score says so
-LEAST_SHARED = 0.9  # of the questions of two readers, for one's score to stand beside the other's
-FEWEST_CALLS = 6  # that can be split: three wordings of two questions
-MOST_QUESTIONS = 100_000  # that a budget may be split into
-# Metrics of a log that are the mean of its scores.
+MANY_UNREAD = 0.05  # share of unread answers from which the score's sentence mentions them
+LEAST_SHARED = 0.9  # share of common questions that two extractors need to be compared
+FEWEST_CALLS = 6  # the smallest budget that can be split: three wordings of two questions
+MOST_QUESTIONS = 100_000  # upper limit of the questions in a split budget
+# Names of a log's metrics that are the mean of its scores.
 MEANS = ("", "accuracy", "acc", "exact_match", "mean")
+# Names of the intervals in exported files, from the narrowest to the widest.
 INTERVALS = {
     "reruns": "run again",
     "questions": "other questions",
     "wordings": "other questions and wordings",
     "elsewhere": "another wording, once",
 }
-# On screen; the names above are those of exported files.
+# Names of the same intervals on screen.
 INTERVAL_TITLES = {
     "reruns": "reruns",
     "questions": "other questions",
@@ -79,49 +82,56 @@ _DRAWN_AT_RANDOM = re.compile(r"way-(\d+)")
 
 @dataclass(frozen=True, eq=False)
 class ModelScore:
-    """The score of one model under the reference extractor, `reader`.
+    """The score of one model under the extractor `reference`.
 
-    - A wording is named by its way, such as "option_order|rotate-1"; `own_way` is the study's own.
-    - `readers`: the bars of all extractors over the same wordings. Scores of `comparable_readers`
-      may stand beside this one: they read something, and the same questions.
-    - `changes`: the bars of axes whose wordings are not drawn: one change of the own prompt each.
-    - `own_prompt`: the score at the study's own prompt, where that is none of the wordings.
-    - `gaps`: how far each way of asking is from the sum of its changes asked one at a time.
-    - `published`: the score that a log states; `people`: extractors against people's labels.
-    - `unread`: the share of answers that state none or were cut off; they count as wrong.
-    - `why_not`: what withholds the claims; `has_other_prompts`: variants were asked and left out.
-    - `n_questions_missing`: how many questions of other models have no row of this one.
+    A wording is named by its way of asking, such as "option_order|rotate-1".
+
+    - `bar`: the error bar over the wordings, under the reference extractor.
+    - `extractor_bars`: extractor -> its bar over the same wordings, the reference included.
+    - `comparable_extractors`: those that read most answers to the same questions. A sentence may
+      mention their scores, unless the extractor is in `closed_extractors` (its gate is closed).
+    - `changes`: axis -> its bar, for axes that change one thing and count as no sample of prompts.
+    - `own_way`: the way of the study's own prompt. `own_prompt` is the score at it, None where it
+      is one of the wordings.
+    - `gaps`: way -> its score less the sum of its changes, each asked alone.
+    - `published`: the score that a log states. `people`: extractors against people's labels.
+    - `unread`: share of the answers that state none or were cut off; they count as wrong.
+    - `why_not`: the reason that withholds the claims, or "".
+    - `has_other_prompts`: True where variants were asked that the score leaves out.
+    - `n_questions_missing`: number of questions that only other models have rows of.
     """
 
     model: str
-    reader: str
+    reference: str
     bar: ErrorBar
-    readers: Mapping[str, ErrorBar]
+    extractor_bars: Mapping[str, ErrorBar]
     changes: Mapping[str, ErrorBar]
     own_way: str
     own_prompt: Estimate | None = None
     published: float | None = None
     why_not: str = ""
-    closed_readers: frozenset[str] = frozenset()
-    people: tuple[ReaderErrors, ...] = ()
+    closed_extractors: frozenset[str] = frozenset()
+    people: tuple[ExtractorErrors, ...] = ()
     unread: float = 0.0
     gaps: Mapping[str, Estimate] = field(default_factory=dict)
-    comparable_readers: frozenset[str] = frozenset()
+    comparable_extractors: frozenset[str] = frozenset()
     has_other_prompts: bool = False
     n_questions_missing: int = 0
 
     def at(self, level: float) -> "ModelScore":
+        """Return the score with all limits at another confidence level."""
         return replace(self, bar=self.bar.at_level(level))
 
     @property
     def absent(self) -> float:
-        """The share of calls without a score where that matters, else 0."""
-        return self.bar.absent if isinstance(self.bar, _BoundedBar) else 0.0
+        """Share of the calls without a score; 0 where it is too small to matter."""
+        return self.bar.absent if isinstance(self.bar, _BoundedErrorBar) else 0.0
 
     def title(self, way: str) -> str:
-        """ "option order: rotate-1"; the key alone where all wordings are of one axis."""
+        """Return a wording's name on screen: "option order: rotate-1". The axis is left out where
+        all wordings are of one axis."""
         if way == self.own_way:
-            return OWN.capitalize()
+            return OWN_PROMPT.capitalize()
         axis, key = way.split("|", 1)
         changed_ways = (name for name in self.bar.cells.wordings if name != self.own_way)
         n_axes = len({name.split("|", 1)[0] for name in changed_ways})
@@ -130,17 +140,18 @@ class ModelScore:
 
     @property
     def n_calls(self) -> int:
+        """Number of calls that the score counts."""
         return int(self.bar.cells.n_runs.sum())
 
     @property
     def other_scores(self) -> list[float]:
-        """The scores under the other readers of the same questions that may be claimed."""
-        # What a gate withholds stands in no sentence.
-        names = self.comparable_readers - self.closed_readers
-        return [bar.value for name, bar in self.readers.items() if name in names]
+        """Scores under the other extractors that a sentence may mention."""
+        names = self.comparable_extractors - self.closed_extractors
+        return [bar.value for name, bar in self.extractor_bars.items() if name in names]
 
     @cached_property
     def claim(self) -> Claim:
+        """The sentence of the score; it also names what is missing or unread."""
         at_own_prompt = self.own_prompt.value if self.own_prompt else None
         claim = claims.score_claim(
             self.model,
@@ -166,12 +177,13 @@ class ModelScore:
 
     @property
     def elsewhere(self) -> Claim:
+        """The claim about the score that another wording would give."""
         return claims.elsewhere_claim(self.model, self.bar, self.why_not)
 
     @property
     def additivity(self) -> Claim:
-        """The claim that joint changes move the score as single ones do; no sentence where both
-        were not asked."""
+        """The claim that combined changes move the score by the sum of the single ones. Its
+        sentence is empty where no change was asked both combined and alone."""
         gaps = {}
         for way, gap in self.gaps.items():
             gaps[_DRAWN_AT_RANDOM.sub(r"random prompt \1", way)] = gap
@@ -181,17 +193,17 @@ class ModelScore:
 
     @cached_property
     def shares(self) -> Mapping[str, Estimate]:
-        """The parts of the variance; empty where wordings were not measured."""
+        """Share of each part of the variance; empty where wordings were not measured."""
         return shares(self.bar)
 
     @cached_property
     def gains(self) -> Mapping[str, Design]:
-        """The designs after `N_CALLS` more calls; empty where wordings were not measured."""
+        """Design after `N_CALLS` more calls, by their use; empty where wordings are unmeasured."""
         return gains(self.bar, N_CALLS) if self.bar.by_wordings.has_interval else {}
 
     @property
     def next_sentence(self) -> str:
-        """The best use of the next calls; "" where wordings were not measured."""
+        """A sentence on the best use of the next calls; "" where wordings were not measured."""
         if not self.gains:
             return ""
         n_few = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
@@ -205,52 +217,53 @@ class ModelScore:
 
     @property
     def half_width_now(self) -> float:
-        """The half-width over questions and prompts that `gains` narrow: with few prompts that of
-        their upper limit."""
+        """The half-width over questions and prompts, before the calls of `gains`."""
         if not (has_few_prompts(self.bar) or self.bar.n_effective < FEW_DRAWS):
             return self.bar.half_width("wordings")
-        # With few prompts their spread is itself unsure, so its upper limit counts.
+        # The spread of few prompts is itself uncertain, so its upper limit counts, as in `gains`.
         sizes = (*self.bar.cells.shape, self.bar.cells.mean_runs)
         return half_width(careful_components(self.bar), *sizes, self.bar.level)
 
     def wordings(self) -> list[tuple[str, Estimate]]:
-        """Each wording by its title, with its own score and interval over other questions."""
+        """Return (title, score with its interval over other questions) per wording."""
         cells = self.bar.cells
         titled = []
         for i, way in enumerate(cells.wordings):
-            # One wording has no spread of wordings: only other questions can move its score.
+            # A single wording has no spread of wordings, so its interval is over questions alone.
             estimate = error_bar(cells.select_wording(i), self.bar.level).by_questions
             titled.append((self.title(way), estimate))
         return titled
 
     def rows(self) -> Iterator[Row]:
-        """The intervals from inside out, the parts of the variance, each extractor and each
-        wording."""
-        place = {"model": self.model, "reader": self.reader}
-        reference = title_of(self.reader)
+        """Yield the intervals, parts of the variance, extractors, wordings and gaps."""
+        # Exported columns and JSON keep the name "reader" for an extractor.
+        place = {"model": self.model, "reader": self.reference}
+        reference_title = title_of(self.reference)
         claim_of = {"wordings": self.claim, "elsewhere": self.elsewhere}
-        # Where wordings were not measured, the sentence speaks of other questions alone.
+        # Without measured wordings the sentence states the interval over other questions.
         if not self.bar.by_wordings.has_interval:
             claim_of["questions"] = self.claim
         for name, title in INTERVALS.items():
             estimate = self.bar.estimate(name)
-            yield Row(self.model, reference, f"score, {title}", estimate, claim_of.get(name), place)
+            quantity, claim = f"score, {title}", claim_of.get(name)
+            yield Row(self.model, reference_title, quantity, estimate, claim, place)
         for name, share in self.shares.items():
-            yield Row(self.model, reference, f"share of variance: {name}", share, place=place)
-        for reader, bar in self.readers.items():
-            if reader != self.reader:
-                quantity, at_reader = "score read otherwise", place | {"reader": reader}
-                yield Row(self.model, title_of(reader), quantity, bar.by_questions, place=at_reader)
+            quantity = f"share of variance: {name}"
+            yield Row(self.model, reference_title, quantity, share, place=place)
+        quantity = "score read otherwise"
+        for name, bar in self.extractor_bars.items():
+            if name != self.reference:
+                estimate, at_extractor = bar.by_questions, place | {"reader": name}
+                yield Row(self.model, title_of(name), quantity, estimate, place=at_extractor)
         if self.bar.cells.shape[1] > 1:
             for wording, estimate in self.wordings():
                 at_wording = place | {"wording": wording}
                 yield Row(self.model, wording, "score of one wording", estimate, place=at_wording)
-        # One claim speaks of all gaps: it stands at the first of them.
-        claim: Claim | None = self.additivity
-        for way, gap in self.gaps.items():
-            at_way = place | {"wording": way}
-            yield Row(self.model, way, "score less the sum of its changes", gap, claim, at_way)
-            claim = None
+        quantity = "score less the sum of its changes"
+        for i, (way, gap) in enumerate(self.gaps.items()):
+            # One claim covers all gaps, so only the first row carries it.
+            claim = self.additivity if i == 0 else None
+            yield Row(self.model, way, quantity, gap, claim, place | {"wording": way})
         for errors in self.people:
             yield from errors.rows()
 
@@ -262,7 +275,7 @@ class ModelScore:
             intervals[name] = plain(bar.estimate(name)) | width
         return {
             "model": self.model,
-            "reader": self.reader,
+            "reader": self.reference,
             **claim_fields(self.claim),
             "score": plain(bar.value),
             "unread": plain(self.unread),
@@ -271,7 +284,7 @@ class ModelScore:
             "n_runs": bar.n_runs,
             "intervals": intervals,
             "shares": plain(self.shares),
-            "readers": {name: plain(bar.by_questions) for name, bar in self.readers.items()},
+            "readers": {name: plain(bar.by_questions) for name, bar in self.extractor_bars.items()},
             "wordings": plain(dict(self.wordings())),
             "additivity": {"sentence": self.additivity.text, "gaps": plain(self.gaps)},
             "next_calls": {name: plain(gain.half_width) for name, gain in self.gains.items()},
@@ -281,8 +294,8 @@ class ModelScore:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Two models on the same questions and wordings, the one with the higher score first; `bar` is
-    of their differences."""
+    """Two models on the same questions and wordings, the one with the higher score first. `bar` is
+    the error bar of `first` less `second`."""
 
     first: str
     second: str
@@ -298,8 +311,11 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class RanksByPeople:
-    """Several models with people's labels in their scores: `pairs` of those whose outputs people
-    labelled, the best first, and the claim of `ranks` where there are three or more."""
+    """Models compared by scores that people's labels correct.
+
+    `pairs` has every pair of models whose outputs people labelled, the best model first. `ranks` is
+    the claim on all of them, None where there are fewer than three.
+    """
 
     pairs: tuple[PairByPeople, ...] = ()
     ranks: Claim | None = None
@@ -351,9 +367,9 @@ class RanksByPeople:
         return {"pairs": pairs, "ranks": ranks | dict(self.ranks.numbers)}
 
 
-def ranks_of(models: Sequence[ReaderErrors], why_not: str = "") -> RanksByPeople:
-    """Rank models whose scores have labels in them, under one extractor; `why_not` withholds what
-    is asserted."""
+def ranks_of(models: Sequence[ExtractorErrors], why_not: str = "") -> RanksByPeople:
+    """Rank models by scores that people's labels correct, under one extractor. A `why_not` that is
+    not "" withholds the claims."""
     labelled = []
     for errors in models:
         if errors.score and errors.units is not None:
@@ -367,13 +383,12 @@ def ranks_of(models: Sequence[ReaderErrors], why_not: str = "") -> RanksByPeople
 
 @dataclass(frozen=True, eq=False)
 class ScoreReport(Answer):
-    """The scores of a study's models; `role` is that of the items counted,
-    `random_axes` those whose wordings count as drawn at random, `notes` what was left out and
-    why."""
+    """The scores of a study's models under the extractor `reference`. Only items in `role` count.
+    Wordings of `random_axes` count as drawn at random. `notes` say what was left out and why."""
 
     models: tuple[ModelScore, ...]
     role: str
-    reader: str
+    reference: str
     random_axes: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
 
@@ -386,38 +401,36 @@ class ScoreReport(Answer):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The sentence of each model, what another wording would give, and which of two models
-        scores higher, by people's labels too."""
+        """Claims of each model, then on ranks and pairs of models, then by people's labels."""
         claims: list[Claim] = []
         for model_score in self.models:
-            said = (model_score.claim, model_score.elsewhere, model_score.additivity)
-            claims += [claim for claim in said if claim.text]
+            own_claims = (model_score.claim, model_score.elsewhere, model_score.additivity)
+            claims += [claim for claim in own_claims if claim.text]
         claims += [*self.ranks, *(difference.claim for difference in self.differences)]
         return (*claims, *self.by_people.claims)
 
     @cached_property
     def by_people(self) -> RanksByPeople:
-        """Every pair of models with people's labels in their scores; empty where outputs of fewer
-        than two were labelled."""
+        """The models compared by people's labels; empty where fewer than two have labels."""
         labelled = []
         for model_score in self.models:
             for errors in model_score.people:
-                if errors.reader == model_score.reader:
+                if errors.extractor == model_score.reference:
                     labelled.append(errors)
                     break
         # What withholds one of the scores withholds every comparison with it.
-        why_not = next(filter(None, (model_score.why_not for model_score in self.models)), "")
-        return ranks_of(labelled, why_not)
+        reasons = [model_score.why_not for model_score in self.models if model_score.why_not]
+        return ranks_of(labelled, reasons[0] if reasons else "")
 
     @cached_property
     def ranks(self) -> tuple[Claim, ...]:
-        """Each model's rank over other questions and wordings, from the leads of all pairs; nothing
-        below three models, or where some pair has no answers in common."""
+        """The claim on each model's rank over other questions and wordings. Empty below three
+        models, and where a pair of models has no answers in common."""
         names = [score.model for score in sorted(self.models, key=lambda score: -score.bar.value)]
-        # Of two models their difference says it all.
+        # For two models the claim on their difference says the same.
         if len(names) < 3 or len(self.differences) < len(names) * (len(names) - 1) // 2:
             return ()
-        # The claims of the leads hold at once already, so each p here is a decision: 0 or 1.
+        # The claims on pairs hold simultaneously, so each p here is a decision: 0 or 1.
         p = np.ones((len(names), len(names)))
         for pair in self.differences:
             ahead, behind = names.index(pair.first), names.index(pair.second)
@@ -435,7 +448,7 @@ class ScoreReport(Answer):
         return tuple(score.claim for score in measured)
 
     def find_model(self, name: str) -> ModelScore | None:
-        """Return a model's score; None of a model that is not here."""
+        """Return a model's score; None where the report lacks the model."""
         return next((score for score in self.models if score.model == name), None)
 
     @property
@@ -445,7 +458,7 @@ class ScoreReport(Answer):
         return {"score": lambda theme: score_figure(bars, theme)}
 
     def lines(self) -> list[str]:
-        lines = [f"Score ({role_name(self.role)} items, {title_of(self.reader).lower()})"]
+        lines = [f"Score ({role_name(self.role)} items, {title_of(self.reference).lower()})"]
         for score in self.models:
             lines.append(f"  {score.claim.text} {score.claim.detail}".rstrip())
             further = (
@@ -483,7 +496,7 @@ class ScoreReport(Answer):
             differences.append(row)
         return {
             "role": self.role,
-            "reader": self.reader,
+            "reader": self.reference,
             "wordings_drawn_from": list(self.random_axes),
             "models": [score.as_dict() for score in self.models],
             "differences": differences,
@@ -494,9 +507,9 @@ class ScoreReport(Answer):
 
 
 def random_axes(axes: Sequence[str], *, is_recorded: bool) -> tuple[str, ...]:
-    """Axes whose wordings count as drawn at random where nobody chose: ways of asking that the
-    study drew, else all that a recording holds."""
-    # Wordings that change one thing each say what moves a score; they are no sample of prompts.
+    """Return the axes whose wordings count as drawn at random by default. They are the combined
+    axis where the study asked it, else all axes of a recording."""
+    # Wordings that change one thing each show what moves a score; they are no sample of prompts.
     if COMBINED in axes:
         return (COMBINED,)
     return tuple(axis for axis in axes if axis != IDENTITY) if is_recorded else ()
@@ -506,7 +519,7 @@ def score_report(
     frame: pd.DataFrame,
     *,
     is_recorded: bool = False,
-    reader: str | None = None,
+    reference: str | None = None,
     closed_gates: Mapping[str, str] | None = None,
     role: str | None = None,
     axes: Sequence[str] | None = None,
@@ -518,15 +531,18 @@ def score_report(
 ) -> ScoreReport | None:
     """Report the scores in readouts (`queries.studies.readouts`).
 
-    None where nothing was judged, where a log's leading scorer gives no mean, and of a recording
-    with several tasks, which are not pooled. A log's first scorer is the reader; only extractors on
-    its scale are shown beside it.
+    None where nothing was judged, where a log's leading scorer gives no mean, and for a recording
+    with several tasks, because tasks are not pooled. Only extractors on the scale of the reference
+    are shown beside it.
 
-    - `axes`: those whose wordings count as drawn at random (`random_axes`).
+    - `reference`: the reference extractor; by default a log's first scorer, else the study's usual
+      one. A name without readouts counts as None.
+    - `axes`: those whose wordings count as drawn at random; None leaves it to `random_axes`.
+    - `role`: the role of the items that count; None takes the benchmark's.
     - `closed_gates`: axis or extractor -> why it is not claimed.
-    - `scorers`: those of a log (`Study.scorers`); `reported`: scores that it states.
-    - `labelled`: what people read (`annotation.judge_labels.labelled_readouts`).
-    - `settings`: what ways of asking change (`queries.scores.settings`).
+    - `scorers`: a log's scorers (`Study.scorers`). `reported`: scores that the log states.
+    - `labelled`: people's labels (`annotation.judge_labels.labelled_readouts`).
+    - `settings`: the changes that each way of asking combines (`queries.scores.settings`).
     """
     if frame.empty:
         return None
@@ -542,20 +558,19 @@ def score_report(
     scored_by = set(part.loc[part["score"].notna(), "extractor"].unique())
     extractors = [name for name in part["extractor"].unique() if name in scored_by]
     if not extractors or (
-        scorers and not (reader in extractors or _is_one_mean(scorers, extractors))
+        scorers and not (reference in extractors or _is_one_mean(scorers, extractors))
     ):
         return None
     # Tasks of a recording are different questions, so they are not pooled into one score.
     if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
         return None
-    reference = default_reference(extractors, list(scorer_of))
-    if reader and reader in extractors:
-        reference = reader
+    if reference is None or reference not in extractors:
+        reference = default_reference(extractors, list(scorer_of))
     all_axes = [str(axis) for axis in part["axis"].unique()]
     chosen_axes = random_axes(all_axes, is_recorded=is_recorded)
     if axes is not None:
         chosen_axes = tuple(axis for axis in all_axes if axis in set(axes))
-    sample = _Sample(
+    shared = _SharedSettings(
         reference=reference,
         extractors=extractors,
         axes=tuple(axis for axis in chosen_axes if axis not in gates),
@@ -569,24 +584,27 @@ def score_report(
     models = []
     n_questions = part["item_id"].nunique()
     for model in part["model"].unique():
-        of_model = _select(part, part["model"] == model)
-        if model_score := _model_score(of_model, str(model), sample):
-            n_missing = n_questions - of_model["item_id"].nunique()
+        model_rows = _select(part, part["model"] == model)
+        if model_score := _model_score(model_rows, str(model), shared):
+            n_missing = n_questions - model_rows["item_id"].nunique()
             models.append(replace(model_score, n_questions_missing=n_missing))
     if not models:
         return None
     notes = [f"Left out of the wordings: {gates[axis]}" for axis in chosen_axes if axis in gates]
     notes += _scale_notes(scorer_of.get(reference, {}), extractors, models)
-    notes += _notes(models, sample.axes, all_axes, is_recorded=is_recorded)
+    notes += _notes(models, shared.axes, all_axes, is_recorded=is_recorded)
     return ScoreReport(
-        tuple(models), counted_role, reference, random_axes=sample.axes, notes=tuple(notes)
+        tuple(models), counted_role, reference, random_axes=shared.axes, notes=tuple(notes)
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
-    """The settings that all models of a report share: `axes` are those whose wordings are drawn,
-    `stated` the scores that logs report by (model, extractor)."""
+class _SharedSettings:
+    """Settings that all models of a report share.
+
+    `axes` have the wordings that count as drawn at random. `stated` are the scores that logs
+    report, by (model, extractor). `scales` are (lowest, highest) per scorer, None where unknown.
+    """
 
     reference: str
     extractors: Sequence[str]
@@ -604,14 +622,14 @@ def _stated_scores(reported: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str
     stated = {}
     for row in reported:
         if row.get("metric", "") in MEANS and (row.get("reducer") or MEAN) == MEAN:
-            # An import calls a log's readout so where an extractor has its name already.
+            # An import adds "(log)" where an extractor already has the readout's name.
             for name in (row["readout"], f"{row['readout']} (log)"):
                 stated[row["model"], name] = row["value"]
     return stated
 
 
 def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
-    """The ends of a score's scale; None where the rows alone tell, and tell one value."""
+    """Return the ends of a scorer's scale; None where all its rows have one value."""
     low, high = float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
     return (low, high) if low < high else None
 
@@ -625,7 +643,7 @@ def _scale_notes(
             f"The scale is what the rows show, {ends}. If it is wider, import with --map"
             f" scale:{scorer['scorer']}=LOW..HIGH."
         )
-    compared = set(chain.from_iterable(score.readers for score in models))
+    compared = set(chain.from_iterable(score.extractor_bars for score in models))
     if left_out := [title_of(name).lower() for name in extractors if name not in compared]:
         yield f"On another scale than the score, so not compared with it: {', '.join(left_out)}."
 
@@ -640,12 +658,12 @@ def _is_one_mean(scorers: Sequence[Mapping[str, Any]], extractors: Sequence[str]
 
 
 def _scored(frame: pd.DataFrame, scorers: Collection[str]) -> pd.DataFrame:
-    """The readouts with `score`: 1 and 0 for right and wrong, else the share or grade that one of
-    the `scorers` gave."""
+    """Return the readouts with a column `score` in place of `is_correct`. It is 1 or 0 for right or
+    wrong, else the grade that one of the `scorers` gave, else NaN."""
     right = frame["is_correct"].to_numpy(dtype=object)
     score = np.where(pd.isna(right), np.nan, right == True)  # noqa: E712 -- None is neither
     if scorers:
-        # Other values, as losses, are no scores: a grade counts where a scorer of the log gave it.
+        # Values of other extractors, such as losses, are no scores.
         is_grade = pd.isna(right) & frame["extractor"].isin(scorers).to_numpy()
         score = np.where(is_grade, frame["value"].to_numpy(dtype=float), score)
     return frame.drop(columns="is_correct").assign(score=score.astype(float))
@@ -657,88 +675,88 @@ def _select(frame: pd.DataFrame, is_selected: pd.Series) -> pd.DataFrame:
     return frame if is_selected.all() else frame[is_selected]
 
 
-def _model_score(frame: pd.DataFrame, model: str, sample: _Sample) -> ModelScore | None:
-    reference, axes, level = sample.reference, sample.axes, sample.level
+def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> ModelScore | None:
+    """Score one model from its readouts; None where the reference read no question."""
+    reference, axes, level = shared.reference, shared.axes, shared.level
 
     def rows_of(extractor: str) -> pd.DataFrame:
         return _select(frame, frame["extractor"] == extractor)
 
     all_bars = {}
-    for name in sample.extractors:
-        if bar := _bar(rows_of(name), axes, level, sample.scales.get(name)):
+    for name in shared.extractors:
+        if bar := _bar(rows_of(name), axes, level, shared.scales.get(name)):
             all_bars[name] = bar
     if reference not in all_bars:
         return None
-    # Only what is on the reference's scale can be read beside it.
+    # Only extractors on the reference's scale can be compared with it.
     own_cells, own_frame = all_bars[reference].cells, rows_of(reference)
     bars: dict[str, ErrorBar] = {}
-    is_lower = reference.endswith(LOWER_IS_BETTER)
+    is_lower_better = reference.endswith(LOWER_IS_BETTER)
     for name, bar in all_bars.items():
-        is_alike = (bar.cells.bounds, bar.cells.is_binary) == (
-            own_cells.bounds,
-            own_cells.is_binary,
-        )
-        if is_alike and name.endswith(LOWER_IS_BETTER) == is_lower:
+        has_scale = bar.cells.bounds == own_cells.bounds
+        is_alike = has_scale and bar.cells.is_binary == own_cells.is_binary
+        if is_alike and name.endswith(LOWER_IS_BETTER) == is_lower_better:
             bars[name] = bar
-    scale = sample.scales.get(reference)
+    scale = shared.scales.get(reference)
     changes = {}
     for axis in map(str, frame["axis"].unique()):
-        if axis not in {*axes, IDENTITY, COMBINED, *sample.closed_gates}:
+        if axis not in {*axes, IDENTITY, COMBINED, *shared.closed_gates}:
             axis_bar = _bar(own_frame, (axis,), level, scale)
             if axis_bar and axis_bar.cells.shape[1] > 1:
                 changes[axis] = axis_bar
-    # The own prompt is compared on the questions of the score, not on all that it was asked.
-    same = own_frame[own_frame["item_id"].isin(own_cells.questions)]
-    own_bar = _bar(same, (), level, scale) if COMBINED in axes else None
+    # The own prompt is scored on the questions of the score, not on all that it was asked.
+    same_questions = own_frame[own_frame["item_id"].isin(own_cells.questions)]
+    own_bar = _bar(same_questions, (), level, scale) if COMBINED in axes else None
     bars[reference] = _bounded_bar(own_frame, axes, level, scale, bars[reference])
     people = []
-    for name, bar in bars.items() if sample.labelled else ():
+    for name, bar in bars.items() if shared.labelled else ():
         outputs = _outputs(rows_of(name), axes, bar.cells)
-        people.append(corrected_score(model, name, outputs, sample.labelled, level))
-    counted = _base_and_variants(same, axes)
-    # A call that failed has no score, and is no answer that was left unread.
+        people.append(corrected_score(model, name, outputs, shared.labelled, level))
+    counted = _base_and_variants(same_questions, axes)
+    # A failed call has no score; it is not an unread answer.
     statuses = [part.loc[part["score"].notna(), "status"] for part in counted]
     unread = unread_share(pd.concat(statuses))
     comparable = set()
     for name, bar in bars.items():
         if name != reference and _is_comparable(rows_of(name), bar, bars[reference]):
             comparable.add(name)
-    # The study's own prompt is stored under the axes, too.
+    # Every axis stores the study's own prompt as its base, which does not count as another prompt.
     is_left_out = (own_frame["variant"] != BASE) & ~own_frame["axis"].isin(axes)
-    gates = sample.closed_gates
-    open_settings = {
-        way: parts for way, parts in sample.settings.items() if not set(parts) & set(gates)
-    }
+    gates = shared.closed_gates
+    open_settings = {}
+    for item_and_way, changes_of_way in shared.settings.items():
+        if not set(changes_of_way) & set(gates):
+            open_settings[item_and_way] = changes_of_way
     return ModelScore(
         model=model,
-        reader=reference,
+        reference=reference,
         bar=bars[reference],
-        readers=bars,
+        extractor_bars=bars,
         changes=changes,
         own_way=f"{frame['axis'].iloc[0]}|{BASE}",
         own_prompt=own_bar.by_questions if own_bar else None,
-        published=sample.stated.get((model, reference)),
+        published=shared.stated.get((model, reference)),
         why_not=gates.get(reference, "") or why_unread(model, reference, unread),
-        closed_readers=frozenset(name for name in sample.extractors if name in gates),
+        closed_extractors=frozenset(name for name in shared.extractors if name in gates),
         people=tuple(filter(None, people)),
         unread=unread,
         gaps=_gaps(own_frame, open_settings, bars[reference]),
-        comparable_readers=frozenset(comparable),
+        comparable_extractors=frozenset(comparable),
         has_other_prompts=bool(is_left_out.any()),
     )
 
 
-def _is_comparable(rows: pd.DataFrame, bar: ErrorBar, reference: ErrorBar) -> bool:
-    """Return whether another extractor read most outputs, of nine in ten questions of both."""
-    questions, own_questions = set(bar.cells.questions), set(reference.cells.questions)
+def _is_comparable(rows: pd.DataFrame, bar: ErrorBar, reference_bar: ErrorBar) -> bool:
+    """Tell whether another extractor read most outputs of the reference_bar's questions."""
+    questions, own_questions = set(bar.cells.questions), set(reference_bar.cells.questions)
     n_shared, n_all = len(questions & own_questions), len(questions | own_questions)
     is_read = not is_unread(str(rows["extractor"].iloc[0]), unread_share(rows["status"]))
     return n_shared >= LEAST_SHARED * n_all and is_read and bool((rows["status"] == OK).any())
 
 
 def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str, Estimate]:
-    """The gap of each way of asking with two changes or more, all of which were also asked
-    alone."""
+    """Return way -> its score less the sum of its changes, each asked alone. Only ways with two
+    changes or more count, where each change was also asked alone."""
     ways = list(dict.fromkeys(way for _, way in settings))
     joint = []
     axes: set[str] = set()
@@ -751,17 +769,18 @@ def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str
         return {}
     base, variants = _base_and_variants(frame, list(axes))
     asked = pd.concat([variants, frame[frame["axis"] == COMBINED]])
-    cell = asked.groupby(["item_id", "axis", "variant"], observed=True)["score"].mean().to_dict()
+    variant_key = ["item_id", "axis", "variant"]
+    score_of = asked.groupby(variant_key, observed=True)["score"].mean().to_dict()
     at_base = base.groupby("item_id", observed=True)["score"].mean().to_dict()
     items = list(dict.fromkeys(item for item, _, _ in joint))
     row_of = {item: i for i, item in enumerate(items)}
     column_of = {way: i for i, way in enumerate(ways)}
     gaps = np.full((len(items), len(ways)), math.nan)
     for item, way, parts in joint:
-        # A change that was not asked by itself is NaN, and so is the gap then.
+        # The score of a change that was not asked alone is NaN, which makes the gap NaN.
         own_score = at_base.get(item, math.nan)
-        gap = cell.get((item, COMBINED, way), math.nan) - own_score
-        moves = [cell.get((item, *change), math.nan) - own_score for change in parts.items()]
+        gap = score_of.get((item, COMBINED, way), math.nan) - own_score
+        moves = [score_of.get((item, *change), math.nan) - own_score for change in parts.items()]
         gaps[row_of[item], column_of[way]] = gap - sum(moves)
     by_item = frame.drop_duplicates("item_id").set_index("item_id")
     cluster_of = by_item["family"].astype(str).to_dict()
@@ -773,12 +792,11 @@ def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str
 def _bar(
     frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None
 ) -> ErrorBar | None:
-    """The error bar of one model and extractor; None where no question was asked in every
-    wording."""
+    """Return one model's error bar; None where no question was asked in every wording."""
     cells = _cells(frame, axes, scale)
     if not cells.mean.size:
         return None
-    return _FrugalBar(**_fields_of(error_bar(cells, level)))
+    return _CachedErrorBar(**_fields_of(error_bar(cells, level)))
 
 
 def _fields_of(bar: ErrorBar) -> dict[str, Any]:
@@ -786,10 +804,10 @@ def _fields_of(bar: ErrorBar) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class _FrugalBar(ErrorBar):
+class _CachedErrorBar(ErrorBar):
     """An error bar that computes each interval once."""
 
-    # Of 12,000 questions an interval takes a hundredth of a second, and a board asks at 56 levels.
+    # With 12,000 questions an interval takes 10 ms, and a board asks for it at 56 levels.
     @cached_property
     def _by_name(self) -> dict[str, Estimate]:
         return {}
@@ -801,11 +819,11 @@ class _FrugalBar(ErrorBar):
 
 
 @dataclass(frozen=True, eq=False)
-class _BoundedBar(_FrugalBar):
-    """A bar whose limits hold whatever the absent scores were; `absent` is their share of the
-    calls.
+class _BoundedErrorBar(_CachedErrorBar):
+    """An error bar whose limits hold whatever the absent scores would have been.
 
-    `lowest` and `highest` are the bars with absent scores at either end of the scale.
+    `lowest` and `highest` are the bars with absent scores at either end of the scale. `absent` is
+    the share of calls without a score.
     """
 
     lowest: ErrorBar
@@ -818,7 +836,7 @@ class _BoundedBar(_FrugalBar):
 
     def estimate(self, name: str) -> Estimate:
         estimate = super().estimate(name)
-        # Reruns move the calls that were answered, not those that never were.
+        # Reruns vary the answered calls only.
         if name == "reruns":
             return estimate
         lowest, highest = self.lowest.estimate(name), self.highest.estimate(name)
@@ -832,14 +850,14 @@ def _bounded_bar(
     scale: tuple[float, float] | None,
     bar: ErrorBar,
 ) -> ErrorBar:
-    """The bar with limits that allow for absent scores, where these matter; else the same bar."""
+    """Return the bar with limits that allow for absent scores; `bar` where these do not matter."""
     is_absent = (frame["score"].isna() & (frame["status"] == ABSENT)).to_numpy()
-    # Without ends of the scale an absent score could be anything.
+    # On a scale without ends an absent score could be anything.
     if not is_absent.any() or not all(map(math.isfinite, bar.cells.bounds)):
         return bar
     own_way = f"{frame['axis'].iloc[0]}|{BASE}"
     ways = (frame["axis"].astype(str) + "|" + frame["variant"].astype(str)).to_numpy()
-    # Every axis has the own prompt as its base, under one name.
+    # Every axis has the own prompt as its base; the cells name it by the first axis.
     ways = np.where(frame["variant"] == BASE, own_way, ways)
     # A wording that most questions lack is left out of the score, and so are its absent answers.
     is_absent = is_absent & np.isin(ways, bar.cells.wordings)
@@ -858,23 +876,28 @@ def _bounded_bar(
     shift = max(abs(lowest.value - bar.value), abs(highest.value - bar.value))
     if not absence_matters(share, shift, math.sqrt(bar.variances["questions"][0])):
         return bar
-    return _BoundedBar(**_fields_of(bar), lowest=lowest, highest=highest, absent=share)
+    return _BoundedErrorBar(**_fields_of(bar), lowest=lowest, highest=highest, absent=share)
 
 
 def _cells(
     frame: pd.DataFrame, axes: Sequence[str], scale: tuple[float, float] | None
 ) -> ScoreCells:
-    """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws
-    whole ways of asking. What every axis compares with is one prompt, whose samples count once."""
+    """Return scores by question and wording.
+
+    The wordings are the variants of `axes` and the study's own prompt. The own prompt is left out
+    where `axes` has the combined axis. Its samples count once, although every axis stores them.
+    """
     base, variants = _base_and_variants(frame, axes)
     ways = [f"{frame['axis'].iloc[0]}|{BASE}" if len(frame) else ""]
-    # Ways are named once each and not row by row: text of ten million rows takes seconds.
+    # Each way is named once, because building text for ten million rows takes seconds.
     axis_codes, axis_names = pd.factorize(variants["axis"])
-    key_codes, keys = pd.factorize(variants["variant"])
-    pairs = axis_codes.astype(np.int64) * max(len(keys), 1) + key_codes
+    variant_codes, variant_keys = pd.factorize(variants["variant"])
+    pairs = axis_codes.astype(np.int64) * max(len(variant_keys), 1) + variant_codes
     way_codes, pairs_asked = pd.factorize(pairs)
     for pair in pairs_asked.tolist():
-        ways.append(f"{axis_names[pair // len(keys)]}|{keys[pair % len(keys)]}")
+        ways.append(
+            f"{axis_names[pair // len(variant_keys)]}|{variant_keys[pair % len(variant_keys)]}"
+        )
     codes = np.concatenate([np.zeros(len(base), dtype=np.int64), way_codes + 1])
     wording = pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(ways))
     columns = ["item_id", "score", "family"]
@@ -885,60 +908,62 @@ def _cells(
 def _base_and_variants(
     frame: pd.DataFrame, axes: Sequence[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of the own prompt, each sample once, and those of the variants of `axes`."""
     is_base = (frame["variant"] == BASE).to_numpy()
-    # Whole ways of asking are drawn beside the own prompt, which is none of them.
+    # The own prompt is no sample of the combined ways of asking, which are drawn at random.
     base = frame[is_base & (COMBINED not in axes)].drop_duplicates(PLACE)
     return base, frame[~is_base & frame["axis"].isin(axes).to_numpy()]
 
 
 def _outputs(frame: pd.DataFrame, axes: Sequence[str], cells: ScoreCells) -> pd.DataFrame:
-    """The outputs that the cells are made of, each once."""
+    """Return the rows of the outputs that the cells count, each output once."""
     rows = pd.concat(_base_and_variants(frame, axes)).drop_duplicates(PLACE)
     ways = rows["axis"].astype(str) + "|" + rows["variant"].astype(str)
     return rows[rows["item_id"].isin(cells.questions) & ~ways.isin(cells.dropped_wordings)]
 
 
 def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
+    """Compare each pair of models on their common questions and wordings."""
     pairs = list(combinations(sorted(models, key=lambda score: -score.bar.value), 2))
     for first, second in pairs:
         cells = first.bar.cells.minus(second.bar.cells)
         if not cells.mean.size:
             continue
-        # All pairs are shown at once, so each interval holds at a share of the error (Bonferroni).
+        # All pairs are shown together, so each interval gets its share of the error (Bonferroni).
         bar = error_bar(cells, 1 - (1 - first.bar.level) / len(pairs))
-        gaps = cells.mean.mean(axis=0)
-        n_first, n_second = int((gaps > 1e-12).sum()), int((gaps < -1e-12).sum())
-        ahead = (n_first, n_second, int((abs(gaps) <= 1e-12).sum()))
+        wording_gaps = cells.mean.mean(axis=0)
+        n_first, n_second = int((wording_gaps > 1e-12).sum()), int((wording_gaps < -1e-12).sum())
+        n_ahead = (n_first, n_second, int((abs(wording_gaps) <= 1e-12).sum()))
         in_points = first.bar.cells.is_binary and second.bar.cells.is_binary
         why_not = first.why_not or second.why_not
         if in_points and not why_not:
-            why_not = _turned_by_unread(second, bar)
-        why_not = why_not or _turned_by_absence(first, second, bar)
+            why_not = _why_not_by_unread(second, bar)
+        why_not = why_not or _why_not_by_absence(first, second, bar)
         claim = claims.difference_claim(
-            first.model, second.model, bar, ahead, why_not, is_in_points=in_points
+            first.model, second.model, bar, n_ahead, why_not, is_in_points=in_points
         )
         if claim.text:
             yield Difference(first.model, second.model, bar, claim)
 
 
-def _turned_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> str:
-    """Say why a lead is not claimed: with the calls that have no score it could be none."""
+def _why_not_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> str:
+    """Say that calls without a score could make up a lead; "" where they could not."""
     if not (first.absent or second.absent) or not bar.by_wordings.excludes_zero():
         return ""
-    lower, higher = (first, second) if bar.value > 0 else (second, first)
-    # The leader at its lowest against the other at its highest.
-    least = lower.bar.lowest if isinstance(lower.bar, _BoundedBar) else lower.bar
-    most = higher.bar.highest if isinstance(higher.bar, _BoundedBar) else higher.bar
-    if error_bar(least.cells.minus(most.cells), bar.level).by_wordings.low > 0:
+    leader, other = (first, second) if bar.value > 0 else (second, first)
+    # The worst case: the leader at its lowest against the other at its highest.
+    lowest = leader.bar.lowest if isinstance(leader.bar, _BoundedErrorBar) else leader.bar
+    highest = other.bar.highest if isinstance(other.bar, _BoundedErrorBar) else other.bar
+    if error_bar(lowest.cells.minus(highest.cells), bar.level).by_wordings.low > 0:
         return ""
     return (
-        f"Calls without a score ({lower.model}: {lower.absent:.0%}, {higher.model}:"
-        f" {higher.absent:.0%}) could make up the lead."
+        f"Calls without a score ({leader.model}: {leader.absent:.0%}, {other.model}:"
+        f" {other.absent:.0%}) could make up the lead."
     )
 
 
-def _turned_by_unread(second: ModelScore, bar: ErrorBar) -> str:
-    """Say why a lead over this model is not claimed: unread answers could make it up."""
+def _why_not_by_unread(second: ModelScore, bar: ErrorBar) -> str:
+    """Say that the second model's unread answers could make up its lag; "" where not."""
     if not bar.by_wordings.excludes_zero() or bar.by_wordings.low > second.unread:
         return ""
     return (
@@ -947,34 +972,42 @@ def _turned_by_unread(second: ModelScore, bar: ErrorBar) -> str:
     )
 
 
-def behind(score: ModelScore, way: str, reader: str) -> list[str]:
-    """Items behind a wording or a reader: those on which it differs most from the score first."""
-    cells, reader_cells = score.bar.cells, score.readers.get(reader, score.bar).cells
-    if way in cells.wordings and reader == score.reader:
+def behind(score: ModelScore, way: str, extractor: str) -> list[str]:
+    """Return item ids, those first on which a wording or an extractor differs most from the score.
+    A wording counts only where `extractor` is the reference."""
+    cells = score.bar.cells
+    extractor_cells = score.extractor_bars.get(extractor, score.bar).cells
+    if way in cells.wordings and extractor == score.reference:
         gaps = np.abs(cells.mean[:, cells.wordings.index(way)] - cells.mean.mean(axis=1))
         return [cells.questions[i] for i in np.argsort(-gaps, kind="stable")]
-    by_item = dict(zip(cells.questions, cells.mean.mean(axis=1), strict=True))
-    gap = {}
-    for item, value in zip(reader_cells.questions, reader_cells.mean.mean(axis=1), strict=True):
+    score_of = dict(zip(cells.questions, cells.mean.mean(axis=1), strict=True))
+    means = extractor_cells.mean.mean(axis=1)
+    gap_of = {}
+    for item, value in zip(extractor_cells.questions, means, strict=True):
         # A question that the score lacks has nothing to differ from.
-        gap[item] = abs(value - by_item.get(item, value))
-    return sorted(gap, key=lambda item: -gap[item])
+        gap_of[item] = abs(value - score_of.get(item, value))
+    return sorted(gap_of, key=lambda item: -gap_of[item])
 
 
 def _notes(
-    models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str], *, is_recorded: bool
+    models: Sequence[ModelScore],
+    random_axes: Sequence[str],
+    axes: Sequence[str],
+    *,
+    is_recorded: bool,
 ) -> Iterator[str]:
+    """Say what the wordings are a sample of, and which questions and wordings are left out."""
     changes = [axis.replace("_", " ") for axis in axes if axis != IDENTITY]
-    if not ways and changes:
+    if not random_axes and changes:
         yield (
             f"Changed one at a time ({', '.join(changes)}), which says what moves a score and not"
             " how far another way of asking would. Ask in ways drawn at random for that."
         )
     elif is_recorded:
-        # A log with one prompt has no sample of prompts.
+        # A log with one prompt has no shares and no sample of prompts.
         if any(score.shares for score in models):
             yield "The recorded prompts are taken as a sample of all that somebody might use."
-    elif COMBINED not in ways and len(ways) > 1:
+    elif COMBINED not in random_axes and len(random_axes) > 1:
         yield (
             "Each wording changes one thing: ways that change several at once may lie further"
             " apart."
@@ -994,29 +1027,29 @@ def _notes(
 
 
 def score_bars(score: ModelScore) -> ScoreBars:
-    """The parts of a model's score that a figure draws."""
-    readers: dict[str, float] = {}
-    for name, bar in score.readers.items():
-        if name in score.comparable_readers:
-            readers[title_of(name)] = bar.value
+    """Return the parts of a model's score that a figure draws."""
+    extractors: dict[str, float] = {}
+    for name, bar in score.extractor_bars.items():
+        if name in score.comparable_extractors:
+            extractors[title_of(name)] = bar.value
     wordings: dict[str, float] = {}
     if score.bar.cells.shape[1] > 1:
         wordings = {score.title(way): value for way, value in score.bar.cells.by_wording()}
-    at_own_prompt = {OWN: score.own_prompt.value} if score.own_prompt else {}
+    at_own_prompt = {OWN_PROMPT: score.own_prompt.value} if score.own_prompt else {}
     intervals = {title: score.bar.estimate(name) for name, title in INTERVAL_TITLES.items()}
-    return ScoreBars(score.model, score.bar.value, intervals, wordings, readers, at_own_prompt)
+    return ScoreBars(score.model, score.bar.value, intervals, wordings, extractors, at_own_prompt)
 
 
-# Rows as a page and a report show them.
+# Tables of a score, for a page and a report: one dict per row, by column title.
 
 
 def _half_text(half_width: float, *, is_share: bool) -> str:
-    """Half a width without its sign, for a column that has the sign in its head."""
+    # The column's title has the sign already.
     return claims.half_text(half_width, is_share=is_share).removeprefix("± ")
 
 
 def score_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """One row per interval, from inside out."""
+    """Return one row per interval, the narrowest first."""
     bar, is_share = score.bar, score.bar.cells.is_binary
     rows: list[dict[str, Any]] = []
     for name, title in INTERVAL_TITLES.items():
@@ -1035,7 +1068,7 @@ def score_rows(score: ModelScore) -> list[dict[str, Any]]:
 
 
 def share_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """One row per part of the variance."""
+    """Return one row per part of the variance."""
     rows: list[dict[str, Any]] = []
     for name, share in score.shares.items():
         title = _PART_TITLES.get(name, name)
@@ -1047,7 +1080,7 @@ _PART_TITLES = {"wordings": "prompts", "question × wording": "question × promp
 
 
 def _without_empty_notes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows without the column of notes where none has one."""
+    """Return the rows; the column of notes is left out where all are empty."""
     if not any(row["note"] for row in rows):
         for row in rows:
             del row["note"]
@@ -1055,7 +1088,7 @@ def _without_empty_notes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def next_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """The half-widths after `N_CALLS` more calls, the narrowest first."""
+    """Return one row per use of `N_CALLS` more calls: the half-width then, the narrowest first."""
     now, is_share = score.half_width_now, score.bar.cells.is_binary
     titles = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
     rows: list[dict[str, Any]] = []
@@ -1071,7 +1104,7 @@ def next_rows(score: ModelScore) -> list[dict[str, Any]]:
 
 
 def best_sentence(score: ModelScore, n_calls: int) -> str:
-    """Best split of a budget from nothing, by this score's components, which are estimates."""
+    """Say how to split a new budget of `n_calls` best, by this score's variance components."""
     bar = score.bar
     worst = upper_components(bar)
     best = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, worst)
@@ -1082,24 +1115,25 @@ def best_sentence(score: ModelScore, n_calls: int) -> str:
 def plan_sentences(
     source: ErrorBar | Components, n_questions: int, n_wordings: int, n_runs: int
 ) -> tuple[str, ...]:
-    """The precision of a planned score that varies as an earlier one's, or as somebody assumes;
-    where `N_CALLS` more calls would go, and the best split of its own calls."""
+    """Say how precise a planned score would be, and where its calls and `N_CALLS` more should go.
+    `source` is the error bar of an earlier score, or assumed variance components."""
     n_calls = n_questions * n_wordings * n_runs
     parts = source.components if isinstance(source, ErrorBar) else source
-    # What is assumed has no limits of its own, what was measured has.
+    # Only measured components have upper limits.
     worst = upper_components(source) if isinstance(source, ErrorBar) else None
     lines = claims.plan_words(parts, n_questions, n_wordings, n_runs, N_CALLS)
-    # Fewer calls cannot be split.
     if n_calls < FEWEST_CALLS:
         return lines
     return (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS, worst=worst)}.")
 
 
 def axis_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """One row per axis that was changed by itself: how far its wordings lie apart."""
+    """Return one row per axis that was changed alone: how far its wordings lie apart."""
     rows = []
     for axis, bar in score.changes.items():
-        values, is_share = [value for _, value in bar.cells.by_wording()], bar.cells.is_binary
+        is_share = bar.cells.is_binary
+        # The own prompt is the first wording.
+        values = [value for _, value in bar.cells.by_wording()]
         row = {
             "axis": axis.replace("_", " "),
             "prompts": bar.cells.shape[1],
@@ -1115,7 +1149,7 @@ def axis_rows(score: ModelScore) -> list[dict[str, Any]]:
 
 
 def wording_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """One row per wording, the lowest score first; none of one wording."""
+    """Return one row per wording, the lowest score first; no row for a single wording."""
     rows: list[dict[str, Any]] = []
     if score.bar.cells.shape[1] > 1:
         for title, estimate in sorted(score.wordings(), key=lambda wording: wording[1].value):
@@ -1124,10 +1158,10 @@ def wording_rows(score: ModelScore) -> list[dict[str, Any]]:
     return rows
 
 
-def reader_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """One row per extractor."""
+def extractor_rows(score: ModelScore) -> list[dict[str, Any]]:
+    """Return one row per extractor."""
     rows = []
-    for name, bar in score.readers.items():
+    for name, bar in score.extractor_bars.items():
         is_share = bar.cells.is_binary
         row = {
             "extractor": title_of(name),
@@ -1145,7 +1179,7 @@ def _limits(estimate: Estimate, *, is_share: bool) -> str:
 
 
 def people_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """One row per extractor whose outputs people labelled."""
+    """Return one row per extractor whose outputs people labelled."""
     rows = []
     for errors in score.people:
         row = errors.table_row()

@@ -34,11 +34,11 @@ from flipcore.stats.memory.rewritten import HarnessAccuracy
 
 @dataclass(frozen=True, eq=False)
 class FlipsReport(Answer):
-    """Flips of one model: `cells` in the order of axes and extractors, and the headline above them.
+    """Flips of one model: the headline, and a cell per axis and extractor.
 
-    `cell_claims` are said of the cells, one each; where the reference is lacking, one in their
-    place. `harness` is what rotation adds to a single vote, `people` T = G + A with people's labels
-    of pairs in it.
+    `cell_claims` has one claim per cell. Where the model lacks the reference there is one claim and
+    no cell. `people` are flip rates corrected by people's labels. `harness` compares the accuracy
+    by rotation with that of a single call; None where it was not measured.
     """
 
     model: str
@@ -66,7 +66,7 @@ class FlipsReport(Answer):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Table of the cells, without accuracies."""
+        """Table of the cells' estimates, without accuracies."""
         return notebook_table(self.cell_rows())
 
     def lines(self) -> list[str]:
@@ -79,9 +79,8 @@ class FlipsReport(Answer):
         return lines + ([f"  {self.harness.sentence()}"] if self.harness else [])
 
     def named_claims(self) -> list[Claim]:
-        """The claims of the cells. What is said in the place of a withheld one names its cell;
-        those that are withheld alike are one."""
-        # Ten cells behind one gate would say the same ten times.
+        """Return the claims of the cells; claims withheld for one reason become one. The merged
+        claim names its cells. Ten cells behind one gate would repeat the reason ten times."""
         claims: list[Claim] = []
         first_of: dict[tuple[str, str], Claim] = {}
         places_of: dict[tuple[str, str], list[str]] = {}
@@ -98,7 +97,7 @@ class FlipsReport(Answer):
         return claims
 
     def rows(self) -> Iterator[Row]:
-        """Accuracy at the base prompt, every cell, and what rotation adds."""
+        """Yield accuracies at the base prompt, every cell, and the effect of rotation."""
         model = self.model
         for role, mean in self.headline.accuracies.items():
             where = "base prompt, reference extractor"
@@ -112,13 +111,13 @@ class FlipsReport(Answer):
                 yield Row(model, "rotation", name, estimate, place={"model": model})
 
     def cell_rows(self) -> Iterator[Row]:
-        """T, G, A and what stands beside them of each axis and extractor, with the cell's claim."""
-        # Where the reference is lacking there is a claim and no cell.
+        """Yield the estimates of each cell with its claim, then those by people's labels."""
+        # Not strict: where the reference is lacking there is a claim and no cell.
         for cell, claim in zip(self.cells, self.cell_claims, strict=False):
             where = cell_place(cell)
             place = {"model": self.model, "axis": cell.axis, "extractor": cell.extractor}
             for name in (*COLUMNS, "share"):
-                # Of the reference itself A is 0, so that G is T, by definition.
+                # For the reference itself A is 0 and G equals T, by definition.
                 repeats = cell.is_reference and name not in ("T", "W", "excess")
                 estimate = getattr(cell, name)
                 yield Row(self.model, where, name, estimate, claim, place, is_repeated=repeats)
@@ -149,42 +148,47 @@ def study_report(
     pairs: Pairs | None = None,
     **settings,
 ) -> dict[str, FlipsReport]:
-    """Report the flips of `frame`, the readouts of one or more models; `settings` go to
-    `decompositions`. Without a `reference` it is the first scorer of a log (`scores`), the written
-    answer, or else a model's last extractor, and that is said. One that was asked for and that a
-    model lacks is never replaced: nothing of the model is claimed. What is in `closed_gates` is not
-    claimed; `temperatures` are the models' own, `repeats` what is said of each where templates
-    repeat; `by_task` as in `headline`; `pairs` are those that people labelled
-    (`annotation.judge_labels`).
+    """Report the flips of each model of `frame`, which has readouts.
+
+    Parameters
+    ----------
+    reference : the reference extractor. By default a log's first scorer (`scores`), the written
+        answer, or a model's last extractor. A chosen one that a model lacks is never replaced:
+        nothing is claimed of that model.
+    closed_gates : axis or extractor -> why it is not claimed.
+    temperatures : model -> its temperature; a missing or None value is unknown.
+    repeats : model -> a note, for items that repeat templates.
+    scores, by_task : as in `flips.headline`.
+    pairs : pairs of outputs that people labelled (`annotation.judge_labels`).
+    settings : further arguments of `decompositions`.
     """
     models = list(frame["model"].unique()) if not frame.empty else []
     gates = closed_gates or {}
     reports = {}
     n_labelled = len(pairs.rows) if pairs else 0
     for model in models:
-        part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
+        part, temperature = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
         own_scores = [score for score in scores if score.model == model]
         scorers = [score.scorer for score in own_scores]
         reference_name = reference or default_reference(answers.extractors, scorers)
         headline = claimed_headline(
-            part, gates, temperature=heat, scores=own_scores, by_task=by_task
+            part, gates, temperature=temperature, scores=own_scores, by_task=by_task
         )
         notes = []
-        # The usual reference is said nowhere, another one is.
+        # Only an unusual reference is worth a note.
         if not reference and reference_name != REFERENCE:
             notes.append(f"Reference extractor: {title_of(reference_name).lower()}.")
         notes += filter(None, (score.passes_words() for score in leading(own_scores, model)))
         if repeated := (repeats or {}).get(model):
             notes.append(repeated)
         if reference_name not in answers.extractors:
-            # A reference that was asked for is never replaced by another.
             lacking = flips.missing_reference_claim(reference_name, answers.extractors)
             headline = replace(headline, claims=(lacking,))
             reports[model] = FlipsReport(model, headline, cell_claims=[lacking], notes=notes)
             continue
         cells = decompositions(answers, reference_name, **settings)
-        claims = flips.cell_claims(cells, closed_gates, heat)
+        claims = flips.cell_claims(cells, closed_gates, temperature)
         if unchecked := flips.unchecked_words((*claims, *headline.claims), n_labelled):
             notes.append(unchecked)
         people = people_on_flips(model, cells, part, pairs, gates) if pairs and pairs.rows else []
@@ -193,14 +197,13 @@ def study_report(
 
 
 def table(cells: Sequence[Decomposition], temperature: float | None = None) -> pd.DataFrame:
-    """One row per cell with estimates as text, for a page and for download. `temperature`: None
-    where unknown."""
+    """Return one row per cell with estimates as text; `temperature` is None where unknown."""
     return pd.DataFrame([_row(cell, temperature) for cell in cells])
 
 
 def _row(cell: Decomposition, temperature: float | None) -> dict:
-    hidden = cell.is_reference
-    # Only at temperature 0 do reruns that never differ say more than that there were few.
+    is_reference = cell.is_reference
+    # At other temperatures reruns that never differed show only that there were few.
     is_deterministic = temperature == 0 and cell.W.value == 0
     return {
         "axis": cell.axis.replace("_", " "),
@@ -208,11 +211,11 @@ def _row(cell: Decomposition, temperature: float | None) -> dict:
         "items": cell.n_items,
         "T": cell.T.text_percent(),
         "G genuine": cell.G.text_percent(),
-        "A artifact": "reference" if hidden else cell.A.text_percent(),
-        "A+": "" if hidden else cell.A_plus.text_percent(),
-        "A−": "" if hidden else cell.A_minus.text_percent(),
-        "both": "" if hidden else cell.both.text_percent(),
-        "A − G": "" if hidden else cell.A_minus_G.text_points(0),
+        "A artifact": "reference" if is_reference else cell.A.text_percent(),
+        "A+": "" if is_reference else cell.A_plus.text_percent(),
+        "A−": "" if is_reference else cell.A_minus.text_percent(),
+        "both": "" if is_reference else cell.both.text_percent(),
+        "A − G": "" if is_reference else cell.A_minus_G.text_points(0),
         "floor": "deterministic" if is_deterministic else cell.W.text_percent(),
         "T beyond floor": cell.excess.text_percent(),
         "items left out": cell.n_excluded,
@@ -221,7 +224,7 @@ def _row(cell: Decomposition, temperature: float | None) -> dict:
 
 
 def _cell(cell: Decomposition, claim: Claim) -> dict:
-    # Nothing is claimed of the reference itself, nor of too few items.
+    # There is no claim on the reference itself, nor on too few items.
     is_established = None
     if not cell.is_reference and claim.outcome != flips.FEW:
         is_established = claim.is_made and claim.outcome in (flips.ARTIFACT, flips.OF_BOTH)
@@ -254,22 +257,24 @@ def _harness(accuracy: HarnessAccuracy | None) -> dict | None:
 
 
 def matches(row: dict, words: str) -> bool:
-    """True where the study's name or one of its models holds the words looked for."""
+    """Tell whether a study's name or one of its models contains the searched words."""
     return words.strip().lower() in " ".join([row["name"], *row["models"]]).lower()
 
 
 def with_and_without(
     frame: pd.DataFrame, disputed: Collection[str], closed_gates: Mapping[str, str] | None = None
 ) -> list[dict]:
-    """One row per number of each model: its accuracy at the base prompt and T of each axis and
-    extractor, of all items and of those that nobody disputes (`frame` as `studies.readouts` gives
-    it). What gates withhold is left out."""
+    """Return accuracies and flip rates over all items and over those that nobody disputes.
+
+    One row per model and number: the accuracy at the base prompt, and T of each axis and extractor
+    whose gates are open. `frame` is that of `studies.readouts`.
+    """
     gates = set(closed_gates or ())
-    of_all = study_report(frame)
-    of_undisputed = study_report(frame[~frame["item_id"].isin(list(disputed))])
+    all_reports = study_report(frame)
+    undisputed_reports = study_report(frame[~frame["item_id"].isin(list(disputed))])
     rows = []
-    for model, report in of_all.items():
-        undisputed, accuracies = of_undisputed.get(model), report.headline.accuracies
+    for model, report in all_reports.items():
+        undisputed, accuracies = undisputed_reports.get(model), report.headline.accuracies
         for role, mean in accuracies.items():
             name = f"accuracy, {role_name(role, accuracies)} items"
             remaining = undisputed.headline.accuracies.get(role) if undisputed else None
@@ -284,11 +289,11 @@ def with_and_without(
     return rows
 
 
-def _compared(model: str, number: str, of_all: Estimate, remaining: Estimate | None) -> dict:
+def _compared(model: str, number: str, over_all: Estimate, remaining: Estimate | None) -> dict:
     return {
         "model": model,
         "number": number,
-        "all items": of_all.text_percent(),
+        "all items": over_all.text_percent(),
         "without disputed": remaining.text_percent() if remaining else "–",
         "items then": remaining.n if remaining else 0,
     }

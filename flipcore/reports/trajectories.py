@@ -1,4 +1,4 @@
-"""An agent's actions, turn by turn, and the turn at which two trials of one task part."""
+"""An agent's actions by turn, and the turn at which two trials of one task begin to differ."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,13 +8,13 @@ from typing import Any
 from flipcore.datasets.recorded.log_records import as_text
 from flipcore.text.counts import count_of
 
-# Trials are compared by what the model does, not by what its tools answer.
+# The roles whose turns are compared: what the model does, not what its tools answer.
 ACTORS = ("assistant",)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One message. `calls` are the tools that it calls, "name(arguments)"."""
+    """One message; `calls` are its calls of tools as "name(arguments)"."""
 
     role: str
     text: str
@@ -22,14 +22,17 @@ class Turn:
 
     @property
     def title(self) -> str:
-        """One line: the role, and the tools that are called or the text."""
+        """The role with the calls of tools, or with the text, in one line."""
         return f"{self.role}: {'; '.join(self.calls) or ' '.join(self.text.split())}"
 
 
 @dataclass(frozen=True)
 class Trials:
-    """Two trials of one task; `first_at` and `second_at` are the turns at which their actions part,
-    None where one has no such action."""
+    """Two trials of one task, compared by their calls of tools.
+
+    The first `n_alike` calls are the same. `first_at` and `second_at` are the indices of the turns
+    with the next call; None where a trial has no further call.
+    """
 
     first: tuple[Turn, ...]
     second: tuple[Turn, ...]
@@ -44,9 +47,9 @@ class Trials:
                 f"Both trials call the same tools: {count_of(self.n_alike, 'call')}. What differs"
                 " is what was said."
             )
-        none = "no further call" if self.n_alike else "no call"
-        left = none if self.first_at is None else "; ".join(self.first[self.first_at].calls)
-        right = none if self.second_at is None else "; ".join(self.second[self.second_at].calls)
+        no_call = "no further call" if self.n_alike else "no call"
+        left = no_call if self.first_at is None else "; ".join(self.first[self.first_at].calls)
+        right = no_call if self.second_at is None else "; ".join(self.second[self.second_at].calls)
         start = "They differ from the first call on:"
         if self.n_alike:
             verb = "is" if self.n_alike == 1 else "are"
@@ -55,11 +58,12 @@ class Trials:
 
 
 def turns_of(raw_reply: str) -> tuple[Turn, ...]:
-    """The turns of a completion that was stored with its messages (OpenAI's or Inspect's form);
-    none of any other."""
+    """Return the turns of a reply that was stored with its messages; () for any other reply. The
+    messages are in OpenAI's or Inspect's form."""
     try:
         body = json.loads(raw_reply) if raw_reply.startswith("{") else {}
-    except (ValueError, RecursionError):  # a server's reply may be nested to any depth
+    except (ValueError, RecursionError):
+        # A server's reply may be nested too deeply for the parser.
         return ()
     messages = body.get("messages") if isinstance(body, Mapping) else None
     turns = []
@@ -71,7 +75,7 @@ def turns_of(raw_reply: str) -> tuple[Turn, ...]:
 
 
 def trials(first: Sequence[Turn], second: Sequence[Turn]) -> Trials:
-    """Two trials beside each other, held against one another by the tools that they call."""
+    """Compare two trials by their calls of tools."""
     left, right = _calls_of_actors(first), _calls_of_actors(second)
     n_alike = 0
     for (_, left_call), (_, right_call) in zip(left, right, strict=False):
@@ -93,18 +97,20 @@ def _calls_of_actors(turns: Sequence[Turn]) -> list[tuple[int, str]]:
 
 
 def _calls(tools: Any) -> Iterator[str]:
+    """Yield a message's calls of tools as "name(arguments)"."""
     for tool in tools if isinstance(tools, list) else ():
         fields: Mapping[str, Any] = tool if isinstance(tool, Mapping) else {"arguments": ""}
         function, arguments = fields.get("function"), fields.get("arguments")
         name = function
-        if isinstance(function, Mapping):  # OpenAI's form has both within
+        # OpenAI's form nests the name and the arguments.
+        if isinstance(function, Mapping):
             name, arguments = function.get("name"), function.get("arguments")
         yield f"{name or '?'}({_arguments(arguments)})"
 
 
 def _arguments(arguments: Any) -> str:
-    """Write arguments as "key=value", in one order: models write the same arguments with other
-    blanks and in another order."""
+    """Return arguments as "key=value, …", sorted by key. Models write equal arguments with
+    different blanks and in different orders."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
     except ValueError:

@@ -1,5 +1,7 @@
-"""Unread answers: of less than half, what an extractor of ours read says more of it than of the
-model."""
+"""Unread answers: an extractor that read too few gives no score.
+
+A score of the few answers that it read would describe the extractor rather than the model.
+"""
 
 import pandas as pd
 
@@ -10,13 +12,13 @@ from flipcore.stats.base.estimate import percent_text
 
 
 def unread_share(statuses: pd.Series) -> float:
-    """Share of answers that state none or were cut off, 0 of none; failed calls do not count."""
+    """Return the share of statuses that are unreadable or cut off; 0 where there are none."""
     return float(statuses.isin((UNREADABLE, CUT)).mean()) if len(statuses) else 0.0
 
 
 def is_unread(extractor: str, share: float) -> bool:
-    """Return whether no score may be given of answers of which `share` was not read."""
-    # What a log's own scorer read is its score, unless that is nothing.
+    """Tell whether an extractor left too large a `share` of the answers unread for a score."""
+    # A log's own scorer keeps its score unless it read nothing at all.
     return share == 1.0 or (share > MOST_UNREAD and extractor in EXTRACTORS)
 
 
@@ -24,7 +26,7 @@ def why_unread(model: str, extractor: str, share: float) -> str:
     """Say why no score is given; "" where one is."""
     if not is_unread(extractor, share):
         return ""
-    by = f"({title_of(extractor).lower()})"
+    extractor_text = f"({title_of(extractor).lower()})"
     if share == 1.0:
-        return f"no answer of {model} could be read {by}."
-    return f"{percent_text(share)} of {model}'s answers could not be read {by}."
+        return f"no answer of {model} could be read {extractor_text}."
+    return f"{percent_text(share)} of {model}'s answers could not be read {extractor_text}."

@@ -1,5 +1,7 @@
-"""Every estimate and claim of a stored study, gates and locks obeyed, from one reading of its
-readouts: command line, notebook, report, tables and dataset are views of it."""
+"""Every estimate and claim of a stored study, for command line, notebook, report and exports.
+
+Gates and locks are obeyed, and the readouts are read from the store once.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -59,14 +61,14 @@ from flipcore.store.queries.readout_rows import all_and_comparable, as_texts
 from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates
 
-# What was cut off, model by model and extractor by extractor, with accuracy as asked and among
-# finished answers.
-
 
 @dataclass(frozen=True)
 class Truncation:
-    """One model under one extractor. Of the study's own prompt, over the items of `role`, as in
-    Score: `as_asked` counts a cut answer as wrong, `among_finished` leaves it out."""
+    """Answers of one model that were cut off, under one extractor, over all prompts.
+
+    The accuracies are at the study's own prompt, over the items of `role`: `as_asked` counts a cut
+    answer as wrong, `among_finished` leaves it out. `max_tokens` is 0 where unknown.
+    """
 
     model: str
     extractor: str
@@ -80,21 +82,19 @@ class Truncation:
 
     @property
     def is_known(self) -> bool:
-        """True where the end of any answer was recorded."""
+        """True where the log says for any answer whether it was cut off."""
         return self.n_not_recorded < self.n_answers
 
     def sentence(self, title: str = "") -> str:
-        """The sentence of `stats` and the page; "not recorded" is never 0."""
+        """Say how many answers were cut off, and what that costs in accuracy. Where nothing was
+        recorded it says so and never prints 0."""
         name = title or self.extractor.replace("_", " ")
         if not self.is_known:
             return f"{name}: cut off: not recorded ({self.n_answers:,} answers)."
         part = f"; of {self.n_not_recorded:,} more: not recorded" if self.n_not_recorded else ""
-        if not self.n_cut:
-            return (
-                f"{name}: none of {self.n_answers - self.n_not_recorded:,} answers was cut"
-                f" off{part}."
-            )
         n_endings = self.n_answers - self.n_not_recorded
+        if not self.n_cut:
+            return f"{name}: none of {n_endings:,} answers was cut off{part}."
         limit = f" at {count_of(self.max_tokens, 'token')}" if self.max_tokens else ""
         verb, share = "was" if self.n_cut == 1 else "were", share_text(self.n_cut, n_endings)
         cut_off = f"{verb} cut off{limit}{part}."
@@ -112,15 +112,14 @@ class Truncation:
         )
 
     def as_dict(self) -> dict:
-        """Plain values for JSON; a missing number is None, and so is the count where nothing was
-        recorded."""
+        """Return values for JSON; `n_cut` is None where nothing was recorded."""
         n_cut = self.n_cut if self.is_known else None
         return plain(vars(self)) | {"n_cut": n_cut, "sentence": self.sentence()}
 
 
 def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
-    """Count the answers that were cut off. `endings` as `store.queries.audit` gives them, `frame`
-    the readouts of the same study."""
+    """Count the answers that were cut off, per model and extractor. `endings` are those of
+    `store.queries.audit`, `frame` the readouts of the same study."""
     summaries = []
     call = ["model", "item_id", "variant_id", "sample"]
     cut = frame.loc[frame["status"] == CUT, call].drop_duplicates().assign(is_cut=True)
@@ -130,10 +129,10 @@ def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
         role = next(iter(roles_of(asked)), "")
         asked = asked[asked["is_correct"].notna() & (asked["role"] == role)].drop_duplicates(call)
         finished = asked[asked["status"] != CUT]
-        # A log's scorer scores cut answers too: another extractor's status says which were cut.
+        # A log's scorer scores cut answers too, so another extractor's status says which were cut.
         if row["extractor"] not in EXTRACTORS:
             finished = finished[finished.merge(cut, how="left")["is_cut"].isna().to_numpy()]
-        # Calls were cut off, and no readout says which: the accuracy of the others is unknown.
+        # Where no readout says which calls were cut off, the others' accuracy is unknown.
         is_unknown = row["n_cut"] and len(finished) == len(asked)
         truncation = Truncation(
             model=str(row["model"]),
@@ -157,9 +156,9 @@ NO_ANSWERS = Headline((description("No answer is read that could flip."),))
 class WholeStudy:
     """A stored study and its answers, with the tables that they are made from.
 
-    Each is read or computed when it is first asked for, as what may be said of the study then;
-    what is set aside stays unseen without its `lock`. `reference` is the reference extractor that
-    was asked for; as in `study_report`, one that a model lacks is never replaced.
+    Everything is read or computed on first use and then kept. Items that were set aside are hidden
+    without the `lock` id. `reference` is the reference extractor that somebody chose, or "" for the
+    default; `study_report` never replaces a chosen one that a model lacks.
     """
 
     store: Store
@@ -178,7 +177,7 @@ class WholeStudy:
 
     @cached_property
     def row(self) -> dict[str, Any]:
-        """The study's row, as `queries.studies` has it."""
+        """The study's row of `queries.studies.studies`."""
         rows = studies.studies(self.store)
         row = rows[rows["study_id"] == self.study_id].iloc[0]
         return {str(name): value for name, value in row.items()}
@@ -195,25 +194,25 @@ class WholeStudy:
 
     @cached_property
     def _readouts(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        # One reading of the stored rows serves the flips and everything else.
+        # Both frames come from the same rows, which are slow to read.
         scope = sight(self.store, self.study_id, self.lock)
         everything, frame = all_and_comparable(self.store, self.study_id, scope, "standing")
         return as_texts(everything), frame
 
     @property
     def everything(self) -> pd.DataFrame:
-        """All that the items which may be seen answered."""
+        """All readouts of visible items."""
         return self._readouts[0]
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The readouts that flips are made of."""
+        """The readouts that count for flips."""
         return self._readouts[1]
 
     @property
     def scored_frame(self) -> pd.DataFrame:
-        """The readouts that scores are made of."""
-        # A log's own grades are no answers that could flip, so only the score reads them.
+        """The readouts that count for scores."""
+        # A log's own grades cannot flip, so only scores use them.
         graders = queries.graders(self.store, self.study_id, self.study.scorers)
         if not graders:
             return self.frame
@@ -221,8 +220,7 @@ class WholeStudy:
 
     @cached_property
     def labelled(self) -> list[dict[str, Any]]:
-        """The labels that people gave to its outputs."""
-        # Corrections by people are not shown under a lock.
+        """People's labels of outputs; empty under a lock, which shows no corrections."""
         return [] if self.lock else labelled_readouts(self.store, self.study_id)
 
     @cached_property
@@ -230,7 +228,8 @@ class WholeStudy:
         return task_scores(self.store, self.study_id, self.study)
 
     def answer(self, question: Question, settings: Settings | None = None) -> Any:
-        """Return the answer to a question, computed once per settings; None where there is none."""
+        """Return the answer to a question, computed once per settings. None where the study has
+        nothing to answer it with."""
         settings = settings or Settings(reference=self.reference)
         if (question, settings) not in self._answers:
             self._answers[question, settings] = compute_answer(question, self, settings)
@@ -265,16 +264,16 @@ class WholeStudy:
 
     @cached_property
     def flips(self) -> dict[str, FlipsReport]:
-        """The flips of each model; of a model of which only values were read, as losses, none."""
-        heat = {use.name: use.temperature for use in self.study.models}
+        """The flips of each model; a model with losses alone has a report without cells."""
+        temperatures = {use.name: use.temperature for use in self.study.models}
         by_task = self.study.is_recorded
         warning = repeated_templates(*made_from(self.items))
-        by_units = by_wording(self.frame, self.items, heat, by_task=by_task)
+        by_units = by_wording(self.frame, self.items, temperatures, by_task=by_task)
         reports = study_report(
             self.frame,
             self.reference or None,
             self.closed_gates,
-            heat,
+            temperatures,
             repeats={model: f"{warning} {sentence}" for model, sentence in by_units.items()},
             scores=self.task_scores,
             by_task=by_task,
@@ -282,7 +281,7 @@ class WholeStudy:
         )
         for model in self.models:
             if model in reports:
-                headline = _beside(self.score, reports[model].headline)
+                headline = _without_repeated_accuracy(self.score, reports[model].headline)
             else:
                 reports[model] = FlipsReport(model, NO_ANSWERS)
                 is_scored = leading(self.task_scores, model)
@@ -291,9 +290,9 @@ class WholeStudy:
             reports[model] = replace(reports[model], headline=headline, harness=harness)
         return reports
 
-    # The tests take long, and most views of a study ask for none of them.
     @property
     def sets(self) -> SetsReport:
+        """Benchmark and holdout compared; its tests are slow, and most views do not need them."""
         return self.answer(Question.HOLDOUT)
 
     @property
@@ -303,13 +302,12 @@ class WholeStudy:
 
     @property
     def inflation(self) -> Inflation:
-        """The lead of each model on the target over the retro set."""
+        """How much higher each model scores on the target than on the retro set."""
         return self.sets.inflation
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """Every estimate, in the order of the report; what says by definition what another says is
-        left out."""
+        """Every estimate in the order of the report, without rows that repeat another one."""
         rows = list(self.score.rows()) if self.score else []
         for model in self.models:
             rows += [*self.flips[model].rows(), *self.memory.find_model(model).rows()]
@@ -330,8 +328,7 @@ class WholeStudy:
 
     @cached_property
     def models(self) -> list[str]:
-        """Return the models with answers that could flip, then those of which only values were
-        read."""
+        """The models with answers that could flip, then those with losses or other values alone."""
         names = [*self.frame["model"].unique(), *self.everything["model"].unique()]
         return list(dict.fromkeys(map(str, names)))
 
@@ -341,7 +338,7 @@ class WholeStudy:
 
     @property
     def badges(self) -> list[tuple[str, str]]:
-        """(badge, text) of what qualifies every number here."""
+        """(badge, text) pairs that qualify every number here."""
         judge = any(needs_judge(name) for name in self.closed_gates)
         n_unreviewed = studies.n_unreviewed(self.store, self.study_id)
         pairs = badges_of(self.row, n_unreviewed, judge_is_closed=judge)
@@ -350,17 +347,19 @@ class WholeStudy:
 
     @property
     def provenance(self) -> str:
-        """The source of a figure or table, for its caption."""
+        """The study and version, for the caption of a figure or table."""
         other_models = ", ".join(self.row["other_models"])
         named = f", replies name {other_models}" if other_models else ""
         return f"Study {self.study.name} ({self.study_id}){named}, Flipscope {__version__}"
 
     def answers_of(self, model: str) -> pd.DataFrame:
+        """Return all readouts of a model, with the reference that memory tests use."""
         return frames.with_reference(self.everything, self.study)[
             self.everything["model"].to_numpy() == model
         ]
 
     def flips_of(self, model: str) -> pd.DataFrame:
+        """Return the readouts of a model that count for flips."""
         return self.frame[self.frame["model"] == model]
 
     def temperature(self, model: str) -> float | None:
@@ -368,12 +367,11 @@ class WholeStudy:
         return next((use.temperature for use in self.study.models if use.name == model), None)
 
     def mismatch(self, model: str) -> str:
-        """The two extractors that disagree most, of recorded answers without a right answer; "" of
-        others."""
+        """Name the two extractors that disagree most on a recording's answers. "" where right
+        answers are known, because the scores show then how far extractors disagree."""
         frame = self.flips_of(model)
-        n_readers = frame.loc[frame["answer"].notna(), "extractor"].nunique()
-        # Where right answers are known, the scores show how far extractors disagree.
-        if not self.study.is_recorded or frame["is_correct"].notna().any() or n_readers < 2:
+        n_extractors = frame.loc[frame["answer"].notna(), "extractor"].nunique()
+        if not self.study.is_recorded or frame["is_correct"].notna().any() or n_extractors < 2:
             return ""
         return disagreements(frame, judges(frame)).sentence(title_of)
 
@@ -419,7 +417,10 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
 
 
 def compute_answer(question: Question, study: WholeStudy, settings: Settings) -> Answer | None:
-    """Compute what a study says to a question; None where there is nothing to say."""
+    """Compute a study's answer to a question; None where there is none.
+
+    Raises ValueError for flips, which have an answer per model (`WholeStudy.flips`).
+    """
     if question is Question.RANKING:
         return ranking_report(
             study.frame,
@@ -442,7 +443,7 @@ def compute_answer(question: Question, study: WholeStudy, settings: Settings) ->
     return score_report(
         study.scored_frame,
         is_recorded=study.study.is_recorded,
-        reader=settings.reference or None,
+        reference=settings.reference or None,
         closed_gates=study.closed_gates,
         role=settings.role or None,
         axes=settings.axes,
@@ -455,19 +456,17 @@ def compute_answer(question: Question, study: WholeStudy, settings: Settings) ->
 
 
 def judge_models(store: Store, study: Study) -> dict[str, str]:
-    """Extractor -> the model that reads as it: the study's judge, and those that judged its stored
-    outputs again."""
+    """Return extractor -> the judge model behind it, for extractors that need a judge."""
     models = {part.name: study.judge for part in study.extractors if needs_judge(part.name)}
-    # A judge that read stored outputs again is not declared, and stands with its version.
+    # A judge that read stored outputs later is not declared; its version names the model.
     for name, version in versions_of(store, study.study_id).items():
         models[name] = version["params"].get("model")
     return {name: str(model) for name, model in models.items() if model}
 
 
-def _beside(score: ScoreReport | None, headline: Headline) -> Headline:
-    """A model that was asked in several wordings has one score, on one set of questions: its
-    accuracy at the own prompt is left to it."""
-    # Two accuracies of one model, over different prompts, would puzzle whoever reads the card.
+def _without_repeated_accuracy(score: ScoreReport | None, headline: Headline) -> Headline:
+    """Return the headline without its accuracy where the model has a score over several wordings.
+    Two accuracies of one model, over different prompts, would confuse the reader of a card."""
     model_score = score.find_model(headline.model) if score else None
     if model_score is None or not model_score.bar.by_wordings.has_interval:
         return headline
@@ -476,7 +475,10 @@ def _beside(score: ScoreReport | None, headline: Headline) -> Headline:
 
 
 def study_of(store: Store, query: str) -> str:
-    """The id of the one study of that id, or whose name begins so; BadInput lists what there is."""
+    """Return the id of the study with that id, or whose name begins with `query`.
+
+    Raises BadInput where no study or several studies match.
+    """
     rows = studies.studies(store).to_dict("records")
     matching = []
     for row in rows:
@@ -490,10 +492,9 @@ def study_of(store: Store, query: str) -> str:
     raise BadInput(f"No study matches {query!r}. There are: {listed or 'none yet'}.")
 
 
-def imported(path: Path, words: Sequence[str], store: Store) -> str:
-    """The id of the study that files are, stored for a moment; `words` correct a guess, as --map
-    does."""
-    # Whoever names a file on the command line may read its folder.
+def imported(path: Path, map_words: Sequence[str], store: Store) -> str:
+    """Import a log into the store and return its study id; `map_words` are those of --map."""
+    # A user who names a file on the command line may read its folder.
     folders.admit(path if path.is_dir() else path.parent)
-    corrections = corrections_of(words, of_tables=bool(tables_in([path], words)))
+    corrections = corrections_of(map_words, of_tables=bool(tables_in([path], map_words)))
     return store_logs(survey([path], corrections), store, is_checked=False)

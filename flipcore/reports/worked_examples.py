@@ -1,5 +1,7 @@
-"""The page's own numbers put into its definitions: one line under "How to read this". It describes
-and asserts nothing."""
+"""Worked examples for "How to read this": a page's own numbers put into its definitions.
+
+They describe numbers and claim nothing.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,18 +19,18 @@ from flipcore.stats.memory.pearl_analysis import Pearl
 
 
 def flips_example(cells: Sequence[Decomposition]) -> str:
-    """T, G, A and floor of the cell with the largest artifact; "" with the reference alone."""
-    contested = [cell for cell in cells if not cell.is_reference and not np.isnan(cell.A.value)]
-    if not contested:
+    """Show T, G, A and floor of the cell with the largest artifact; "" without a compared cell."""
+    compared = [cell for cell in cells if not cell.is_reference and not np.isnan(cell.A.value)]
+    if not compared:
         return ""
-    cell = max(contested, key=lambda contested_cell: contested_cell.A.value)
+    cell = max(compared, key=lambda compared_cell: compared_cell.A.value)
     t, g, a, floor = (number_text(100 * part.value, 0) for part in (cell.T, cell.G, cell.A, cell.W))
     floor_text = f"noise floor {floor}%" if not np.isnan(cell.W.value) else "no noise floor"
     return f"{place(cell)}: T {t}% − G {g}% = A {a} points; {floor_text}; {cell.n_items:,} items."
 
 
 def gap_example(gap: DropGap) -> str:
-    """Both drops and their difference, in percentage points."""
+    """Show both drops and their difference, in percentage points."""
     benchmark, control = gap.benchmark.drop.value, gap.control.drop.value
     return (
         f"The drop is {_points(benchmark)} on the benchmark and {_points(control)} on the control:"
@@ -41,7 +43,8 @@ def _points(share: float) -> str:
 
 
 def loss_example(test: LossTest, unit: str = "nats") -> str:
-    """The median D of items and controls in its `unit` (none: ""); "" without either."""
+    """Show the median D of items and of controls; "" where either has none. `unit` is that of D, ""
+    for none."""
     if not len(test.d) or not len(test.d0):
         return ""
     unit = f" {unit}" if unit else ""
@@ -56,7 +59,7 @@ def _median(values: np.ndarray) -> str:
 
 
 def pearl_example(pearl: Pearl) -> str:
-    """The median sensitivity of texts and non-members, and alpha; "" without either."""
+    """Show alpha and the median sensitivity of texts and non-members; "" without either."""
     texts = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
     non_members = pearl.non_members[~np.isnan(pearl.non_members)]
     if not len(texts) or not len(non_members):
@@ -69,7 +72,7 @@ def pearl_example(pearl: Pearl) -> str:
 
 
 def truth_example(truth: GroundTruth) -> str:
-    """The first detector at its smallest dose."""
+    """Show the first detector at its smallest dose."""
     detector = truth.detectors[0]
     dose = detector.doses[0]
     return (
@@ -79,7 +82,7 @@ def truth_example(truth: GroundTruth) -> str:
 
 
 def holdout_example(tests: Mapping[str, HoldoutTest]) -> str:
-    """The first test's estimate, margin, and what it could detect; "" before there is one."""
+    """Show the first test's estimate, margin and detectable effect; "" without tests."""
     if not tests:
         return ""
     test = next(iter(tests.values()))

@@ -76,5 +76,5 @@ def board(study_id: str, settings: Settings, lock: str | None, at_once: bool) ->
     score: ScoreReport | None = answer_of(study_id, Question.SCORE, settings, lock)
     if score is None:
         return {}
-    n_scores = sum(len(model_score.readers) for model_score in score.models)
+    n_scores = sum(len(model_score.extractor_bars) for model_score in score.models)
     return boards.board(score, settings.level, n_scores if at_once else 1).data()

@@ -171,7 +171,7 @@ def closed_gates(
     sets: Sets, conditions: Sequence[Condition], *, confirmatory: bool
 ) -> dict[str, str]:
     """Return the extractors that allow no claim on these conditions: name -> what is missing."""
-    return tests_of_sets.shut_gates(
+    return tests_of_sets.closed_gates_of(
         session.store(), sets, conditions, _gates_of(sets, confirmatory=confirmatory)
     )
 

@@ -13,7 +13,7 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, load_report, rows_of, sources_by_role
 from flipcore.datasets.loading import few_valued
 from flipcore.datasets.reading.columns import guess_columns
-from flipcore.reports.declaration import OWN, dataset_names, filter_text, source_title
+from flipcore.reports.declaration import OWN_SOURCES, dataset_names, filter_text, source_title
 from flipcore.runs.demo import demo_study
 from flipcore.store.queries import holdout
 from flipcore.text.answers import answer_text
@@ -187,7 +187,7 @@ def _offer_source(sources: list[ItemSource], roles: Sequence[str]) -> None:
     if problem:
         st.error(plain(problem), icon=":material/error:")
         return
-    if dataset in OWN:
+    if dataset in OWN_SOURCES:
         for note in report.notes:
             st.caption(plain(note))
         _show_items(shown_items(source), "add")
@@ -202,7 +202,7 @@ def _offer_source(sources: list[ItemSource], roles: Sequence[str]) -> None:
     )
     n_items = len(report.items)
     # By default take all of the user's own file (0), but only a part of a shipped set.
-    default_n = 0 if dataset in OWN else min(24, n_items)
+    default_n = 0 if dataset in OWN_SOURCES else min(24, n_items)
     n = middle.number_input(
         f"How many (of {n_items:,}; 0 = all)", 0, n_items, default_n, key=f"add-n-{dataset}"
     )

@@ -12,7 +12,7 @@ from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.core.wordings import COMBINED
-from flipcore.reports.declaration import design_sentence, duration_text, n_readings
+from flipcore.reports.declaration import design_sentence, duration_text, n_answer_extractors
 from flipcore.reports.score import plan_sentences
 from flipcore.runs.cluster.ray_cluster import why_not
 from flipcore.runs.cluster.where import HERE, offered_places
@@ -54,7 +54,7 @@ def price_panel(study: Study) -> None:
             )
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
         # Artifacts are measured per axis and extractor; the reference extractor has none.
-        n_extractors = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
+        n_extractors = [n_answer_extractors(study, item_plan.item.kind) for item_plan in open_items]
         n_axes = sum(part.name != IDENTITY for part in study.axes)
         n_cells = n_axes * (max(n_extractors, default=1) - 1)
         n_by_role = Counter(item_plan.role for item_plan in open_items)

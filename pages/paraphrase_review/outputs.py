@@ -11,7 +11,7 @@ from flipcore.charts.interval_rows import interval_rows
 from flipcore.claims.gates import judge_claim
 from flipcore.core.records import Item
 from flipcore.extractors import title_of
-from flipcore.reports.read_by_people import cost_words, examples, judges_of, reader_errors
+from flipcore.reports.read_by_people import cost_words, examples, extractor_errors, judges_of
 from flipcore.reports.whole_study import judge_models
 from flipcore.stats.base.estimate import percent_text
 from flipcore.store.judgements import OUTPUT_LABELS
@@ -95,7 +95,7 @@ def _show_errors(study_id: str, n_outputs: int) -> None:
     store = session.store()
     rows = judge_labels.labelled_readouts(store, study_id)
     n = len({row["call_id"] for row in rows})
-    errors = reader_errors(rows)
+    errors = extractor_errors(rows)
     if not errors:
         st.markdown(f"## {OUTPUT_LABELS.question}")
         st.markdown(
@@ -112,7 +112,7 @@ def _show_errors(study_id: str, n_outputs: int) -> None:
     cost = cost_words(len(labels), n_people, judge_labels.median_label_seconds(labels))
     st.caption(plain(f"{count_of(n, 'output')} of {n_outputs:,} counted. {cost}"))
     interval_errors = [
-        (f"{title_of(error.reader)}, {error.model}", error.error)
+        (f"{title_of(error.extractor)}, {error.model}", error.error)
         for error in errors
         if error.error.has_interval
     ]

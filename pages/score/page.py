@@ -95,7 +95,7 @@ def _show_people(model_score: score_reports.ModelScore) -> None:
     st.subheader("Read by people", anchor=False)
     # People's labels exist per extractor; take those of the extractor that makes the score.
     score_by_people = next(
-        (people for people in model_score.people if people.reader == model_score.reader), None
+        (people for people in model_score.people if people.extractor == model_score.reference), None
     )
     if score_by_people:
         st.markdown(plain(score_by_people.sentence))
@@ -120,8 +120,8 @@ def _show_numbers(model_score: score_reports.ModelScore) -> None:
     left, right = st.columns(2, gap="large")
     if rows := score_reports.wording_rows(model_score):
         show_table("score-wordings", rows, place=left)
-    if len(model_score.readers) > 1:
-        show_table("score-readers", score_reports.reader_rows(model_score), place=right)
+    if len(model_score.extractor_bars) > 1:
+        show_table("score-readers", score_reports.extractor_rows(model_score), place=right)
 
 
 PAGE = "score"
@@ -208,9 +208,9 @@ def board(
         st.rerun(scope="fragment")
     opened_score = report.find_model(st.query_params.get("of", "")) or report.models[0]
     way = st.query_params.get("way", "")
-    extractor = st.query_params.get("readout", opened_score.reader)
+    extractor = st.query_params.get("readout", opened_score.reference)
     steps = Steps(score_reports.behind(opened_score, way, extractor))
-    inspector_place(study_id, opened_score.model, steps, readout=opened_score.reader, sheet=True)
+    inspector_place(study_id, opened_score.model, steps, readout=opened_score.reference, sheet=True)
     # This board can only move the level.
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)
 
@@ -218,7 +218,7 @@ def board(
 def _open_dot(model_score: score_reports.ModelScore, dot: dict) -> None:
     """Open the item on which the dot's prompt or extractor differs most from the score."""
     way = str(dot.get("way", model_score.own_way))
-    extractor = str(dot.get("reader", model_score.reader))
+    extractor = str(dot.get("reader", model_score.reference))
     axis, _, variant = way.partition("|")
     items = score_reports.behind(model_score, way, extractor)
     # There is no item if the prompt agrees with the score on all of them.

@@ -13,7 +13,7 @@ from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.memory import (
     CLAIMED,
-    MOST_GREY,
+    MOST_CURVES,
     NONE_SHOWN,
     OPEN,
     WITHHELD,
@@ -26,7 +26,8 @@ from flipcore.charts.memory import (
 from flipcore.charts.score import ScoreBars, score_figure
 from flipcore.charts.theme import DARK, LIGHT, caption
 from flipcore.core.randomness import generator
-from flipcore.reports.browser_data.cutoffs import loss_line, packed
+from flipcore.reports.browser_data.board import packed
+from flipcore.reports.browser_data.cutoffs import loss_line
 from flipcore.reports.browser_data.flip_map import UNDEFINED, permille
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.gate_rules import paraphrase_gate
@@ -114,7 +115,7 @@ def test_packed_shares_come_back_within_half_a_thousandth_and_missing_as_minus_o
 
 
 def test_packed_floats_are_32_bit_and_little_endian():
-    assert np.frombuffer(base64.b64decode(packed([1.5, np.nan, -2])), dtype="<f4").tolist()[::2] == [1.5, -2.0]
+    assert np.frombuffer(base64.b64decode(packed([1.5, np.nan, -2], "<f4")), dtype="<f4").tolist()[::2] == [1.5, -2.0]
 
 
 def test_a_cut_offs_sentences_name_only_tables_that_are_there():
@@ -135,7 +136,7 @@ def test_level_curves_draw_each_text_once_and_count_all():
     means = np.linspace(1, 0, 4) * np.ones((500, 1))
     rest, flagged = level_curves(means, np.arange(500) < 3, list("abcd"), LIGHT, "y").data
     assert (rest.name, flagged.name) == ("not flagged (497)", "flagged (3)")
-    assert rest.y.count(None) == MOST_GREY and flagged.y.count(None) == 3 and flagged.y[:4] == pytest.approx(means[0])
+    assert rest.y.count(None) == MOST_CURVES and flagged.y.count(None) == 3 and flagged.y[:4] == pytest.approx(means[0])
 
 
 def test_the_band_of_a_sequence_closes_around_its_mean():

@@ -10,7 +10,7 @@ from flipcore.reports.declaration import (
     in_order,
     items_summary,
     models_summary,
-    n_readings,
+    n_answer_extractors,
     questions_summary,
     source_title,
 )
@@ -48,7 +48,7 @@ def test_only_extractors_that_read_an_answer_of_this_kind_count():
         (Part("regex"), Part("first_token"), Part("min_k"), Part("unheard_of")),
         (ModelUse("simulated-clean"),),
     )
-    assert (n_readings(study, "choice"), n_readings(study, "number")) == (2, 1)
+    assert (n_answer_extractors(study, "choice"), n_answer_extractors(study, "number")) == (2, 1)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(None, "unknown"), (119.4, "119 s"), (120, "2 min"), (3600, "60 min")])

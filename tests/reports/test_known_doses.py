@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flipcore.reports.memory import decision, gap_decided, record, score_decided, set_decided
+from flipcore.reports.memory import decide_gap, decide_score, decide_set, decision, record
 
 
 def test_sets_that_are_no_different_are_accused_no_more_often_than_promised():
@@ -15,11 +15,11 @@ def test_sets_that_are_no_different_are_accused_no_more_often_than_promised():
 
 def test_a_published_score_is_decided_by_its_shares():
     right, never = np.repeat([1.0, 0.0], [20, 0]), np.repeat([1.0, 0.0], [50, 50])
-    assert score_decided(right, never)[0] and not set_decided(right, never)[0]
-    assert decision("published score, x") is score_decided and decision("drop, x") is gap_decided
+    assert decide_score(right, never)[0] and not decide_set(right, never)[0]
+    assert decision("published score, x") is decide_score and decision("drop, x") is decide_gap
 
 
 def test_a_drop_gap_is_decided_by_its_gap_and_a_set_by_its_test():
     drops, never = np.repeat([1.0, 0.0], [16, 24]), np.repeat([1.0, 0.0], [15, 135])
-    assert gap_decided(drops, never)[0] and record("drop, x", never, never[15:55], {256: drops}).hits == 1
-    assert not set_decided(drops, never)[0] and record("loss, x", never, never[15:55], {256: drops}).hits == 0
+    assert decide_gap(drops, never)[0] and record("drop, x", never, never[15:55], {256: drops}).hits == 1
+    assert not decide_set(drops, never)[0] and record("loss, x", never, never[15:55], {256: drops}).hits == 0

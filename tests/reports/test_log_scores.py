@@ -203,14 +203,14 @@ def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     assert one.bar.cells.shape == (40, 1) and one.bar.n_runs == 3 and one.published == pytest.approx(values.mean())
     assert one.bar.half_width("questions") == pytest.approx(half)
     assert (one.bar.by_questions.low, one.bar.by_questions.high) == pytest.approx((own.mean.low, own.mean.high))
-    assert one.bar.estimate("reruns").has_interval and set(one.readers) == {"grade"}
+    assert one.bar.estimate("reruns").has_interval and set(one.extractor_bars) == {"grade"}
     text = whole.text()
     assert f"scores {values.mean():.2f} on a scale from 1 to 5; with other questions " in text and "ther extractor" not in text
     assert "what the rows show, 1 to 5" in text and "not compared with it: match" in text
     assert whole.as_dict()["score"]["models"][0]["intervals"]["questions"]["half_width"] == pytest.approx(half)
     shares = score_report(studies.readouts(store, study_id), is_recorded=True, reader="match", scorers=study.scorers)
     assert shares.claims[0].text.startswith("openai/m-1: 50% right; with other questions ") and set(
-        shares.models[0].readers
+        shares.models[0].extractor_bars
     ) == {"match"}
 
 

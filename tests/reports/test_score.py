@@ -87,13 +87,13 @@ def test_combined_ways_come_first_and_axes_keep_their_order():
 
 def test_readers_stand_beside_one_another_and_a_closed_one_is_in_no_sentence():
     frame = pd.concat([readouts("combined"), readouts("combined", seed=1, extractor="judge")])
-    report = score_report(frame, reader="regex")
+    report = score_report(frame, reference="regex")
     (one,) = report.models
-    assert set(one.readers) == {"regex", "judge"}
-    assert f" Another extractor: {one.readers['judge'].value:.0%}." in one.claim.text
-    shut = score_report(frame, reader="regex", closed_gates={"judge": "nobody checked it."})
+    assert set(one.extractor_bars) == {"regex", "judge"}
+    assert f" Another extractor: {one.extractor_bars['judge'].value:.0%}." in one.claim.text
+    shut = score_report(frame, reference="regex", closed_gates={"judge": "nobody checked it."})
     assert "nother extractor" not in shut.claims[0].text and shut.claims[0].is_made
-    by_judge = score_report(frame, reader="judge", closed_gates={"judge": "nobody checked it."})
+    by_judge = score_report(frame, reference="judge", closed_gates={"judge": "nobody checked it."})
     assert by_judge.claims[0].text == "Not claimed: nobody checked it."
 
 
@@ -102,10 +102,10 @@ def test_a_reader_of_other_questions_or_of_no_answer_stands_beside_no_score():
     few = readouts("combined", extractor="cloze")
     apart = few.assign(item_id=[f"{one}-of-others" for one in few["item_id"]])
     unread = readouts("combined", extractor="choice_judge").assign(status="unreadable", is_correct=False)
-    several = score_report(pd.concat([frame, apart, unread]), reader=frame["extractor"].iloc[0]).models[0]
-    assert set(several.readers) == {frame["extractor"].iloc[0], "cloze", "choice_judge"}
+    several = score_report(pd.concat([frame, apart, unread]), reference=frame["extractor"].iloc[0]).models[0]
+    assert set(several.extractor_bars) == {frame["extractor"].iloc[0], "cloze", "choice_judge"}
     assert several.other_scores == [] and "ther extractor" not in several.claim.text
-    beside = score_report(pd.concat([frame, few]), reader=frame["extractor"].iloc[0]).models[0]
+    beside = score_report(pd.concat([frame, few]), reference=frame["extractor"].iloc[0]).models[0]
     assert len(beside.other_scores) == 1 and "Another extractor" in beside.claim.text
 
 

@@ -18,7 +18,7 @@ from flipcore.datasets import load_report
 from flipcore.models import declared_cards
 from flipcore.models.cards import ModelCard
 from flipcore.reports.exports.document import report
-from flipcore.reports.read_by_people import reader_errors
+from flipcore.reports.read_by_people import extractor_errors
 from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
@@ -208,7 +208,7 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
     n_compared, n_turned = judges.both_ways(store, study.study_id, "same_meaning")
     assert 2 * n_compared == len(world.judged) and n_turned == 0
     judgements.keep(store, OUTPUT_LABELS, list(labels(store, study)))
-    errors = {one.model: one for one in reader_errors(labelled_readouts(store, study.study_id))}
+    errors = {one.model: one for one in extractor_errors(labelled_readouts(store, study.study_id))}
     assert {model: (one.n, one.error.value) for model, one in errors.items()} == {
         "right": (100, 0.0),
         "fickle": (100, 15 / 100),

@@ -1,8 +1,8 @@
-"""A board: what moves while a level, a margin or a cut-off is dragged.
+"""A board: a figure with sentences that change while a level, margin or cut-off is dragged.
 
-Each kind of board declares its handles, rows and sentences with the classes below; `board.js` draws
-all of them from `Board.data`. Whatever depends on a handle is made here for each of its positions:
-as `steps` where neighbors often share a value, as `packed` numbers elsewhere.
+Each kind of board declares its handles, rows and sentences with the classes below, and `board.js`
+draws it from `Board.data`. What depends on a handle is computed here for each of its positions: as
+`steps` where neighbouring positions often share a value, as `packed` numbers elsewhere.
 """
 
 import base64
@@ -20,7 +20,7 @@ Steps = list[list]  # [first position, value] of each run of equal values
 
 
 def steps(values: Iterable[Any]) -> Steps:
-    """Return the runs of equal neighbors: [first position, value] each."""
+    """Return the runs of equal values: a [first position, value] each."""
     runs: Steps = []
     for position, value in enumerate(values):
         if not runs or value != runs[-1][1]:
@@ -33,20 +33,21 @@ def value_at(runs: Steps, position: int) -> Any:
     return [value for first, value in runs if first <= position][-1]
 
 
-def packed(values: Any) -> str:
-    """Return base64 of little-endian 64-bit floats, one per position."""
-    # In single precision 0.075 would be printed as 0.08 here and as 0.07 in a table.
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()
+def packed(values: Any, dtype: str = "<f8") -> str:
+    """Return the values, row by row, as base64 of little-endian numbers."""
+    # Limits need 64 bits: in 32 bits 0.075 would be printed as 0.08 here and as 0.07 in a table.
+    return base64.b64encode(np.ascontiguousarray(values, dtype=dtype).tobytes()).decode()
 
 
 @dataclass(frozen=True)
 class Control:
-    """A handle. Its value travels as `name`; its moves are logged as `logged_as`.
+    """A handle. Messages call its value `name`; the log of moves calls it `logged_as`.
 
-    It stops at `values`, each with its text of `labels`. A line instead goes to any number of its
-    `range`; what it does changes at `positions`, sorted 32-bit floats: it is at the first that is
-    not below it, or, if it `is_exceeded`, at the last that is not above it. `label` is the template
-    of its text. `quoted` is the template that a sentence ends with in the record.
+    A handle on a slider stops at `values`, which have the texts `labels`. A handle on a line takes
+    any number within its `range`. The line's numbers change at `positions` (packed, sorted 32-bit
+    floats): the first position counts that is not below the line, or with `is_exceeded` the last
+    one that is not above it. `label` is the template of the line's text, `quoted` the template of
+    what a sentence ends with in the decision record.
     """
 
     name: str
@@ -65,7 +66,8 @@ class Control:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A part of a board that differs by choices: `parts` by their values, joined by "|"."""
+    """A part of a board that depends on choices. `by` names the choices; the keys of `parts` are
+    their values, joined by "|"."""
 
     by: Sequence[str]
     parts: Mapping[str, Any]
@@ -73,10 +75,8 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The mark of a row with this outcome, and what a tick on the slider says that it becomes.
-
-    Rows are written to the record in the order of `rank`; those without one are not.
-    """
+    """The look of a row with an outcome, and its name `becomes` at a tick on the slider. Rows enter
+    the decision record in the order of `rank`; those with None stay out."""
 
     sign: str = ""
     tone: str = ""
@@ -88,9 +88,9 @@ class Outcome:
 class Row:
     """A row: its outcome by position, and its sentence by outcome or, as steps, by position.
 
-    A number in a sentence stands as {name|format}, `board.js` has the formats; {lead} is the
-    interval that `leads` names for the outcome. `pictures` are drawn by the function of their
-    `kind` in `board.js`. Rows of an equal `rank` are ordered by `weight`, the largest first.
+    A sentence holds numbers as {name|format}, in the formats of `board.js`. {lead} is the interval
+    that `leads` names for the outcome. A function of `board.js` draws each of the `pictures`, by
+    its `kind`. Rows with outcomes of equal rank are ordered by `weight`, the largest first.
     """
 
     title: str = ""
@@ -110,9 +110,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Headline:
-    """A sentence above the rows, with its small line.
+    """A sentence above the rows, with its small line `detail`.
 
-    `rows` names at each position the row whose sentence it is (None: `sentence` is said).
+    `rows` has per position the index of the row whose sentence is shown; None shows `sentence`.
     `combined` has (sentence, detail) by the outcomes of all rows, joined by "|".
     """
 
@@ -124,13 +124,13 @@ class Headline:
 
 @dataclass(frozen=True)
 class Board:
-    """A board of a `kind`, which names its layout.
+    """A board; its `kind` names the layout.
 
-    `choices` are {name, title, options, chosen}. Where they differ by choice, `rows` and
-    `headlines` are `Chosen`, and so are `outcomes_by_row` and `intervals_by_row`, which have an
-    entry per row. `lines` are further sentences, `numbers` those of their templates by position
-    (32-bit). `changes` are the positions with a tick and its words, where it is not the outcomes of
-    rows that change. `scale` are the ends of the one axis, `legend` (label, style).
+    `choices` are {name, title, options, chosen}. Parts that depend on a choice are `Chosen`: `rows`
+    and `headlines` may be, `outcomes_by_row` and `intervals_by_row` (an entry per row) are. `lines`
+    are further sentences; `numbers` has the packed 32-bit numbers of their templates by position.
+    `changes` are (position, text) of the slider's ticks, None where ticks show changing outcomes.
+    `scale` has the ends of the axis. `legend` has (label, style).
     """
 
     kind: str
@@ -153,12 +153,12 @@ class Board:
     is_waiting: bool = False
 
     def data(self) -> dict[str, Any]:
-        """Return the board as JSON has it, without the fields that have their default."""
+        """Return the board as values of JSON, without the fields that have their default."""
         return _plain(self)
 
 
 def level_control(levels: Sequence[float], level: float, quoted: str = "({label})") -> Control:
-    """Return the handle of a confidence level, at the level that is nearest."""
+    """Return the handle of a confidence level; it starts at the level nearest to `level`."""
     start = min(levels, key=lambda shown: abs(shown - level))
     labels = [level_text(shown) for shown in levels]
     title = "Confidence level"
@@ -167,6 +167,7 @@ def level_control(levels: Sequence[float], level: float, quoted: str = "({label}
 
 @cache
 def _defaults(kind: type) -> dict[str, Any]:
+    """Return the default of each field of a dataclass."""
     defaults = {}
     for part in fields(kind):
         factory = part.default_factory
@@ -176,11 +177,11 @@ def _defaults(kind: type) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        shown = {}
+        changed_fields = {}
         for name, default in _defaults(type(value)).items():
             if (content := getattr(value, name)) != default:
-                shown[name] = _plain(content)
-        return shown
+                changed_fields[name] = _plain(content)
+        return changed_fields
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,7 +1,5 @@
-"""The items that a cut-off flags, wherever it is dragged: bands that hold at every position at
-once, and verdicts on a grid."""
+"""Boards of a cut-off that is dragged: the items it flags, with bands for all positions at once."""
 
-import base64
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import dragged_bound
-from flipcore.reports.browser_data.board import Board, Control, Headline, Row, steps
+from flipcore.reports.browser_data.board import Board, Control, Headline, Row, packed, steps
 from flipcore.reports.memory import MemoryTest
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.drop_gap_analysis import DropGap
@@ -27,64 +25,61 @@ SETS = ("benchmark", "control")
 
 
 def dkw_half_width(n: int, level: float = 0.95, sides: int = 2) -> float:
-    """Half the width of a band around an empirical distribution that holds everywhere at once
-    (Dvoretzky, Kiefer and Wolfowitz, with Massart's constant): sqrt(ln(sides / (1 - level)) / 2n).
-    NaN without values."""
+    """Return half the width of a band around an empirical distribution; NaN where `n` is 0.
+
+    The band holds everywhere at once: sqrt(ln(sides / (1 - level)) / 2n) by Dvoretzky, Kiefer and
+    Wolfowitz, with Massart's constant.
+    """
     return math.sqrt(math.log(sides / (1 - level)) / (2 * n)) if n else math.nan
 
 
 def excess_low_everywhere(curve: CutoffCurve, n: int, m: int, level: float = 0.95) -> np.ndarray:
-    """Lower bound of the excess for all cut-offs at once, by each set's one-sided DKW bound."""
-    # Half the error for each set, so that both bounds hold together.
+    """Return lower bounds of the excess (cut-offs,) that hold at all cut-offs at once. `n` and `m`
+    are the numbers of items and of controls. Each set has a one-sided DKW bound."""
+    # Each set gets half the error, so that both bounds hold together.
     slack = dkw_half_width(n, (1 + level) / 2, 1) + dkw_half_width(m, (1 + level) / 2, 1)
     chance = curve.n_controls_flagged / m
-    room = np.where(chance < 1, 1 - chance, np.nan)
-    return (curve.n_flagged / n - chance - slack) / room
+    beyond_chance = np.where(chance < 1, 1 - chance, np.nan)
+    return (curve.n_flagged / n - chance - slack) / beyond_chance
 
 
 def shares_everywhere(
     curve: AlphaCurve, n_members: int, n_non_members: int, level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of false positives and detections, each (alphas, 2), for every alpha at once."""
+    """Return limits (alphas, 2) of false positives and of detections, for all alphas at once."""
     limits = []
     for shares, n in ((curve.fpr, n_non_members), (curve.detection, n_members)):
-        # Below ten texts no interval is shown anywhere.
+        # Below `MIN_N` texts no interval is shown anywhere.
         half = dkw_half_width(n, level) if n >= MIN_N else math.nan
         limits.append(np.clip(np.column_stack([shares - half, shares + half]), 0, 1))
     return limits[0], limits[1]
 
 
 def loss_cutoff(test: LossTest, rule: str) -> float:
-    """The line's first place: the smallest D that the rule flags, or just beyond every
-    control."""
+    """Return where the line starts: at the smallest D that a rule flags, else at the largest D."""
     cutoff = test.cutoff(rule)
     return cutoff if math.isfinite(cutoff) else float(max(test.d0.max(), test.d.max()))
 
 
 def binned(values: np.ndarray, edges: np.ndarray) -> list[float]:
-    """Share of `values` in each bin."""
+    """Return the share of `values` in each bin."""
     counts = np.histogram(values, edges)[0]
-    # Values outside the bins belong to the set all the same.
+    # Values outside the bins count in the total.
     return (counts / max(len(values), 1)).tolist()
 
 
 def edges_of(*groups: np.ndarray, n_bins: int = 60) -> np.ndarray:
-    """Common bin edges over the finite values of all groups."""
+    """Return common bin edges over the finite values of all groups."""
     values = np.concatenate(groups)
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-    # A single value gets a bin of its own.
+    # Where all values are equal the range needs some width.
     pad = 0.02 * (high - low) or 0.5
     return np.linspace(low - pad, high + pad, n_bins + 1)
 
 
-# Every tenth of a point up to 30.
-MARGINS = np.round(np.arange(0.0, 0.3001, 0.001), 3)
-
-
-def packed(values: Sequence[float] | np.ndarray) -> str:
-    """Base64 of little-endian 32-bit floats; infinities stay within the largest float."""
-    return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
+MARGINS = np.round(np.arange(0.0, 0.3001, 0.001), 3)  # every tenth of a point up to 30 points
+_FLOAT = "<f4"  # the type in which `board.js` and `said` read the numbers of a line
 
 
 def _line(
@@ -95,23 +90,24 @@ def _line(
     shared_as: str,
     numbers: Mapping[str, np.ndarray] | None = None,
 ) -> Board:
-    """The board of a line that is dragged over a picture; its first sentence is the headline."""
-    said = [line if isinstance(line, list) else [[0, line]] for line in lines]
+    """Return the board of a line that is dragged over a picture. `lines` are sentences, as
+    templates or steps; the first is the headline."""
+    sentences = [line if isinstance(line, list) else [[0, line]] for line in lines]
     marks = [mark for mark in picture.get("marks", []) if math.isfinite(mark["value"])]
     return Board(
         "cutoff",
         [Row(pictures=[picture | {"marks": marks, "name": "Cut-off over the distributions"}])],
-        [Headline(said[0])],
+        [Headline(sentences[0])],
         [control],
-        lines=said[1:],
-        numbers={name: packed(values) for name, values in (numbers or {}).items()},
+        lines=sentences[1:],
+        numbers={name: packed(values, _FLOAT) for name, values in (numbers or {}).items()},
         legend=[(group["label"], group["color"]) for group in picture.get("groups", [])],
         shared_as=shared_as,
     )
 
 
 def _histogram(groups: dict[str, tuple[str, np.ndarray]], unit: str) -> dict[str, Any]:
-    """The picture of two sets, {name: (color, values)}: the first above, the second below."""
+    """Return the picture of two sets, name -> (color, values); the first is drawn above."""
     edges = edges_of(*(values for _, values in groups.values()))
     bars = []
     for name, (color, values) in groups.items():
@@ -136,9 +132,11 @@ def loss_line(
     withheld: str = "",
     mark: float = math.nan,
 ) -> Board:
-    """The loss test's cut-off over D of the items (up) and of the controls (down). `withheld`: why
-    nothing is claimed of the set, and then no lower bound is printed. `mark` is the controls' that
-    the verdict counts beyond."""
+    """Return the board of the loss test's cut-off over D of items (up) and controls (down).
+
+    `names` are those of items and controls. A `withheld` reason hides the lower bound. `mark` is
+    the D of the controls beyond which the verdict counts items, NaN for none.
+    """
     curve = cutoff_curve(test.d, test.d0)
     n, m = len(test.d), len(test.d0)
     low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
@@ -150,8 +148,8 @@ def loss_line(
         start,
         logged_as="loss cut-off",
         range=picture["scale"],
-        # A cut-off that flags nothing is infinite; the browser takes the largest float for it.
-        positions=packed(np.minimum(curve.cutoffs, np.finfo("f4").max)),
+        # A cut-off that flags nothing is infinite; the browser gets the largest float instead.
+        positions=packed(np.minimum(curve.cutoffs, np.finfo(_FLOAT).max), _FLOAT),
         label="{at|number} nats",
     )
     bound = dragged_bound(is_simultaneous=simultaneous, withheld=withheld)
@@ -176,15 +174,15 @@ def loss_line(
     return _line(handle, picture, lines, shared_as=shared_as, numbers=numbers)
 
 
-# Beyond this mark the verdict on the set counts; no line moves it.
+# The mark beyond which the verdict on the set counts items; it stays where it is.
 VERDICTS_MARK = {"label": "the verdict's mark", "row": 1}
 
 
 def alpha_line(
     pearl: Pearl, start: float, unit: str, *, simultaneous: bool = False, mark: float = math.nan
 ) -> Board:
-    """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down); `mark` as in
-    `loss_line`."""
+    """Return the board of PEARL's alpha over sensitivities of texts (up) and non-members (down).
+    `mark` is as in `loss_line`."""
     curve = pearl.curve()
     sensitivity = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
     non_members = pearl.non_members[~np.isnan(pearl.non_members)]
@@ -204,7 +202,7 @@ def alpha_line(
         start,
         logged_as="alpha",
         range=picture["scale"],
-        positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
+        positions=packed(np.maximum(curve.alphas, np.finfo(_FLOAT).min), _FLOAT),
         is_exceeded=True,
         label="{at|fine}",
     )
@@ -231,7 +229,7 @@ def alpha_line(
 
 
 def _limits_text(name: str, n: int) -> str:
-    """The interval's place in a line of text; below ten texts there is none, and that is said."""
+    """Return the template of an interval in a sentence, or that `n` texts are too few for one."""
     if n >= MIN_N:
         return f" [{{{name}_low|percent}}, {{{name}_high|percent}}]"
     return f" (no interval: {n} texts, at least {MIN_N} are needed)"
@@ -245,12 +243,15 @@ def detector_line(
     *,
     simultaneous: bool = False,
 ) -> Board:
-    """The one line of a detector, for page and report: `test` is its verdict, `unit` that of its
-    score. It starts at the detector's own cut-off where no `start` is given."""
+    """Return the board of a detector's line, for page and report.
+
+    `test` is the detector's verdict and `unit` that of its score. The line starts at `start`, by
+    default at the detector's own cut-off. Raises TypeError for other analyses.
+    """
     if test is not None and isinstance(analysis, DropGap):
         return margin_line(analysis, MARGIN if start is None else start, test)
-    evidence = test.measurement.set_test if test and test.measurement else None
-    mark = evidence.mark if evidence else math.nan
+    set_test = test.measurement.set_test if test and test.measurement else None
+    mark = set_test.mark if set_test else math.nan
     if isinstance(analysis, Pearl):
         position = pearl_cutoff(analysis) if start is None else start
         return alpha_line(analysis, position, unit, simultaneous=simultaneous, mark=mark)
@@ -268,8 +269,11 @@ def detector_line(
 
 
 def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
-    """The margin within which a gap counts as none, over the gap's intervals by every rule. Its
-    sentence at every margin is the verdict's own claim, made here for each position."""
+    """Return the board of the margin within which a gap counts as none.
+
+    The picture has the gap's intervals by every rule. The sentence at each margin is the claim that
+    the verdict would make with it.
+    """
     low, high = drop_gap.equivalence_interval
     adjusted = verdict.numbers["p_adjusted"]
     family_p = None if math.isnan(adjusted) else adjusted
@@ -282,6 +286,7 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
         ("gap, the source's bootstrap", drop_gap.gap_source, "floor"),
         ("among items answered right before", drop_gap.cond_gap, "broken"),
     ]
+    # The axis reaches at least 12 points to both sides.
     rows, reach = [], 0.12
     for label, estimate, color in estimates:
         if math.isnan(estimate.value):
@@ -298,10 +303,10 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
             if not math.isnan(end):
                 reach = max(reach, abs(end))
     reach *= 1.05
-    decides = "At this size the gap has no interval that could lie within a margin."
+    deciding_interval = "At this size the gap has no interval that could lie within a margin."
     if not math.isnan(low):
         points = f"[{100 * low:+.1f}, {100 * high:+.1f}] points.".replace("-", "−")
-        decides = f"The 90% interval that decides the margin is {points}"
+        deciding_interval = f"The 90% interval that decides the margin is {points}"
     unit = "percentage points"
     picture = {"kind": "gaps", "rows": rows, "scale": [-reach, reach], "unit": unit, "times": 100}
     handle = Control(
@@ -310,17 +315,17 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
         start,
         logged_as="margin",
         range=[0.0, reach],
-        positions=packed(MARGINS),
+        positions=packed(MARGINS, _FLOAT),
         is_exceeded=True,
         label="{at|points}",
     )
     shared_as = f"margin-{drop_gap.gap.value:.6g}-{drop_gap.gap.n}"
-    return _line(handle, picture, [steps(texts), decides], shared_as=shared_as)
+    return _line(handle, picture, [steps(texts), deciding_interval], shared_as=shared_as)
 
 
 def rule_rows(test: LossTest) -> list[dict]:
-    """One row per rule with the items that it flags; no smallest D where a rule flags
-    nothing."""
+    """Return one row per rule with the items that it flags. The smallest D is None where a rule
+    flags nothing."""
     rows = []
     for rule, title in RULES.items():
         rate, cutoff = test.rate(rule), test.cutoff(rule)
@@ -336,10 +341,9 @@ def rule_rows(test: LossTest) -> list[dict]:
 
 
 def pearl_cutoff(pearl: Pearl) -> float:
-    """The first place of alpha's line: alpha, or at the largest sensitivity where non-members
-    are too few to set one."""
+    """Return where alpha's line starts: at alpha, or at the largest sensitivity without one."""
     alpha = pearl.calibration.alpha
-    # With too few non-members alpha is infinite, which no line can stand at.
+    # With too few non-members alpha is infinite, where no line can be drawn.
     if alpha < 2:
         return alpha
     return float(pearl.sensitivity[~np.isnan(pearl.sensitivity)].max(initial=0.0))

@@ -1,12 +1,11 @@
-"""The board of every choice: a mark per way of counting, at every level, and the options it takes.
+"""The board of every choice: a mark per way of counting at every level, and its options.
 
-The browser is sent all equally defensible ways, also those that are switched off, and counts what
-is in sight while a handle is dragged. The sentences are claims, made here for every place of both
-handles. A setting of a choice names the options that are not as they were at the start, joined by
-"+": equally defensible ones that are left out, uncertain ones that are taken in.
+The browser gets all equally defensible ways, also those that are switched off, and counts the
+visible ones while a handle is dragged. The sentences are claims, made here for every position of
+both handles. A view has for each choice the options that differ from the start, joined by "+":
+equally defensible options that are left out, and uncertain options that are taken in.
 """
 
-import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,9 +25,10 @@ from flipcore.stats.choices.curve import Curve
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.85, *(round(0.9 + 0.01 * i, 2) for i in range(10)), 0.995, 0.999)
 LEVEL = 0.95
-MARGINS = tuple(i / 2 for i in range(11))  # points
-NOTHING = 0.001  # a change of at most 0.1 points
-MOST_TICKS, MOST_BARS = 5, 25
+MARGINS = tuple(i / 2 for i in range(11))  # positions of the margin's handle, in points
+NEGLIGIBLE = 0.001  # largest effect of an option that "changes next to nothing": 0.1 points
+MOST_TICKS = 5  # most ticks of the axis
+MOST_BARS = 25  # most positions of a bar's handle
 HINT = "Point at a mark to see its settings. Click it to see the items that it counts otherwise."
 View = Mapping[str, float | str]
 
@@ -36,32 +36,38 @@ View = Mapping[str, float | str]
 def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
     """Make the board of a decision at a view: level, threshold in points, and every choice.
 
-    `report` has what is switched on in the view, `sent` every option that is `in_sight`.
+    `report` counts the options that the view switches on, `sent` all options that are `in_sight`.
     """
     decision, choices = report.decision, report.offered
+    # Settings with the fewest changes from the declared one come first.
     nearest = np.lexsort((np.arange(len(sent)), sent.n_changed))
     first = sent.ways.first
     reasons = sorted({reason for reason in sent.closed if reason})
     closed = [reasons.index(reason) + 1 if reason else 0 for reason in sent.closed]
     limits = [sent.limits(level) for level in LEVELS]
-    low, high = (np.array([sides[side][first] for sides in limits]) for side in (0, 1))
+    low = np.array([lows[first] for lows, _ in limits])
+    high = np.array([highs[first] for _, highs in limits])
     shown, drawn, unmoved = _choices(sent, report.curve, choices)
     at_start = LEVELS.index(LEVEL)
     scale, ticks = _axis(np.concatenate([low[at_start], high[at_start]]), decision)
     stops = thresholds(sent, decision)
-    at_stop = min(range(len(stops)), key=lambda place: abs(stops[place] - float(view["threshold"])))
+    threshold = float(view["threshold"])
+    at_stop = min(range(len(stops)), key=lambda i: abs(stops[i] - threshold))
     claims = _claims(report, stops)
+    # Many positions share a sentence, so each is sent once with an index per position.
     sentences: dict[tuple[str, str, str], int] = {}
-    places = []
+    sentence_indices = []
     for row in claims:
-        places += [sentences.setdefault(_two_lines(claim), len(sentences)) for claim in row]
+        for claim in row:
+            index = sentences.setdefault(_split_sentences(claim), len(sentences))
+            sentence_indices.append(index)
     picture = {
         "kind": "ways",
         "name": "Ways of counting, from the lowest to the highest",
         "idle": HINT,
-        "options": _integers(sent.options[nearest].T, "u1"),
-        "way": _integers(sent.ways.number[nearest], "<u2"),
-        "closed": _integers(np.array(closed)[first], "u1"),
+        "options": packed(sent.options[nearest].T, "u1"),
+        "way": packed(sent.ways.number[nearest], "<u2"),
+        "closed": packed(np.array(closed)[first], "u1"),
         "estimate": packed(sent.estimate[first]),
         "low": packed(low),
         "high": packed(high),
@@ -72,14 +78,14 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "behind": decision.sides[1],
         "words": list(decision.side_words),
         "sentences": list(sentences),
-        "places": _integers(np.array(places), "<u2"),
+        "places": packed(np.array(sentence_indices), "<u2"),
         "choices": shown,
         "drawn": drawn,
         "unmoved": unmoved,
         "offered": _offered(sent, choices),
     }
     unit = "%" if decision.is_bar else " points"
-    threshold = Control(
+    threshold_control = Control(
         "threshold",
         "Bar" if decision.is_bar else "Margin",
         stops[at_stop],
@@ -95,7 +101,7 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "curve",
         [Row(pictures=[picture])],
         [Headline()],
-        [level_control(LEVELS, float(view["level"])), threshold],
+        [level_control(LEVELS, float(view["level"])), threshold_control],
         choices=switches,
         lines=[] if report.claims[0].withheld else [[[0, f"{moves.text} {moves.detail}"]]],
         changes=_changes([row[at_stop] for row in claims]),
@@ -108,7 +114,7 @@ def start_of(choices: Sequence[Choice], threshold: float = 0.0) -> dict[str, flo
 
 
 def thresholds(curve: Curve, decision: Decision) -> tuple[float, ...]:
-    """Return the margins, or the bars around a score, that a handle goes to, in points."""
+    """Return the positions of the handle, in points: margins, or bars around a score."""
     if not decision.is_bar:
         return MARGINS
     scores = 100 * curve.estimate[np.isfinite(curve.estimate)]
@@ -119,9 +125,9 @@ def thresholds(curve: Curve, decision: Decision) -> tuple[float, ...]:
 
 
 def in_sight(choices: Sequence[Choice], view: View) -> tuple[Choice, ...]:
-    """Return the choices of which the browser has every option: all equally defensible ones, and
-    the uncertain ones that a view takes in."""
-    kept = []
+    """Return the choices with the options that the browser gets. These are all equally defensible
+    options, and the uncertain ones that the view takes in."""
+    visible = []
     for choice in choices:
         toggled = _toggled(choice, view)
         options = [choice.options[0]]
@@ -129,12 +135,12 @@ def in_sight(choices: Sequence[Choice], view: View) -> tuple[Choice, ...]:
             if not is_uncertain(choice, option) or option.name in toggled:
                 options.append(option)
         if len(options) > 1:
-            kept.append(replace(choice, options=tuple(options)))
-    return tuple(kept)
+            visible.append(replace(choice, options=tuple(options)))
+    return tuple(visible)
 
 
 def switched(choices: Sequence[Choice], view: View) -> tuple[list[str], list[str]]:
-    """Return what a view leaves out, and takes in also, as `stats.choices.selected` is asked."""
+    """Return the arguments `without` and `also` of `stats.choices.selected` for a view."""
     without, also = [], []
     for choice in choices:
         toggled = _toggled(choice, view)
@@ -147,18 +153,18 @@ def switched(choices: Sequence[Choice], view: View) -> tuple[list[str], list[str
 
 
 def is_uncertain(choice: Choice, option: Option) -> bool:
-    """Tell whether an option asks something a little different, and is out at the start."""
-    is_other = option.is_uncertain or choice.kind is ChoiceClass.UNCERTAIN
-    return is_other and option.name != choice.options[0].name
+    """Tell whether an option answers a slightly different question, so that it starts left out."""
+    may_differ = option.is_uncertain or choice.kind is ChoiceClass.UNCERTAIN
+    return may_differ and option.name != choice.options[0].name
 
 
 def _toggled(choice: Choice, view: View) -> set[str]:
-    # A name that no option has changes nothing: anybody writes a link.
+    """Return the options of a choice that the view changes; a link may have unknown names."""
     return {unquote(part) for part in str(view.get(choice.name, "")).split("+")}
 
 
 def _claims(report: ChoicesReport, stops: Sequence[float]) -> list[list[Claim]]:
-    """The claim at each level and threshold."""
+    """Return the claim at each level (rows) and threshold (columns)."""
     rows = []
     for level in LEVELS:
         row = []
@@ -169,20 +175,18 @@ def _claims(report: ChoicesReport, stops: Sequence[float]) -> list[list[Claim]]:
     return rows
 
 
-def _two_lines(claim: Claim) -> tuple[str, str, str]:
-    """The first sentence of a claim, the others, and the small line."""
+def _split_sentences(claim: Claim) -> tuple[str, str, str]:
+    """Return the first sentence of a claim, the others, and the small line."""
     first, _, second = claim.text.partition(". ")
     return (first if first.endswith(".") else f"{first}.", second, claim.detail)
 
 
 def _changes(claims: Sequence[Claim]) -> list[tuple[int, str]]:
-    """Each level from which the claim is of another kind."""
+    """Return (position, text) of each level at which the verdict changes."""
     changes = []
-    for place in range(1, len(claims)):
-        if claims[place].word != claims[place - 1].word:
-            changes.append(
-                (place, f"at {level_text(LEVELS[place])} it becomes: {claims[place].word}")
-            )
+    for i in range(1, len(claims)):
+        if claims[i].word != claims[i - 1].word:
+            changes.append((i, f"at {level_text(LEVELS[i])} it becomes: {claims[i].word}"))
     return changes
 
 
@@ -197,7 +201,7 @@ def _option(choice: Choice, option: Option) -> dict[str, Any]:
 
 
 def _offered(curve: Curve, choices: Sequence[Choice]) -> list[dict]:
-    """Uncertain options that are not in the curve."""
+    """Return the options that are not in the curve: uncertain ones that a view may take in."""
     sent_options = set()
     for choice in curve.choices:
         sent_options |= {(choice.name, option.name) for option in choice.options}
@@ -205,16 +209,19 @@ def _offered(curve: Curve, choices: Sequence[Choice]) -> list[dict]:
     for choice in choices:
         for option in choice.options[1:]:
             if (choice.name, option.name) not in sent_options:
-                place = {"name": choice.name, "title": choice.label}
-                offered.append({"choice": place, "option": _option(choice, option)})
+                named = {"name": choice.name, "title": choice.label}
+                offered.append({"choice": named, "option": _option(choice, option)})
     return offered
 
 
 def _choices(
     curve: Curve, counted: Curve, choices: Sequence[Choice]
 ) -> tuple[list[dict], list[int], str]:
-    """The choices of a curve with the effects of what is counted, the columns of those that are
-    drawn, by their largest effect, and a sentence on the others, which move next to nothing."""
+    """Return the choices of a curve, the indices of those that are drawn, and a sentence.
+
+    The choices come with the effects in `counted`. Drawn are those that move the result, the
+    largest effect first; the sentence names the others.
+    """
     effects = {effect.name: effect for effect in counted.effects}
     kinds = {choice.name: choice for choice in choices}
     shown, largest, unmoved = [], {}, []
@@ -229,7 +236,7 @@ def _choices(
             size = abs(effect.change.value) if effect else 0.0
             largest[column] = max(largest[column], size)
             is_closed = effect is None and option is not choice.options[0]
-            is_moving |= size > NOTHING or is_closed or row["is_beyond"] or row["is_uncertain"]
+            is_moving |= size > NEGLIGIBLE or is_closed or row["is_beyond"] or row["is_uncertain"]
             options.append(row)
         shown.append({"name": choice.name, "title": choice.label, "options": options})
         if not is_moving:
@@ -250,26 +257,22 @@ def _effect_text(change: Estimate) -> str:
 
 
 def _axis(numbers: np.ndarray, decision: Decision) -> tuple[list[float], list[tuple[float, str]]]:
-    """The ends of the axis over these numbers, and its ticks: a few round places, as texts."""
+    """Return the ends of the axis over these numbers, and its ticks as (position, text)."""
     shown = numbers[np.isfinite(numbers)]
     low, high = (float(shown.min()), float(shown.max())) if shown.size else (0.0, 1.0)
     if not decision.is_bar:
         low, high = min(low, 0.0), max(high, 0.0)
-    room = 0.04 * (high - low or 0.01)
+    margin = 0.04 * (high - low or 0.01)
     power = 10 ** math.floor(math.log10((high - low or 0.01) / MOST_TICKS))
     step = next(power * k for k in (1, 2, 5, 10) if (high - low) / (power * k) <= MOST_TICKS)
     digits = max(0, -math.floor(math.log10(100 * step) + 1e-9))
     ticks = []
-    for place in range(math.ceil(low / step), math.floor(high / step) + 1):
-        text = number_text(100 * place * step, digits, sign=not decision.is_bar)
+    for i in range(math.ceil(low / step), math.floor(high / step) + 1):
+        text = number_text(100 * i * step, digits, sign=not decision.is_bar)
         if not decision.is_bar:
             unit = "point" if text in ("+1", "−1") else "points"
-            text = "equal" if place == 0 else f"{text} {unit}"
+            text = "equal" if i == 0 else f"{text} {unit}"
         else:
             text = f"{text}%"
-        ticks.append((place * step, text))
-    return [low - room, high + room], ticks
-
-
-def _integers(values: np.ndarray, kind: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
+        ticks.append((i * step, text))
+    return [low - margin, high + margin], ticks

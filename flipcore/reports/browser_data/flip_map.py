@@ -1,9 +1,8 @@
-"""The flip map's data: the rows in their order, every panel's cells at every zoom, and the groups.
+"""The flip map's data: the ordered rows, each panel's cells at every zoom, and the groups.
 
-Shares travel as thousandths in 16 bits, so that 12,000 items × 8 cells are 200 kB.
+Shares are sent as thousandths in 16 bits, so that 12,000 items × 8 cells take 200 kB.
 """
 
-import base64
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,35 +11,35 @@ from typing import Any
 import numpy as np
 
 from flipcore.core.records import IDENTITY
+from flipcore.reports.browser_data.board import packed
 from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.map_cells import Group
 from flipcore.stats.flips.surface import Cells, flip_mask, most_flipping_column, order_of, row_means
 
-# An integer of 16 bits that no share becomes.
-UNDEFINED = -32_768
-LABEL_CHARS = 90
-FEW_ROWS = 20  # the zoom ends where a map has no more rows than this
-MOST_LISTED = 25  # items of the table under a map
+UNDEFINED = -32_768  # stands for NaN among the 16-bit integers of shares
+LABEL_CHARS = 90  # most characters of a row's label
+FEW_ROWS = 20  # the zoom ends where a map has at most so many rows
+MOST_LISTED = 25  # most items of the table under a map
 
 
 def permille(shares: np.ndarray) -> str:
-    """Shares or differences of shares (-1..1) of any shape, row-major, as base64 of little-endian
-    int16; NaN becomes `UNDEFINED`."""
+    """Return shares or their differences (-1..1), row by row, as base64 of 16-bit thousandths. NaN
+    becomes `UNDEFINED`."""
     flat = np.asarray(shares, dtype=float).ravel()
     thousandths = np.where(np.isnan(flat), UNDEFINED, np.round(1000 * np.nan_to_num(flat)))
-    return base64.b64encode(thousandths.astype("<i2").tobytes()).decode()
+    return packed(thousandths.astype("<i2"), "<i2")
 
 
 def permille_or_none(shares: np.ndarray) -> str:
-    """The same, or "" where every share is 0: most maps have no unreadable and no cut answer."""
+    """Return `permille` of the shares, or "" where all are 0, as in most maps."""
     return permille(shares) if np.nan_to_num(shares).any() else ""
 
 
 @dataclass(frozen=True)
 class MapRows:
-    """The rows of a map in their order: `rows` are indices into the cells, `groups` lie one behind
-    the other (one, without a name, where rows are not grouped)."""
+    """The ordered rows of a map: indices into the cells, and the groups that divide them. Rows that
+    are not grouped are one group with the label ""."""
 
     rows: list[int]
     groups: list[Group]
@@ -59,17 +58,17 @@ def map_rows(
     *,
     flips_only: bool,
 ) -> list[int]:
-    """Indices of the items to show, in order: those whose question or id holds `search`, and with
-    `flips_only` those that flip somewhere under either extractor."""
+    """Return the indices of the items to show, in order. They have `search` in their question or
+    id. With `flips_only` they flip under an extractor."""
     flips = flip_mask(first, second)
-    words = search.lower().strip()
+    searched_text = search.lower().strip()
     order = order_of(first, second, sort, first.items)
-    if not words and not flips_only:
+    if not searched_text and not flips_only:
         return order
     rows = []
     for i in order:
         text = f"{questions.get(first.items[i], '')} {first.items[i]}".lower()
-        if words in text and (flips[i] or not flips_only):
+        if searched_text in text and (flips[i] or not flips_only):
             rows.append(i)
     return rows
 
@@ -77,7 +76,7 @@ def map_rows(
 def in_groups(
     first: Cells, second: Cells, rows: list[int], names: Sequence[str] | None, sort: str
 ) -> MapRows:
-    """`rows` as they are, or under headers of equal `names` (one for each row of the cells)."""
+    """Group rows by `names`, which has a name per row of the cells; None leaves them ungrouped."""
     if names is None:
         return MapRows(rows, [Group("", 0, len(rows))])
     return MapRows(*map_cells.group_rows(first, second, rows, names, sort))
@@ -92,15 +91,18 @@ def map_arrays(
     signed: bool = False,
     models: Sequence[str] = (),
 ) -> dict:
-    """The map as the browser part takes it. `panels` are (title, cells) over the same rows and
-    columns; with `signed` the one panel holds differences. `families` is item -> what it was made
-    from, which counts once; `models` names each group's model where a group is one."""
+    """Return the map's data for the browser.
+
+    `panels` are (title, cells) over the same rows and columns. With `signed` there is one panel, of
+    differences. `families` is item -> its cluster. `models` has the model of each group where
+    groups are models.
+    """
     cells = panels[0][1]
     ids = [cells.items[i] for i in rows.rows]
     groups = []
     for group, model in zip(rows.groups, models or [""] * len(rows.groups), strict=True):
-        place = {"start": group.start, "end": group.end, "model": model}
-        groups.append({"label": _label(group.label), **place})
+        label = _label(group.label)
+        groups.append({"label": label, "start": group.start, "end": group.end, "model": model})
     sizes = zoom_sizes(rows)
     starts = [map_cells.bin_starts(rows.groups, size) for size in sizes]
     drawn = [_panel(title, part, rows, starts, families, signed=signed) for title, part in panels]
@@ -111,20 +113,15 @@ def map_arrays(
         "groups": groups,
         "grouped": rows.is_grouped,
         "sizes": sizes,
-        "starts": [_packed_integers(of_step) for of_step in starts],
+        "starts": [packed(step_starts, "<i4") for step_starts in starts],
         "signed": signed,
         "panels": drawn,
     }
 
 
-def _packed_integers(numbers: np.ndarray) -> str:
-    return base64.b64encode(np.asarray(numbers).astype("<i4").tobytes()).decode()
-
-
 def zoom_sizes(rows: MapRows) -> list[int]:
-    """The number of items in a row at each step of the zoom, single items first; the last step
-    has a screenful."""
-    # A bin never holds items of two groups, so that the largest group ends the zoom, too.
+    """Return the number of items per row at each step of the zoom, single items first."""
+    # A bin has items of one group only, so the zoom also ends at the size of the largest group.
     largest = max((group.end - group.start for group in rows.groups), default=0)
     sizes = [1]
     while len(rows.rows) > FEW_ROWS * sizes[-1] and largest > sizes[-1]:
@@ -173,7 +170,9 @@ def _panel(
     ordered = _part(cells, rows.rows)
     values = map_cells.row_values(ordered)
     means = map_cells.means_with_intervals(ordered, families, signed=signed)
-    levels = [_level(ordered, values, of_step, step) for step, of_step in enumerate(starts)]
+    levels = []
+    for step, step_starts in enumerate(starts):
+        levels.append(_level(ordered, values, step_starts, step))
     return {
         "title": title,
         "levels": levels,
@@ -183,17 +182,18 @@ def _panel(
 
 
 def _level(cells: Cells, values: np.ndarray, starts: np.ndarray, step: int) -> dict:
-    """The cells of one step of the zoom; a bin's mean with the quartiles of its items."""
+    """Return the cells at one step of the zoom: means per bin with the quartiles of its items."""
     if step == 0:
-        return _packed(cells.rate, cells.unreadable, cells.cut_shares) | {"means": permille(values)}
+        shares = _packed_shares(cells.rate, cells.unreadable, cells.cut_shares)
+        return shares | {"means": permille(values)}
     low, high = map_cells.bin_quartiles(values, starts)
     parts = (cells.rate, cells.unreadable, cells.cut_shares)
-    packed = _packed(*(map_cells.bin_means(part, starts) for part in parts))
+    shares = _packed_shares(*(map_cells.bin_means(part, starts) for part in parts))
     means = map_cells.bin_means(values[:, None], starts)[:, 0]
-    return packed | {"means": permille(means), "low": permille(low), "high": permille(high)}
+    return shares | {"means": permille(means), "low": permille(low), "high": permille(high)}
 
 
-def _packed(rate: np.ndarray, unreadable: np.ndarray, cut: np.ndarray) -> dict:
+def _packed_shares(rate: np.ndarray, unreadable: np.ndarray, cut: np.ndarray) -> dict:
     return {
         "values": permille(rate),
         "unreadable": permille_or_none(unreadable),
@@ -204,8 +204,8 @@ def _packed(rate: np.ndarray, unreadable: np.ndarray, cut: np.ndarray) -> dict:
 def _groups(
     cells: Cells, rows: MapRows, families: Mapping[str, str], *, signed: bool
 ) -> list[dict]:
-    """Estimates per group, the rows' own last, with its unreadable and cut shares."""
-    # Intervals of hundreds of groups take too long to wait for.
+    """Return per group the estimate of each column, then of its rows, and unread shares."""
+    # Intervals for hundreds of groups would take too long.
     with_intervals = len(rows.groups) <= map_cells.MAX_WITH_INTERVALS
     groups = []
     for group in rows.groups:
@@ -229,9 +229,9 @@ def _mean_shares(shares: np.ndarray) -> list[float]:
 
 
 def _texts(estimate: Estimate, *, signed: bool) -> list:
-    """[value, low, high, value as text, interval and n as text]; missing is None."""
+    """Return [value, low, high, value as text, interval and n as text]; None where missing."""
     value, low, high = estimate.value, estimate.low, estimate.high
-    numbers = [None if math.isnan(end) else round(end, 4) for end in (value, low, high)]
+    numbers = [None if math.isnan(x) else round(x, 4) for x in (value, low, high)]
     if signed:
         points = replace(estimate, value=100 * value, low=100 * low, high=100 * high)
         text, interval = number_text(points.value, 0, sign=True), points.text(0).partition(" ")[2]
@@ -241,7 +241,7 @@ def _texts(estimate: Estimate, *, signed: bool) -> list:
 
 
 def caption(study: str, study_id: str, parts: Sequence[str], version: str, day: str) -> str:
-    """The caption of a saved picture; the browser adds the rows in sight."""
+    """Return the caption of a saved picture; the browser adds the visible rows."""
     return (
         f"Flip map of {study} ({study_id}): {'; '.join(filter(None, parts))}. Flipscope {version},"
         f" {day}."
@@ -255,9 +255,9 @@ def flip_table(
     questions: Mapping[str, str],
     titles: tuple[str, str],
 ) -> list[dict]:
-    """The 25 of the items on the map that flip most, each with the column where it flips most."""
+    """Return the items on the map that flip most, each with the column where it flips most."""
     item_set = set(items)
-    # One extractor beside itself has one title, and one column.
+    # Where both extractors are the same, the dict keeps one title and one column.
     cells_of = dict(zip(titles, (first, second), strict=True))
     means = {title: row_means(cells) for title, cells in cells_of.items()}
     rows: list[dict] = []

@@ -1,5 +1,4 @@
-"""Everything that the threshold board looks up while a slider is dragged: limits at every level,
-computed beforehand."""
+"""Limits at every level, computed in advance, for the threshold board's slider."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, item_rates, stated_parts
 from flipcore.stats.flips.pooled import ALL_AXES, over_axes
 
-# The three parts as a sentence has them: beyond the noise floor where one was measured.
+# The three parts of flips as sentences state them: beyond the noise floor where it was measured.
 LEADS = ("compared", "reference", "both")
 QUANTITIES = ("T", "G", "A", "A_minus_G", *LEADS)
 KINDS = ("default", "percentile", "bca", "studentized")
@@ -24,11 +23,17 @@ LEVELS = tuple(round(level, 3) for level in _GRID)
 
 @dataclass(frozen=True)
 class LevelLimits:
-    """`values` is float64 (references, policies, rows, quantities); `low` and `high` are float64
-    (references, policies, kinds, rows, quantities, levels), NaN where there is no interval; `n`
-    counts items (references, policies, rows). `methods` names what stands in each (references,
-    policies, kinds, rows, quantities): the kind, its default choice, a fallback, or "reference"
-    where A is 0 by definition. `floors` are mean W under e and e* (references, policies, rows, 2).
+    """Estimates and limits of every row, under each reference, policy and kind of interval.
+
+    A row is (axis, extractor). Policies treat unreadable answers. The arrays are
+
+    - `values` (references, policies, rows, quantities), float64;
+    - `low` and `high` (references, policies, kinds, rows, quantities, levels), float64, NaN where
+      there is no interval;
+    - `n` (references, policies, rows), the number of items;
+    - `floors` (references, policies, rows, 2), mean W under the row's extractor and the reference;
+    - `methods` (references, policies, kinds, rows, quantities), the method of each interval, or
+      "reference" where A is 0 by definition.
     """
 
     rows: tuple[tuple[str, str], ...]
@@ -58,9 +63,12 @@ def level_limits(
     seed: int = 0,
     n_boot: int = N_BOOT,
 ) -> LevelLimits:
-    """The quantities of every (axis, readout) under each reference and null policy: one joint
-    bootstrap for each of those, the same item draws in all. Where `pooled` names several axes, rows
-    over them follow, one an extractor. Raises BadInput for an unknown name."""
+    """Compute the limits of every (axis, extractor) under each reference and policy.
+
+    Each reference and policy has a joint bootstrap, with the same draws of items in all. Where
+    `pooled` names several axes, a row per extractor over these axes follows. Raises BadInput for an
+    unknown name.
+    """
     rows = _rows(answers, pooled)
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
     low = np.full((*shape, len(levels)), np.nan, dtype="<f8")
@@ -68,7 +76,7 @@ def level_limits(
     values = np.full((*shape[:2], len(rows), len(QUANTITIES)), np.nan, dtype="<f8")
     floors = np.full((*shape[:2], len(rows), 2), np.nan, dtype="<f8")
     n, methods = np.zeros((*shape[:2], len(rows)), int), np.full(shape, "none", object)
-    # Where every answer was read the policies give the same columns, so the same limits.
+    # Where every answer was read all policies give the same columns, so limits are computed once.
     limits_of: dict[bytes, list] = {}
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
@@ -76,28 +84,29 @@ def level_limits(
             parts, bounds = [], []
             for row_rates in rates:
                 stated = stated_names(row_rates)
-                parts.append(row_rates[:, _places(stated)])
+                parts.append(row_rates[:, _column_indices(stated)])
                 bounds += [COLUMNS[name] for name in stated]
             joint = JointMeans(np.hstack(parts), seed, n_boot, answers.families)
             values[r, p] = joint.values.reshape(len(rows), -1)
             n[r, p] = joint.n.reshape(len(rows), -1)[:, 0]
-            row_floors = np.hstack([row_rates[:, _places(("W", "W_ref"))] for row_rates in rates])
+            floor_columns = _column_indices(("W", "W_ref"))
+            row_floors = np.hstack([row_rates[:, floor_columns] for row_rates in rates])
             floors[r, p] = JointMeans(row_floors).values.reshape(-1, 2)
             key = joint.columns.tobytes()
             if key not in limits_of:
                 limits_of[key] = [_limits(joint, kind, levels, bounds) for kind in kinds]
             for k, limits in enumerate(limits_of[key]):
                 low[r, p, k], high[r, p, k], methods[r, p, k] = limits
-            # Of the reference itself A is 0 by definition.
+            # For the reference itself A is 0 by definition, so only T and G have limits.
             reference_rows = [i for i, (_, name) in enumerate(rows) if name == reference]
-            for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):
-                array[r, p, :, reference_rows, 2:] = hole
+            for array, filler in ((low, np.nan), (high, np.nan), (methods, "reference")):
+                array[r, p, :, reference_rows, 2:] = filler
     names = tuple(references), tuple(policies), tuple(kinds), tuple(levels)
     return LevelLimits(rows, *names, values, low, high, floors, n, methods, seed, n_boot)
 
 
 def _rows(answers: CodedAnswers, pooled: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """(axis, extractor), then (all changes, extractor) if there are several axes."""
+    """Return (axis, extractor) per row; several `pooled` axes add rows over all axes."""
     axes = [axis for axis in answers.axes if axis != IDENTITY] + [ALL_AXES] * (len(pooled) > 1)
     return tuple(product(axes, answers.extractors))
 
@@ -111,34 +120,34 @@ def _rates(
     *,
     include_base: bool,
 ) -> list[np.ndarray]:
-    """(items, quantities) of each row."""
-    cells: dict[tuple[str, str], np.ndarray] = {}
-    # The rows over all axes stand behind those that they are the means of.
+    """Return the item values (items, quantities) of each row."""
+    values_of: dict[tuple[str, str], np.ndarray] = {}
+    # Rows over all axes come last, because they are means of the other rows.
     for axis, extractor in rows:
         if axis == ALL_AXES:
-            pooled_rates = [cells[pooled_axis, extractor] for pooled_axis in pooled]
-            cells[axis, extractor] = over_axes(pooled_rates)
+            pooled_values = [values_of[pooled_axis, extractor] for pooled_axis in pooled]
+            values_of[axis, extractor] = over_axes(pooled_values)
         else:
             rates = item_rates(
                 answers, axis, extractor, reference, policy, include_base=include_base
             )
-            cells[axis, extractor] = rates.values
-    return [cells[row] for row in rows]
+            values_of[axis, extractor] = rates.values
+    return [values_of[row] for row in rows]
 
 
 def stated_names(values: np.ndarray) -> tuple[str, ...]:
-    """The columns of (items, quantities) that stand for `QUANTITIES`."""
+    """Return the columns of a cell's item values (items, columns) that `QUANTITIES` name."""
     return (*QUANTITIES[: -len(LEADS)], *stated_parts(values))
 
 
-def _places(names: Sequence[str]) -> list[int]:
+def _column_indices(names: Sequence[str]) -> list[int]:
     return [list(COLUMNS).index(name) for name in names]
 
 
 def _limits(
     joint: JointMeans, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
 ) -> tuple[np.ndarray, ...]:
-    """Limits as (rows, quantities, levels), the methods as (rows, quantities)."""
+    """Return low and high limits (rows, quantities, levels), and methods (rows, quantities)."""
     intervals = joint.intervals(kind, levels, bounds)
     shape = (len(bounds) // len(QUANTITIES), len(QUANTITIES))
     low, high = intervals.low.T.reshape(*shape, -1), intervals.high.T.reshape(*shape, -1)

@@ -1,5 +1,7 @@
-"""The threshold board: the level limits of every reference, null policy and kind; in simultaneous
-mode one band that holds for all of them at once."""
+"""The threshold board: flip rates with limits at every level, by reference, policy and kind.
+
+In simultaneous mode one band holds for all references and policies at once.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +44,7 @@ KINDS = {
     "percentile": "percentile bootstrap",
     "studentized": "studentised bootstrap",
 }
-WHISKERS = ("T", *LEADS)  # what the browser draws limits of
+WHISKERS = ("T", *LEADS)  # the quantities whose limits the browser draws
 POLICY_TITLES = {"own_class": "one more answer", "always_flip": "always a flip", "drop": "left out"}
 OUTSIDE_BAND = "No interval here holds for every row at once."
 RULE_TITLES = {
@@ -63,30 +65,32 @@ START = {
     "kind": "default",
     "rule": RULES[0],
 }
-MANY_ITEMS, FEW_BOOT = 2_000, 1_999
-# Items from which the 95% band holds for everything at once; planted G = .1, 400 and 300 samples:
-# .86 at 20 items, .92 at 30, .95 at 40: where one item flips, its standard error does not know of
-# the others.
+MANY_ITEMS, FEW_BOOT = 2_000, 1_999  # beyond so many items so many resamples are enough
+# Number of items from which the 95% band holds for everything at once. In simulations with G = .1
+# it held in .86 of the samples at 20 items, .92 at 30 and .95 at 40. With few items that flip, the
+# standard error is too small.
 BAND_HOLDS_FROM = 40
 
 
 def resamples(answers: CodedAnswers) -> int:
-    """The number of resamples that the board and the table under it take, so that both print the
-    same limits. Beyond MANY_ITEMS items fewer do: the limits are then so close that the draws no
-    longer move their second digit."""
+    """Return the number of resamples of the board and of its table, which print the same limits.
+    Beyond `MANY_ITEMS` items fewer are enough: the second digit of the limits is stable then."""
     return N_BOOT if len(answers.items) <= MANY_ITEMS else FEW_BOOT
 
 
 def readable(answers: CodedAnswers) -> tuple[str, ...]:
-    """The readouts that read at least one answer: any of them may be the reference."""
-    has_answer = {name for (_, name), codes in answers.codes.items() if (codes >= 0).any()}
-    return tuple(name for name in answers.extractors if name in has_answer)
+    """Return the extractors that read at least one answer; each may be the reference."""
+    with_answers = {name for (_, name), codes in answers.codes.items() if (codes >= 0).any()}
+    return tuple(name for name in answers.extractors if name in with_answers)
 
 
 @dataclass(frozen=True, eq=False)
 class LevelBoard:
-    """`data` is what the browser looks up; `limits["reference|policy"]` a simultaneous band as
-    numbers, low and high, each (rows, quantities, levels)."""
+    """The board's `data` for the browser, and the simultaneous band as numbers.
+
+    `limits` is "reference|policy" -> (low, high), each (rows, quantities, levels). It is empty for
+    a board without a band.
+    """
 
     data: dict[str, Any]
     row_ids: tuple[str, ...]
@@ -95,19 +99,19 @@ class LevelBoard:
     def limits_at(
         self, reference: str, policy: str, row_id: str, level: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) of the quantities of one row at the level that is nearest."""
+        """Return the band (low, high) of a row's quantities at the nearest level."""
         level_index, row_index = nearest(LEVELS, level), self.row_ids.index(row_id)
         low, high = self.limits[f"{reference}|{policy}"]
         return low[row_index, :, level_index], high[row_index, :, level_index]
 
 
 def nearest(levels: Sequence[float], level: float) -> int:
-    """The index of the level that is nearest."""
+    """Return the index of the level that is nearest to `level`."""
     return min(range(len(levels)), key=lambda i: abs(levels[i] - level))
 
 
 def board(answers: CodedAnswers, title_of: Callable[[str], str], **settings: Any) -> dict:
-    """The data of `level_board` alone."""
+    """Return the data of `level_board`, which has the same arguments."""
     return level_board(answers, title_of, **settings).data
 
 
@@ -122,15 +126,18 @@ def level_board(
     temperature: float | None = None,
     selection: Mapping[str, Any] | None = None,
 ) -> LevelBoard:
-    """Make the board. Its rows differ by reference and policy, their intervals by kind too, and
-    their outcomes by every choice. `closed_gates`: axis or extractor -> why it is not claimed. With
-    `simultaneous` the only kind is a max-|t| band over all rows, references and policies. Otherwise
-    hidden rows over all axes that may be claimed carry the headline. `selection` names one
-    reference, policy and kind: there are no other parts then, and a page asks again for those that
-    somebody chooses; the options stay all."""
+    """Make the board of one model's flips.
+
+    Rows depend on reference and policy, intervals also on the kind, and outcomes on every choice.
+    `closed_gates` is axis or extractor -> why it is not claimed. With `simultaneous` the only kind
+    is a max-|t| band over all rows, references and policies; otherwise hidden rows over all open
+    axes give the headline. `selection` has one reference, policy and kind: only their parts are
+    made, while all options stay, and a page asks again when somebody chooses another.
+    """
     references, n_boot = readable(answers), n_boot or resamples(answers)
-    shut = set(closed_gates or {}) | {IDENTITY}
-    pooled = () if simultaneous else tuple(axis for axis in answers.axes if axis not in shut)
+    gates = closed_gates or {}
+    open_axes = tuple(axis for axis in answers.axes if axis not in gates and axis != IDENTITY)
+    pooled = () if simultaneous else open_axes
     kinds = {"simultaneous": BAND} if simultaneous else KINDS
     options = {
         "reference": [(name, title_of(name)) for name in references],
@@ -147,7 +154,6 @@ def level_board(
     policies: tuple[str, ...] = POLICIES
     shown_kinds = tuple(kinds)
     if selection is not None and references:
-        # A page asks again for what somebody chooses, instead of waiting for all of it.
         choices = _choices(options, choices, selection)
         references, policies = (choices["reference"],), (choices["policy"],)
         shown_kinds = (choices["kind"],)
@@ -162,14 +168,14 @@ def level_board(
         n_boot=n_boot,
     )
     together = every_pairing(answers, references) if simultaneous else None
-    gates = closed_gates or {}
     wording_of = wordings(answers, references, policies, gates, temperature, pooled, together)
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     rows, intervals, outcomes, headlines = {}, {}, {}, {}
     for (r, reference), (p, policy) in product(enumerate(references), enumerate(policies)):
-        key, words = f"{reference}|{policy}", wording_of(reference, policy)
-        rows[key] = [_row(words, by_level, (r, p, i), title_of) for i in range(len(by_level.rows))]
+        key, wording = f"{reference}|{policy}", wording_of(reference, policy)
+        places = [(r, p, i) for i in range(len(by_level.rows))]
+        rows[key] = [_row(wording, by_level, place, title_of) for place in places]
         rows[key].append(_AXIS)
         for k, kind in enumerate(shown_kinds):
             if band:
@@ -181,10 +187,10 @@ def level_board(
             lows = {name: low[:, i] for i, name in enumerate(QUANTITIES)}
             highs = {name: high[:, i] for i, name in enumerate(QUANTITIES)}
             for rule in RULES:
-                verdicts = words.verdicts_at(rule, LEVELS, lows, highs)
+                verdicts = wording.verdicts_at(rule, LEVELS, lows, highs)
                 outcomes[f"{key}|{kind}|{rule}"] = verdicts.outcomes
                 headlines[f"{key}|{kind}|{rule}"] = [
-                    Headline([[0, words.instead]], verdicts.tally, verdicts.leading_row)
+                    Headline([[0, wording.why_no_lead]], verdicts.tally, verdicts.leading_row)
                 ]
     options["kind"] = _titles(kinds, by_level)
     shown = []
@@ -223,26 +229,26 @@ _AXIS = Row(note="share of pairs", pictures=[{"kind": "axis", "ticks": _QUARTERS
 
 
 def _row(
-    words: Wording,
+    wording: Wording,
     by_level: LevelLimits,
     place: tuple[int, int, int],
     title_of: Callable[[str], str],
 ) -> Row:
-    """The row at (reference, policy, row), with its three parts and the floors under them."""
+    """Return the row at the indices (reference, policy, row), with its parts and noise floors."""
     r, p, i = place
     axis, name = by_level.rows[i]
-    sentences, leads = words.sentences(i)
-    values, parts, n = by_level.values[r, p, i], words.parts(i), int(by_level.n[r, p, i])
-    floor, compared_floor = by_level.floors[r, p, i].tolist()
-    # Of the reference itself there is one floor, that of all flips.
+    sentences, leads = wording.sentences(i)
+    values, parts, n = by_level.values[r, p, i], wording.parts(i), int(by_level.n[r, p, i])
+    floor, reference_floor = by_level.floors[r, p, i].tolist()
+    # The reference's floor is drawn where its flips begin; the reference's own row has one floor.
     is_reference = name == by_level.references[r]
-    floors = [floor] if is_reference else [floor, parts[0] + compared_floor]
+    floors = [floor] if is_reference else [floor, parts[0] + reference_floor]
     picture = {"kind": "parts", "parts": parts, "floors": [] if math.isnan(floor) else floors}
     return Row(
         f"{axis.replace('_', ' ')}, {title_of(name).lower()}",
         id=f"{axis}|{name}",
         note=f"{n:,} item{'' if n == 1 else 's'}" if n else "",
-        hint=words.claims[i].detail,
+        hint=wording.claims[i].detail,
         sentences=sentences,
         leads=leads,
         pictures=[picture],
@@ -252,7 +258,8 @@ def _row(
 
 
 def _intervals(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[dict]:
-    """The intervals of each row by name; `low` and `high` are (rows, quantities, levels)."""
+    """Return quantity -> value and packed limits, per row. `values` is (rows, quantities), `low`
+    and `high` (rows, quantities, levels)."""
     by_row = []
     for i in range(len(values)):
         intervals = {}
@@ -267,8 +274,8 @@ def _intervals(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[di
 
 
 def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, str]]:
-    """Each kind of interval with its title, which says what one that is short held in simulation at
-    these numbers of items."""
+    """Return (kind, title) of each interval. The title states the simulated coverage where it is
+    below the level at this number of items."""
     fewest = int(by_level.n[by_level.n > 0].min(initial=0))
     titles = []
     for kind, title in kinds.items():
@@ -278,7 +285,7 @@ def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, 
 
 
 def at_settings(board: dict, view: dict) -> dict:
-    """The board's data at the settings of `view`, where it has them."""
+    """Return the board's data with the level and the choices of `view`, where it has them."""
     options = {choice["name"]: choice["options"] for choice in board["choices"]}
     start = {choice["name"]: choice["chosen"] for choice in board["choices"]}
     chosen = _choices(options, start, view)
@@ -295,7 +302,7 @@ def _choices(
     start: Mapping[str, str],
     view: Mapping[str, Any],
 ) -> dict:
-    """The choices of `view` where they are options, else those of `start`."""
+    """Return the choices of `view` that are among the options, else those of `start`."""
     choices = {}
     for key, default in start.items():
         choices[key] = view[key] if view[key] in dict(options[key]) else default
@@ -303,12 +310,12 @@ def _choices(
 
 
 def start_of(scorers: Sequence[str], start: Mapping[str, Any] = START) -> dict:
-    """Settings that nobody chose yet; the first scorer of a log is its reference."""
+    """Return the settings before anybody chose; a log's first scorer is the reference."""
     return {**start, "reference": next(iter(scorers), REFERENCE)}
 
 
 def with_own_reference(view: dict, extractors: Sequence[str], scorers: Sequence[str] = ()) -> dict:
-    """`view` with the model's own default for a reference extractor that nobody chose."""
+    """Return the view with the model's default reference where nobody chose one."""
     is_start = view["reference"] == start_of(scorers)["reference"]
     if not is_start or view["reference"] in extractors:
         return view
@@ -316,7 +323,7 @@ def with_own_reference(view: dict, extractors: Sequence[str], scorers: Sequence[
 
 
 def band_words(cells: Sequence[Decomposition]) -> str:
-    """Scope of the simultaneous band, and where it holds less often than its level says."""
+    """State the scope of the simultaneous band, and that it holds less often with few items."""
     caveat = ""
     if min((cell.T.n for cell in cells if cell.T.n), default=0) < BAND_HOLDS_FROM:
         caveat = (
@@ -331,9 +338,10 @@ def band_words(cells: Sequence[Decomposition]) -> str:
 def banded(
     cells: Sequence[Decomposition], band_board: LevelBoard, level: float, policy: str
 ) -> list[Decomposition]:
-    """The cells with the simultaneous band of `band_board` (a board with `simultaneous`) in place
-    of each interval by itself: what the board shows has one, every other estimate and p-value is
-    left without, because nothing holds for all at once.
+    """Return the cells with the simultaneous band in place of their own intervals.
+
+    `band_board` is a board with `simultaneous`. Estimates that it does not show lose their interval
+    and p-values, because these do not hold for all rows at once.
     """
     banded_cells = []
     for cell in cells:
@@ -343,7 +351,6 @@ def banded(
         for i, name in enumerate(stated_names(cell.item_values)):
             limits = {"low": float(low[i]), "high": float(high[i]), "method": BAND}
             estimates[name] = replace(getattr(cell, name), **limits, note="", coverage=None)
-        # No interval and no p-value by itself holds for all rows at once.
         for name in (*COLUMNS, "share"):
             if name not in estimates:
                 value = getattr(cell, name)
@@ -355,17 +362,18 @@ def banded(
 def _band(
     answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a
-    quantile of max |t| over every column that varies, from one joint item draw a replicate. Of the
-    reference itself only T has limits, since each rare share more makes the band wider for all.
-    Below 10 items there is none."""
+    """Return the band's limits (references, policies, rows, quantities, levels): low and high.
+
+    They are value ± c(level) SE, where c is a quantile of max |t| over all columns that vary. Each
+    replicate has one joint draw of items. Below 10 items there is no band.
+    """
     cells = list(product((axis for axis in answers.axes if axis != IDENTITY), answers.extractors))
     bounds, parts = [], []
     for reference, policy, (axis, name) in product(by_level.references, by_level.policies, cells):
         values = item_rates(answers, axis, name, reference, policy).values
         stated = stated_names(values)
         part = values[:, [list(COLUMNS).index(column) for column in stated]]
-        # Of the reference only T has limits: each rare share more widens the band for all.
+        # The reference's other shares would be repeats, and each rare share widens the band.
         if name == reference:
             part[:, 2:] = np.nan
         bounds += [COLUMNS[column] for column in stated]
@@ -380,18 +388,17 @@ def _band(
         # A draw in which no column varies has no largest t.
         largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
         critical = np.quantile(largest, LEVELS)
-    # Columns that do not vary have a point and no band.
+    # Columns that do not vary have a value and no band.
     half = np.where(has_band, joint.se, np.nan)[:, None] * critical
     shape = (len(by_level.references), len(by_level.policies), len(cells), len(QUANTITIES), 1)
     half = half.reshape(*shape[:-1], len(LEVELS))
     middle = joint.values.reshape(shape)
-    # No limit lies beyond what a quantity can be at all.
+    # Limits stay within the range of their quantity.
     low, high = np.array(bounds).T.reshape(2, *shape)
     return np.maximum(middle - half, low), np.minimum(middle + half, high)
 
 
-# What the settings of a page may be, whoever set them: a hand, a link, a browser's message or a
-# decision.
+# Checks of a page's settings, which come from a user, a link, a browser's message or a decision.
 
 BOUNDS = {
     "level": (LEVELS[0], LEVELS[-1]),
@@ -403,8 +410,7 @@ CHOICES = (POLICIES, RULES, pearl_alpha.RULES)
 
 
 def fitting(settings: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the settings that `start` has and that are within their bounds, or among the choices
-    that `start` has them from."""
+    """Return the settings whose names are in `start` and whose values are allowed."""
     fitting_settings = {}
     for key, value in settings.items():
         if key in start and _fits(key, value, start[key]):
@@ -413,6 +419,7 @@ def fitting(settings: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, 
 
 
 def _fits(key: str, value: Any, start: Any) -> bool:
+    """Tell whether a value is within its bounds, or among the choices that `start` belongs to."""
     if key in BOUNDS and value is not None:
         low, high = BOUNDS[key]
         return isinstance(value, (int, float)) and low <= value <= high

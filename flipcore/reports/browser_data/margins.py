@@ -1,4 +1,4 @@
-"""The four tests as rows whose margins can be moved."""
+"""The board of the four tests of two sets: a row per test, with a handle for its margin."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -29,43 +29,43 @@ OUTCOMES = {
     WAITING: Outcome("…"),
     MISSING: Outcome("○"),
 }
-# From, to, divided by.
+# Test -> (first, last, divisor): its margins are first/divisor to last/divisor in whole steps.
 _GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}
 
 
 def margins_of(test: verdict.HoldoutTest) -> list[float | None]:
-    """The margins that the handle can take; MMD² has no natural unit, so its scale follows what the
-    data can show, and where no margin is set there is no handle."""
+    """Return the margins that a test's handle can take; [None] for MMD² without a margin. MMD² has
+    no natural unit, so its margins follow the test's limits and detectable effect."""
     if test.name in _GRIDS:
-        first, last, by = _GRIDS[test.name]
-        return [i / by for i in range(first, last + 1)]
+        first, last, divisor = _GRIDS[test.name]
+        return [i / divisor for i in range(first, last + 1)]
     if test.margin is None:
         return [None]
     ends = [abs(end) for end in (*test.bound, test.detectable) if math.isfinite(end)]
     largest = max(ends, default=0.01)
-    # One digit, so that the handle stops at numbers that people would write.
+    # Steps of one digit make the handle stop at round numbers.
     step = float(f"{max(largest, 1e-6) / 20:.0e}")
     return [round(step * i, 12) for i in range(1, 41)]
 
 
-def _with(margins: list[float | None], lock_margin: float | None) -> list[float | None]:
-    """Margins of the handle and the stored one, so that the board never rounds a lock's."""
-    numbers = [margin for margin in margins if margin is not None]
-    if lock_margin is None or any(math.isclose(margin, lock_margin) for margin in numbers):
+def _with_margin(margins: list[float | None], margin: float | None) -> list[float | None]:
+    """Return the handle's margins with `margin` among them, so that a lock's is never rounded."""
+    numbers = [number for number in margins if number is not None]
+    if margin is None or any(math.isclose(number, margin) for number in numbers):
         return margins
-    return [*sorted([*numbers, lock_margin])]
+    return [*sorted([*numbers, margin])]
 
 
 def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> Row:
-    """The row of a test: its claim at every margin, its handle and its picture."""
+    """Return the row of a test: its claim at every margin, its handle and its picture."""
     margin = test.margin if margin is None else margin
-    margins = _with(margins_of(test.with_margin(margin)), margin)
+    margins = _with_margin(margins_of(test.with_margin(margin)), margin)
     numbers = [number for number in margins if number is not None]
     outcomes, sentences, labels = [], [], []
     for number in margins:
         claim = outcome_claim(test.with_margin(number))
         outcomes.append(claim.outcome)
-        # The row's title names the topic.
+        # The row's title names the topic already.
         sentences.append(claim.text.replace(f" on {TOPICS[test.name]}", "", 1))
         text = "no margin" if number is None else f"margin {units.margin_text(test.name, number)}"
         labels.append(text)
@@ -80,7 +80,7 @@ def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> Row:
         aria=f"Margin of {title.lower()}",
     )
     source = f"{test.source_state} ({', '.join(p_text(p) for p in test.p_source)})"
-    # What a verdict rests on stands under Tests, and here on hover.
+    # The basis of the verdict is printed in the Tests table and shown here on hover.
     hint = (
         f"Source's rule: {source}",
         f"against the margin: {units.bound_text(test)}",
@@ -100,13 +100,14 @@ def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> Row:
 
 
 def _picture(test: verdict.HoldoutTest, margins: Sequence[float]) -> dict:
-    """The estimate with its bound, and the ends of an axis with room for both and most margins."""
+    """Return the estimate with its bound, on an axis with room for both and most margins."""
     low, high = test.bound
-    # The bound of a share has no lower end: the interval has.
+    # A one-sided bound has no lower end, so the interval's is drawn.
     low = test.estimate.low if test.name in units.ONE_SIDED else low
     two_sided, nothing = test.name == "difficulty", units.NO_DIFFERENCE[test.name]
     shown = (high, test.estimate.value, *margins[:1], nothing, low)
     ends = [end for end in shown if math.isfinite(end)]
+    # Margins of difficulty reach to 40 points; the axis has room for about half of that.
     top = max(*(number * (0.55 if two_sided else 1.0) for number in margins[-1:]), *ends)
     axis = [min(-top, *ends) if two_sided else min(nothing, *ends), top]
     return {
@@ -127,11 +128,14 @@ def board(
     about: Mapping[str, str],
     missing: Mapping[str, str],
 ) -> Board:
-    """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for
-    every combination of outcomes that the margins can bring about."""
+    """Make the board: a row per test, and the verdict on all tests.
+
+    `margins` is test -> margin, `about` how it was made, `missing` why it was not run. The verdict
+    is made for every combination of outcomes that the margins allow.
+    """
     by_name = {test.name: test for test in verdict.as_family(tests)}
     rows: list[Row] = []
-    outcomes_of: dict[str, list[str]] = {}  # by test, at each margin
+    outcomes_of: dict[str, list[str]] = {}  # test -> its outcome at each margin
     for name in verdict.TESTS:
         if name in by_name:
             row = _row(by_name[name], margins.get(name), about.get(name, ""))
@@ -142,12 +146,11 @@ def board(
             row = Row(units.TITLES[name], name, sentences=[[0, reason]], outcomes=[[0, MISSING]])
         rows.append(row)
     combined = {}
-    for outcomes in product(
-        *(dict.fromkeys(row_outcomes) for row_outcomes in outcomes_of.values())
-    ):
+    possible_outcomes = [dict.fromkeys(row_outcomes) for row_outcomes in outcomes_of.values()]
+    for outcomes in product(*possible_outcomes):
         combination = []
         for name, outcome in zip(outcomes_of, outcomes, strict=True):
-            # Any margin of an outcome gives the overall verdict that the outcome does.
+            # The verdict depends on outcomes alone, so any margin with this outcome serves.
             control = next(row.control for row in rows if row.id == name)
             margin = control.values[outcomes_of[name].index(outcome)] if control else None
             combination.append(by_name[name].with_margin(margin))
@@ -165,9 +168,9 @@ def waiting_board(
     about: Mapping[str, str],
     missing: Mapping[str, str],
 ) -> Board:
-    """The board while a test is still running: estimates and intervals of the others, and no
-    verdict, because p-values are corrected over all tests."""
-    full_board, n, rows = board(tests, margins, about, missing), len(tests), []
+    """Make the board while a test is still running: estimates of the others, and no verdict.
+    P-values are corrected over all tests, so they are not known yet."""
+    full_board, rows, n = board(tests, margins, about, missing), [], len(tests)
     for row in full_board.rows:
         if row.control:
             row = replace(row, sentences=[[0, _WAITS]], outcomes=[[0, WAITING]])

@@ -1,5 +1,4 @@
-"""The browser parts, for pages and for files that open without a server: markup, style and
-script."""
+"""Markup, style and script of the browser parts, for pages and for files without a server."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,19 +8,19 @@ from flipcore.core.paths import COMPONENTS
 
 @dataclass(frozen=True)
 class Part:
-    """`js` is a module whose default export is handed {data, parentElement, setTriggerValue}."""
+    """A browser part; the default export of `js` takes {data, parentElement, setTriggerValue}."""
 
     html: str
     css: str
     js: str
 
 
-BOARD = ("numbers.js", "curve.js")  # scripts that stand before that of a board
+BOARD = ("numbers.js", "curve.js")  # scripts that a board's own script needs before it
 
 
 def part(name: str, shared: Sequence[str] = ()) -> Part:
-    """The part of that name, as "flip_map": before its own script stand the `shared` ones, because
-    no part can import them. A part may do without a style."""
+    """Return the part of a name, such as "flip_map"; its style may be missing. `shared` scripts
+    come before its own, because a part cannot import them."""
     css = _text(f"{name}.css") if (COMPONENTS / f"{name}.css").is_file() else ""
     scripts = map(_text, (*shared, f"{name}.js"))
     return Part(_text(f"{name}.html"), css, "\n".join(scripts))
@@ -32,8 +31,11 @@ def _text(name: str) -> str:
 
 
 def script_of(js: str) -> str:
-    """A part's module as an expression, for a file whose script is one block."""
-    # A module of an HTML file that was opened from a folder may not be imported.
+    """Return a part's module as a JavaScript expression, for a file with a single script.
+
+    Raises ValueError for a script that imports, or has not exactly one default export.
+    """
+    # An HTML file that was opened from a folder may not import modules.
     body, exports = js.replace("export default ", "return "), js.count("export default ")
     if exports != 1 or "import " in js.split("export default ")[0]:
         raise ValueError(

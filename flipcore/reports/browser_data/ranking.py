@@ -1,5 +1,4 @@
-"""The ranking's board: each model's rank under every way of asking and reading at every level, and
-the sentences that belong to it."""
+"""The ranking's board: each model's rank under every way at every level, and the sentences."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -15,24 +14,24 @@ from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.ranking.ways import Way
 from flipcore.text.counts import with_capital
 
-MOST_PAIRS = 6  # with a sentence each above the table; all pairs stand in the table under it
-MOST_NAMED = 3  # rows that a tick names
+MOST_PAIRS = 6  # most pairs of models with a sentence; the table of pairs has all
+MOST_NAMED = 3  # most rows that a tick names
 
 
 def way_id(way: Way) -> str:
-    """ "option_order|rotate-1|regex"; what a click on a row sends and a link holds."""
+    """Return "option_order|rotate-1|regex", the name of a way in messages and links."""
     return f"{way.axis}|{way.key}|{way.extractor}"
 
 
 def board(report: RankingReport, level: float) -> Board:
-    """Make the board: a row per way, in it a picture per model of the ranks that it may have."""
+    """Make the board: a row per way, with a picture of the possible ranks per model."""
     contest, models = report.contest, by_rank(report.contest)
     best, worst = [], []
     for shown_level in LEVELS:
         best_ranks, worst_ranks = rank_limits(contest.p_by_way, 1 - shown_level)
         best.append(best_ranks[:, models])
         worst.append(worst_ranks[:, models])
-    ranks = np.stack([best, worst], axis=-1).astype(int)  # level, way, model, limit
+    ranks = np.stack([best, worst], axis=-1).astype(int)  # (levels, ways, models, limits)
     pairs = []
     for j, k in list(combinations(models, 2))[:MOST_PAIRS]:
         pairs.append(steps(pair_claim(contest, j, k, shown_level).text for shown_level in LEVELS))
@@ -53,7 +52,7 @@ def board(report: RankingReport, level: float) -> Board:
 def _changes(
     rows: Sequence[Row], ranks: np.ndarray, is_claimed: np.ndarray
 ) -> list[tuple[int, str]]:
-    """Each level from which the ranks of some row are others."""
+    """Return (position, text) of each level at which the ranks of some row change."""
     changes = []
     for i in range(1, len(LEVELS)):
         has_moved = (ranks[i] != ranks[i - 1]).any(axis=(1, 2)) & is_claimed
@@ -67,7 +66,7 @@ def _changes(
 
 
 def _row(contest: Contest, i: int, models: Sequence[int], ranks: np.ndarray) -> Row:
-    """The row of a way; `ranks` are (levels, models, limits)."""
+    """Return the row of way `i`; `models` are model indices, `ranks` (levels, models, limits)."""
     way, is_claimed = contest.order.scores.ways[i], bool(contest.is_claimed[i])
     title, pictures = place(way), []
     for column, m in enumerate(models):

@@ -1,7 +1,7 @@
-"""The sentences that a board says where its handles stand: made here as `board.js` shows them.
+"""The sentences that a board shows at its handles' positions, made as `board.js` makes them.
 
-A decision quotes the page. A browser may send any words, so it is believed where the handles stand
-and not what the page says there.
+A decision quotes these sentences. A browser could send any text, so it sends only the positions of
+the handles, and the sentences are made here again.
 """
 
 import base64
@@ -26,15 +26,16 @@ _FORMATS = {
 
 
 def sentences_at(board: Mapping[str, Any], view: Mapping[str, Any]) -> list[str]:
-    """Return what `board` (`Board.data`) offers for the record at the values of `view`.
+    """Return the sentences of `board` (`Board.data`) for the decision record at a view.
 
-    The headlines and lines come first, then the rows by their rank. Nothing is said at settings
-    that the board does not have.
+    `view` has the values of handles and choices. Headlines and lines come first, then the rows by
+    rank. Settings that the board does not have give no sentence.
     """
     return _Shown(board, view).sentences() if _has_settings(board, view) else []
 
 
 def _has_settings(board: Mapping[str, Any], view: Mapping[str, Any]) -> bool:
+    """Tell whether the view's choices are options, and its handles have numbers."""
     for choice in board.get("choices", ()):
         options = choice.get("options")
         value = view.get(choice["name"], choice.get("chosen"))
@@ -52,7 +53,7 @@ def _has_settings(board: Mapping[str, Any], view: Mapping[str, Any]) -> bool:
 
 
 class _Shown:
-    """A board with its handles at a view."""
+    """A board with its handles and choices at the values of a view."""
 
     def __init__(self, board: Mapping[str, Any], view: Mapping[str, Any]) -> None:
         self._board = board
@@ -67,24 +68,24 @@ class _Shown:
         headlines = self._part(self._board.get("headlines"))
         if not headlines:
             return []
-        said = [self._headline(headline) for headline in headlines]
-        said += [self._filled_step(line) for line in self._board.get("lines", ())]
+        sentences = [self._headline(headline) for headline in headlines]
+        sentences += [self._filled_step(line) for line in self._board.get("lines", ())]
         ranked = []
         for index, row in enumerate(self._rows):
             outcome = self._board.get("outcomes", {}).get(self._outcome(index)) or {}
             if not row.get("is_hidden") and "rank" in outcome and row.get("sentences"):
                 ranked.append((outcome["rank"], -row.get("weight", 0), index))
-        said += [
-            self._sentence(index, self._position(self._rows[index])) for *_, index in sorted(ranked)
-        ]
-        quoted = self._quoted()
-        return [sentence + quoted for sentence in said if sentence]
+        for *_, index in sorted(ranked):
+            sentences.append(self._sentence(index, self._position(self._rows[index])))
+        suffix = self._suffix()
+        return [sentence + suffix for sentence in sentences if sentence]
 
     def _part(self, chosen: Any) -> Any:
-        """Return a part of the board that may differ by choices; None where it is not here."""
+        """Return a part of the board, which may be a `Chosen`; None where it has no such part."""
         if not isinstance(chosen, Mapping) or "by" not in chosen:
             return chosen
-        return chosen["parts"].get("|".join(str(self._view.get(name)) for name in chosen["by"]))
+        values = [str(self._view.get(name)) for name in chosen["by"]]
+        return chosen["parts"].get("|".join(values))
 
     def _first_control(self) -> Mapping[str, Any] | None:
         controls = list(self._board.get("controls", ()))
@@ -93,6 +94,7 @@ class _Shown:
         return controls[0] if controls else None
 
     def _position(self, row: Mapping[str, Any] | None = None) -> int:
+        """Return the position of the row's own handle, or else of the board's first one."""
         control = (row or {}).get("control") or self._first_control()
         return self._position_of(control) if control else 0
 
@@ -103,7 +105,7 @@ class _Shown:
         value = self._value(control)
         if not control.get("range"):
             return _nearest(control["values"], value)
-        # Positions are 32-bit: a line that stands on one must find it.
+        # Positions are 32-bit floats, so a line exactly at a position must be one too.
         changes = _unpacked(control["positions"], "<f4")
         line = np.float32(self._on_line(control))
         if control.get("is_exceeded"):
@@ -111,11 +113,12 @@ class _Shown:
         return min(int(np.searchsorted(changes, line, side="left")), len(changes) - 1)
 
     def _on_line(self, control: Mapping[str, Any]) -> float:
+        """Return the value of a line within its range."""
         low, high = control["range"]
         return min(max(self._value(control), low), high)
 
-    def _quoted(self) -> str:
-        """Return what each sentence ends with in the record: where the first handle stands."""
+    def _suffix(self) -> str:
+        """Return the end of each sentence in the record: the value of the first handle."""
         controls = self._board.get("controls", ())
         template = controls[0].get("quoted", "") if controls else ""
         if not template:
@@ -164,12 +167,13 @@ class _Shown:
         def find(name: str) -> Any:
             if name != "lead":
                 return self._number(name, position)
-            # A row of the reference has its total alone.
+            # A row of the reference has no leading part, so its total is stated.
             return self._limits(index, (row.get("leads") or {}).get(outcome) or "T", position)
 
         return _filled(template or "", find)
 
     def _limits(self, index: int, name: str, position: int) -> tuple[float, float, float]:
+        """Return (value, low, high) of a row's quantity; NaN where missing."""
         intervals = self._intervals[index] if index < len(self._intervals) else {}
         interval = (intervals or {}).get(name) or {}
         value = interval.get("value")
@@ -185,35 +189,37 @@ def _unpacked(text: str, kind: str) -> np.ndarray:
 
 
 def _step_at(steps: Any, position: int) -> Any:
-    standing = None
+    """Return the value of steps at a position; None without steps."""
+    current = None
     for first, value in steps or ():
         if first > position:
             break
-        standing = value
-    return standing
+        current = value
+    return current
 
 
 def _nearest(values: Sequence[float | None], value: Any) -> int:
-    """Return the place of the nearest value; that of "no number" for None."""
+    """Return the index of the nearest value; for None that of None, or 0."""
     if value is None:
         return list(values).index(None) if None in values else 0
     return min(
-        range(len(values)),
-        key=lambda place: math.inf if values[place] is None else abs(values[place] - value),
+        range(len(values)), key=lambda i: math.inf if values[i] is None else abs(values[i] - value)
     )
 
 
 def _filled(template: str, find: Any) -> str:
+    """Fill the fields {name|format} of a template with `find(name)`; None leaves a field as is."""
+
     def text(match: re.Match) -> str:
-        name, words = match.groups()
+        name, format_name = match.groups()
         value = find(name)
         if value is None:
             return match.group()
         if isinstance(value, tuple):
-            return _interval_text(*value, is_likely=words == "likely")
-        if not words:
+            return _interval_text(*value, is_likely=format_name == "likely")
+        if not format_name:
             return str(value)
-        return _FORMATS[words](value) if math.isfinite(value) else MISSING
+        return _FORMATS[format_name](value) if math.isfinite(value) else MISSING
 
     return _FIELD.sub(text, template)
 
@@ -221,6 +227,6 @@ def _filled(template: str, find: Any) -> str:
 def _interval_text(value: float, low: float, high: float, *, is_likely: bool) -> str:
     if math.isnan(value) or not (math.isfinite(low) and math.isfinite(high)):
         return MISSING if math.isnan(value) else percent_text(value)
-    # Only its texts are asked for: the board's own estimate has method, n and seed.
+    # The estimate serves to make the text, so it needs no method, n or seed.
     estimate = replace(without_interval(value, 0), low=low, high=high)
     return estimate.likely_percent() if is_likely else estimate.text_percent()

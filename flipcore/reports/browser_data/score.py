@@ -1,5 +1,4 @@
-"""The score's board: a model's sentence and its intervals at every level, and the dots of prompts
-and extractors."""
+"""The score's board: sentences and intervals at every level, and dots of prompts and extractors."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +7,9 @@ from flipcore.claims.score import score_text
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.board import Board, Headline, Row, level_control, packed, steps
 from flipcore.reports.browser_data.levels import LEVELS, nearest
-from flipcore.reports.score import INTERVAL_TITLES, OWN, ModelScore, ScoreReport
+from flipcore.reports.score import INTERVAL_TITLES, OWN_PROMPT, ModelScore, ScoreReport
 
+# Kind of dot, as messages and links name it -> title of its row.
 DOT_ROWS = {
     "published": "Published",
     "wording": "Each prompt",
@@ -18,12 +18,13 @@ DOT_ROWS = {
 }
 
 
-def board(report: ScoreReport, level: float, at_once: int = 1) -> Board:
-    """Make the board: per model its sentences, its nested intervals, and a row per kind of dot.
-    With `at_once` the limits hold for so many scores together (Bonferroni)."""
+def board(report: ScoreReport, level: float, n_scores: int = 1) -> Board:
+    """Make the board: per model its sentences, its nested intervals, and a row per kind of dot. The
+    limits hold for `n_scores` scores together (Bonferroni)."""
     rows, headlines, values, shown_intervals = [], [], [], set()
     for score in report.models:
-        by_levels = [score.at(together(shown_level, at_once)) for shown_level in LEVELS]
+        each_levels = [level_of_each(shown_level, n_scores) for shown_level in LEVELS]
+        by_levels = [score.at(each_level) for each_level in each_levels]
         claims = [at_level.claim for at_level in by_levels]
         sentences = steps(claim.text for claim in claims)
         headlines.append(Headline(sentences, steps(claim.detail for claim in claims)))
@@ -44,26 +45,25 @@ def board(report: ScoreReport, level: float, at_once: int = 1) -> Board:
             values += [estimate.low, estimate.high]
         at_start = by_levels[nearest(LEVELS, level)].bar
         shown_intervals |= {name for name in intervals if at_start.estimate(name).has_interval}
+    legend = [(title, name) for name, title in INTERVAL_TITLES.items() if name in shown_intervals]
     return Board(
         "score",
         [*rows, Row(pictures=[{"kind": "axis", "name": "Scale of the score"}])],
         headlines,
         [level_control(LEVELS, level)],
-        legend=[
-            (INTERVAL_TITLES[name], name) for name in INTERVAL_TITLES if name in shown_intervals
-        ],
+        legend=legend,
         scale=_ends([value for value in values if math.isfinite(value)]),
         is_share=all(score.bar.cells.is_binary for score in report.models),
     )
 
 
-def together(level: float, at_once: int) -> float:
-    """The level of each of so many intervals that hold together at `level`."""
-    return 1 - (1 - level) / at_once
+def level_of_each(level: float, n_scores: int) -> float:
+    """Return the level of each of `n_scores` intervals that hold together at `level`."""
+    return 1 - (1 - level) / n_scores
 
 
 def _intervals(by_levels: Sequence[ModelScore]) -> dict[str, dict]:
-    """The intervals of a model from inside out, without those that it has at no level."""
+    """Return the intervals of a model, the narrowest first, without those that it lacks."""
     intervals = {}
     for name, title in INTERVAL_TITLES.items():
         estimates = [score.bar.estimate(name) for score in by_levels]
@@ -88,35 +88,35 @@ def _dot_rows(dots: Sequence[dict], kinds: Sequence[str]) -> list[Row]:
 
 
 def _dots(score: ModelScore) -> list[dict]:
-    """The dots under the bar: prompts, extractors, and the scores that were published or asked in
-    the study's own prompt. A click on a dot sends what it `opens`."""
+    """Return the dots around the bar: prompts, extractors, the own prompt's and published scores. A
+    click on a dot sends what it `opens`; None opens nothing."""
     cells = score.bar.cells
     dots: list[dict] = []
 
-    def add(kind: str, title: str, value: float, **behind: str) -> None:
+    def add(kind: str, title: str, value: float, **place: str) -> None:
         text = f"{title}: {score_text(value, is_share=cells.is_binary)}"
         dot = {"kind": kind, "title": title, "value": value, "text": text}
-        opens = {"model": score.model, **behind} if behind else None
-        dots.append(dot | {"id": behind.get("way", ""), "opens": opens})
+        opens = {"model": score.model, **place} if place else None
+        dots.append(dot | {"id": place.get("way", ""), "opens": opens})
 
     if cells.shape[1] > 1:
         for way, value in cells.by_wording():
             add("wording", score.title(way), value, way=way)
-    # A single extractor is the bar itself.
-    if len(score.readers) > 1:
-        for name, bar in score.readers.items():
+    # A single extractor would repeat the bar.
+    if len(score.extractor_bars) > 1:
+        for name, bar in score.extractor_bars.items():
             add("reader", title_of(name), bar.value, reader=name)
     if score.own_prompt:
-        add("own", OWN.capitalize(), score.own_prompt.value, way=score.own_way)
+        add("own", OWN_PROMPT.capitalize(), score.own_prompt.value, way=score.own_way)
     if score.published is not None:
         add("published", "Published", score.published)
     return dots
 
 
 def _ends(values: Sequence[float]) -> list[float]:
-    """Ends of the one axis over scores and 95% limits; [0, 1] for shares that need most of it."""
+    """Return the ends of the axis over scores and 95% limits; shares get [0, 1] or [0.5, 1]."""
     low, high = min(values), max(values)
     if low >= 0 and high <= 1:
         return [0.0 if low < 0.5 else 0.5, 1.0]
-    room = 0.05 * (high - low or 1.0)
-    return [low - room, high + room]
+    pad = 0.05 * (high - low or 1.0)
+    return [low - pad, high + pad]

@@ -8,16 +8,16 @@ class Steps:
 
     def __init__(self, items: Iterable[str]) -> None:
         self._items = list(dict.fromkeys(items))
-        # Looked up, not searched for: there may be 100,000.
+        # A dictionary, because searching a list of 100,000 items is slow.
         self._places = {item: place for place, item in enumerate(self._items)}
 
     def __len__(self) -> int:
         return len(self._items)
 
     def place(self, item_id: str) -> int | None:
-        """The place of an item, from 0; None for an item that is not among them."""
+        """Return the place of an item, counted from 0; None for an unknown item."""
         return self._places.get(item_id)
 
     def at(self, place: int) -> str | None:
-        """The item at a place; None before the first and after the last."""
+        """Return the item at a place; None before the first and after the last."""
         return self._items[place] if 0 <= place < len(self._items) else None

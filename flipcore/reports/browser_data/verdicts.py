@@ -1,8 +1,7 @@
-"""The threshold board's words at each level: outcomes, sentences and the headline, all made by
-`claims.flips` beforehand.
+"""The threshold board's sentences at each level, all made by `claims.flips` in advance.
 
-The browser looks an outcome up and puts the leading number with its interval into the sentence that
-belongs to it, so that the headline, the tally and the rows are always of one level.
+The browser looks up the outcome at a level and puts the number with its interval into the sentence
+of that outcome. So headline, tally and rows always belong to one level.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,7 @@ from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, deco
 from flipcore.stats.flips.pooled import across_axes
 
 WITHHELD = "withheld"
-# Rows are written to the record in this order; of the first the headline is made.
+# Rows enter the decision record in the order of `rank`; the first one makes the headline.
 OUTCOMES = {
     flips.ARTIFACT: Outcome("✓ artifact", "yes", "artifact", rank=0),
     flips.OF_BOTH: Outcome("✓ both artifact", "yes", "artifact of both extractors", rank=0),
@@ -35,15 +34,18 @@ OUTCOMES = {
     WITHHELD: Outcome(tone="withheld"),
 }
 RULES = ("parts", "paired", "nonoverlap")
-N_BOOT = 199  # of decompositions whose intervals are not shown: the board has its own limits
+N_BOOT = 199  # few resamples, because the board shows its own limits and not these intervals
 Limits = Mapping[str, np.ndarray]  # quantity -> (rows, levels)
 
 
 class Wording:
-    """Cells of one reference and policy with their verdicts, ready to be asked at any level; where
-    several axes are `pooled`, rows over all of them follow, from which the headline is taken: it is
-    the claim that the study's card leads with. `together` are the cells that are claimed together
-    where any reference may be chosen after looking."""
+    """The cells of one reference and policy with their claims and verdicts at any level.
+
+    Where several axes are `pooled`, cells over all of them follow the first `n_own` ones and give
+    the headline, which is then that of the study's card. `together` are the cells over which
+    p-values are corrected where any reference may be chosen after looking. `why_no_lead` says why
+    no row may lead, "" where one may.
+    """
 
     def __init__(
         self,
@@ -66,15 +68,16 @@ class Wording:
             self.cells += family
             self.claims += flips.cell_claims(family, closed_gates, temperature, together)
             self.verdicts += _verdicts(family, closed_gates, temperature, together)
-        shut = flips.headline(pooled_cells or own_cells, closed_gates, temperature)
-        # Where no row may lead, the headline says why.
-        self.instead = shut.text if not self._leads(self._open()) else ""
+        self.why_no_lead = ""
+        if not self._may_lead(self._open_rows()):
+            headline = flips.headline(pooled_cells or own_cells, closed_gates, temperature)
+            self.why_no_lead = headline.text
 
     def sentences(self, row: int) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the sentences of a row by outcome, and the quantity that each leads with."""
+        """Return outcome -> sentence, and outcome -> the quantity that fills its {lead}."""
         cell, claim, verdict = self.cells[row], self.claims[row], self.verdicts[row]
         if verdict is None or claim.withheld:
-            outcome, sentence = _stated(claim), claim.text
+            outcome, sentence = _outcome_of(claim), claim.text
             if outcome == flips.REFERENCE:
                 sentence = sentence.replace(cell.T.text_percent(), "{lead}", 1)
             return {outcome: sentence}, {}
@@ -90,27 +93,29 @@ class Wording:
             return [0.0, cell.T.value, 0.0]
         return [part.value for part in (cell.A_plus, cell.both, cell.A_minus)]
 
-    def _open(self) -> list[tuple[int, flips.Verdict]]:
+    def _open_rows(self) -> list[tuple[int, flips.Verdict]]:
+        """Return (row, verdict) of the rows with a verdict that is not withheld."""
         open_rows = []
         for row, (claim, verdict) in enumerate(zip(self.claims, self.verdicts, strict=True)):
             if verdict is not None and not claim.withheld:
                 open_rows.append((row, verdict))
         return open_rows
 
-    def _leads(self, decided: Sequence) -> list:
-        """The decided rows that a headline may name: those over all axes where there are any."""
+    def _may_lead(self, decided: Sequence) -> list:
+        """Return the decided rows that a headline may name: those over all axes, if any. An element
+        of `decided` begins with the index of its row."""
         is_pooled = len(self.cells) > self.n_own
         return [row for row in decided if not is_pooled or row[0] >= self.n_own]
 
     def verdicts_at(
         self, rule: str, levels: Sequence[float], low: Limits, high: Limits
     ) -> "VerdictsAt":
-        """Return the verdicts by level."""
-        outcomes_by_row = [[_stated(claim)] * len(levels) for claim in self.claims]
+        """Return the verdicts at each level by a rule; the limits serve the sources' rules."""
+        outcomes_by_row = [[_outcome_of(claim)] * len(levels) for claim in self.claims]
         leads, tallies = [], []
         for i, level in enumerate(levels):
             outcomes = []
-            for row, verdict in self._open():
+            for row, verdict in self._open_rows():
                 if rule == PARTS:
                     outcome = verdict.outcome(level)
                 else:
@@ -119,8 +124,8 @@ class Wording:
                     outcome = flips.source_outcome(rule, *limits)
                 outcomes_by_row[row][i] = outcome
                 outcomes.append((row, verdict, outcome))
-            leads.append(_lead(self._leads(outcomes)))
-            # Rows over all axes are means of the others, and are not counted beside them.
+            leads.append(_lead(self._may_lead(outcomes)))
+            # Rows over all axes are means of the others, so the tally leaves them out.
             counted = [outcome for row, _, outcome in outcomes if row < self.n_own]
             tallies.append(flips.tally_of(counted).text)
         return VerdictsAt(
@@ -129,20 +134,20 @@ class Wording:
 
 
 class VerdictsAt(NamedTuple):
-    """Steps over levels: outcome of each row, the leading row (None: none may), the tally."""
+    """Steps over levels: each row's outcome, the leading row (None for none), and the tally."""
 
     outcomes: list[Steps]
     leading_row: Steps
     tally: Steps
 
 
-def _stated(claim: Claim) -> str:
+def _outcome_of(claim: Claim) -> str:
     return WITHHELD if claim.withheld else claim.outcome
 
 
 def every_pairing(answers: CodedAnswers, references: Sequence[str]) -> list[Decomposition]:
-    """The cells beside each of these references: what is claimed together where any of them may be
-    chosen after looking."""
+    """Return the cells under each of these references. P-values are corrected over all of them
+    where any may be chosen after looking."""
     cells: list[Decomposition] = []
     for reference in references:
         cells += decompositions(answers, reference, kind="clt_cluster", tests=False)
@@ -155,12 +160,13 @@ def _verdicts(
     temperature: float | None,
     together: Sequence[Decomposition] | None,
 ) -> list[flips.Verdict | None]:
-    """The verdict of each cell, corrected over those that are claimed together."""
+    """Return the verdict of each cell, None without one; corrected over `together`."""
     by_place = flips.verdicts(family, closed_gates, temperature, together)
     return [by_place.get((cell.axis, cell.extractor)) for cell in family]
 
 
 def _lead(outcomes: Sequence[tuple[int, flips.Verdict, str]]) -> int | None:
+    """Return the row that leads; None where there is none."""
     if not outcomes:
         return None
     lead = flips.leading_verdict([(verdict, outcome) for _, verdict, outcome in outcomes])
@@ -176,7 +182,7 @@ def wordings(
     pooled: Sequence[str] = (),
     together: Sequence[Decomposition] | None = None,
 ) -> Callable[[str, str], Wording]:
-    """(reference, policy) -> its verdicts, each made once."""
+    """Return a function from (reference, policy) to its wording; each is made once."""
     wording_of = {}
     for reference, policy in product(references, policies):
         wording_of[reference, policy] = Wording(

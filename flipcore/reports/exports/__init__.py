@@ -1,2 +1,1 @@
-"""Exports: a report in one file, and a study as a dataset. Read from a closed or open
-store, written nowhere else."""
+"""Exports of a study: a report in one file, a dataset, and Every Eval Ever files."""

@@ -1,5 +1,4 @@
-"""The files that a report holds, to check a number with: the items' own values, the readouts, and
-what each column means."""
+"""The files inside a report with which a reader can check its numbers."""
 
 import json
 import tomllib
@@ -18,8 +17,8 @@ from flipcore.store.export import safe
 from flipcore.text.tables import csv_text
 
 READOUTS_FILE, ITEMS_FILE, VALUES_FILE = "readouts.csv.gz", "items.csv.gz", "item-values.csv"
-MOST_ROWS = 20_000  # of readouts within the file; a larger study is exported beside it
-# Of each table: column -> meaning.
+MOST_ROWS = 20_000  # most readouts in a report; a larger study has to be exported separately
+# Table -> column -> meaning.
 _COLUMNS = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
 READOUTS, ITEMS, COMPLETIONS = _COLUMNS["readouts"], _COLUMNS["items"], _COLUMNS["completions"]
 VALUES = _COLUMNS["values"] | dict.fromkeys(
@@ -28,8 +27,7 @@ VALUES = _COLUMNS["values"] | dict.fromkeys(
 
 
 def sentences(results: WholeStudy) -> list[str]:
-    """Every claim of the study with its numbers, a sentence each, as `stats` prints them; what is
-    withheld says why."""
+    """Return every claim of a study as `stats` prints it; a withheld claim states why."""
     choices = leaders_report(results)
     claims = [*results.claims, *(choices.claims if choices else ())]
     texts = [f"{claim.text} {claim.detail}".strip() for claim in claims if claim.text]
@@ -37,8 +35,8 @@ def sentences(results: WholeStudy) -> list[str]:
 
 
 def data_files(results: WholeStudy) -> tuple[list[File], str]:
-    """Return the files that a report holds, and what is said where the readouts are too many."""
-    # A NaN would be no JSON, and is a mistake here: what is missing is None.
+    """Return the files of a report, and a sentence where the readouts are too many, else ""."""
+    # `allow_nan=False`, because missing numbers are None here and NaN is not JSON.
     stats = json.dumps(
         results.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str
     )
@@ -70,15 +68,15 @@ def _items(results: WholeStudy) -> pd.DataFrame:
 
 
 def _item_values(results: WholeStudy) -> list[dict[str, object]]:
-    """One row per item and cell, in the order in which the items, or the families that they share,
-    were resampled."""
+    """Return one row per item and cell, in the order in which the bootstrap takes the items."""
     rows = []
     for model in results.models:
         ids = list(dict.fromkeys(results.flips_of(model)["item_id"]))
         for cell in results.flips[model].cells:
             for unit, values in zip(ids, cell.item_values.tolist(), strict=True):
                 place = {"model": model, "cell": cell_place(cell), "unit": unit}
-                rows.append(place | dict(zip(COLUMNS, values, strict=True)))
+                value_of = dict(zip(COLUMNS, values, strict=True))
+                rows.append(place | value_of)
     return rows
 
 

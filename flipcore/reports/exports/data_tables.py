@@ -1,5 +1,4 @@
-"""A table of a report: shown, with its caption, and to be saved as CSV, Markdown or LaTeX from the
-file itself."""
+"""A table of a report, which can be saved as CSV, Markdown or LaTeX."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,12 +17,13 @@ KINDS = {
     "md": "text/markdown;charset=utf-8",
     "tex": "text/x-tex;charset=utf-8",
 }
+# The beginning of a cell that is aligned as a number.
 _NUMBER = re.compile(r"(< |> )?[+−-]?(\.?\d|$|–$|deterministic|reference)")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that a report holds: `label` is the text of its link, `about` what it is."""
+    """A file inside a report; `label` is the text of its link, `about` describes it."""
 
     label: str
     name: str
@@ -34,8 +34,8 @@ class File:
 
 @dataclass(frozen=True)
 class Table:
-    """`rows` have the same columns; `name` is the file's, `title` what people call it, `caption`
-    what the rows are and where from."""
+    """A table; `name` is that of its files, `caption` describes the rows and their source. All rows
+    have the same columns."""
 
     name: str
     title: str
@@ -48,12 +48,12 @@ class Table:
 
     @property
     def texts(self) -> list[list[str]]:
-        """The cells as they are shown."""
+        """The cells as text."""
         return [[_text(value) for value in row.values()] for row in self.rows]
 
     @property
     def numeric(self) -> list[bool]:
-        """For each column, does every cell begin with a number, so that it is set to the right?"""
+        """Per column, True where every cell begins with a number, to be aligned to the right."""
         columns = zip(*self.texts, strict=True)
         return [all(_NUMBER.match(cell.strip()) for cell in column) for column in columns]
 
@@ -73,18 +73,16 @@ def _text(value: object) -> str:
 
 
 def shown_records(rows: Rows, without: Sequence[str] = ()) -> list[dict[str, object]]:
-    """Return the rows of a table as it is shown, frame or records: every column but those
-    `without`, a missing value as None."""
-    records: list[dict[Any, Any]] = [
-        *map(dict, rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows)
-    ]
-    # A record may lack columns that another has.
+    """Return the rows of a shown table, without the columns `without`; None for missing values."""
+    source = rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows
+    records: list[dict[Any, Any]] = [dict(row) for row in source]
+    # A record may lack columns that another one has.
     columns = [key for key in dict.fromkeys(chain.from_iterable(records)) if key not in without]
     return [{str(key): _cell(row.get(key)) for key in columns} for row in records]
 
 
 def shown_text(rows: Rows, without: Sequence[str], format: str) -> str:
-    """Return the table as it is shown, in a format of `FORMATS`."""
+    """Return a shown table as text in a format of `FORMATS`."""
     return table_text(shown_records(rows, without), format)
 
 

@@ -1,9 +1,8 @@
-"""A study as a folder that the Hugging Face hub reads: readouts, items and completions as Parquet,
-and a card.
+"""A study as a dataset for the Hugging Face hub: Parquet files and a card.
 
-Items whose licence is unknown or forbids changed copies are left out with everything that was read
-from them, and counted; where any example before a question may be such an item, a note stands for
-the examples. Nobody is named. What is set aside stays out, as in every export.
+Items whose licence is unknown or forbids changed copies are left out, with their readouts, and
+counted. Where an example in a prompt may be such an item, a note replaces all examples. No person
+is named. Items that were set aside are left out, as in every export.
 """
 
 import io
@@ -32,14 +31,14 @@ from flipcore.store.queries import exchange, judgements, studies
 from flipcore.text.tables import markdown, markdown_text
 
 NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
-_OF_OTHERS = ("examples", "shots", *EXAMPLE_TURNS)  # the parts of a prompt that show other items
+_EXAMPLE_PARTS = ("examples", "shots", *EXAMPLE_TURNS)  # parts of a prompt that show other items
 TABLES = {"readouts": READOUTS, "items": ITEMS, "completions": COMPLETIONS}
 
 
 @dataclass(frozen=True)
 class DatasetFolder:
-    """`files` by their path within the folder; `n_left_out` items may not be passed on, of the
-    datasets in `unlicensed`."""
+    """The files of a dataset by their path within the folder. `n_left_out` items of the datasets
+    `unlicensed` may not be passed on and are not in it."""
 
     files: Mapping[str, bytes]
     n_items: int
@@ -58,40 +57,43 @@ class DatasetFolder:
         return f"{self.n_items:,} items with their answers.{left_out}"
 
     def zipped(self) -> bytes:
-        """The folder as a zip without times."""
+        """Return the folder as a zip archive."""
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path, content in self.files.items():
-                # Without times the same study gives the same bytes.
+                # The entries have no times, so that a study always gives the same bytes.
                 archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
         return buffer.getvalue()
 
     def write(self, folder: str | Path) -> Path:
-        """Write the folder; BadInput if it cannot be written or holds something else already."""
+        """Write the folder and return its path.
+
+        Raises BadInput if the folder cannot be written or has other files already.
+        """
         require(Permission.PUBLISH)
-        place = Path(folder)
-        for path in place.iterdir() if place.is_dir() else ():
-            # An earlier export may be written over.
+        target = Path(folder)
+        for path in target.iterdir() if target.is_dir() else ():
+            # An earlier export may be overwritten.
             if path.name not in ("README.md", "data"):
                 raise BadInput(
-                    f"{place} holds {path.name} already: choose an empty folder or a new one."
+                    f"{target} holds {path.name} already: choose an empty folder or a new one."
                 )
         for name, content in self.files.items():
-            write(place / name, content)
-        return place
+            write(target / name, content)
+        return target
 
 
 def dataset_folder(
     store: Store, study_id: str, license: str = "", language: str = "en"
 ) -> DatasetFolder:
-    """Pack a study as a dataset. `license` is what the user declares for items whose dataset names
-    none (a file of their own). Raises BadInput where no item may be passed on."""
+    """Pack a study as a dataset. `license` is the one that the user declares for datasets without
+    one, such as own files. Raises BadInput where no item may be passed on."""
     check_codes(license or "other", language)
     items = studies.study_items(store, study_id)
     licenses = {name: license_of(name, license) for name in sorted(set(items["dataset"]))}
-    free = {name: value for name, value in licenses.items() if may_be_passed_on(value)}
-    unlicensed = tuple(name for name in licenses if name not in free)
-    ids = set(items["item_id"][items["dataset"].isin(free)])
+    passed_on = {name: value for name, value in licenses.items() if may_be_passed_on(value)}
+    unlicensed = tuple(name for name in licenses if name not in passed_on)
+    ids = set(items["item_id"][items["dataset"].isin(passed_on)])
     if not ids:
         raise BadInput(
             "No item may be passed on: nobody has said under which licence"
@@ -99,71 +101,72 @@ def dataset_folder(
             " publish them."
         )
     store.told("packed a dataset", study_id)
-    c = whole_study(store, study_id)
-    split = c.study.prompt.examples_from if c.study.prompt else None
-    # The examples of a prompt may be any item, also one that is left out.
-    shows_examples = not unlicensed and (
-        split is None or may_be_passed_on(license_of(split.dataset, license))
-    )
+    results = whole_study(store, study_id)
+    source = results.study.prompt.examples_from if results.study.prompt else None
+    is_source_free = source is None or may_be_passed_on(license_of(source.dataset, license))
+    # Any item may be an example in a prompt, also one that is left out.
+    shows_examples = not unlicensed and is_source_free
     frames, files = {}, {}
-    for name, frame in _frames(c, shows_examples=shows_examples).items():
+    for name, frame in _frames(results, shows_examples=shows_examples).items():
         frames[name] = frame[frame["item_id"].isin(ids)]
         buffer = io.BytesIO()
         frames[name].reset_index(drop=True).to_parquet(buffer, index=False)
         files[f"data/{name}.parquet"] = buffer.getvalue()
     folder = DatasetFolder(files, len(ids), len(items) - len(ids), unlicensed)
-    card = _card(c, folder, frames, free, language)
+    card = _card(results, folder, frames, passed_on, language)
     return replace(folder, files={"README.md": card.encode(), **files})
 
 
-def _frames(c: WholeStudy, *, shows_examples: bool) -> dict[str, pd.DataFrame]:
-    completions = exchange.completions(c.store, c.study_id)
+def _frames(results: WholeStudy, *, shows_examples: bool) -> dict[str, pd.DataFrame]:
+    """Return the tables of `TABLES` for all items."""
+    completions = exchange.completions(results.store, results.study_id)
     completions["prompt"] = [
         _prompt(json.loads(parts), shows_examples=shows_examples) for parts in completions["parts"]
     ]
     return {
-        "readouts": c.everything[list(READOUTS)],
-        "items": c.items[list(ITEMS)],
+        "readouts": results.everything[list(READOUTS)],
+        "items": results.items[list(ITEMS)],
         "completions": completions[list(COMPLETIONS)],
     }
 
 
 def _prompt(parts: list[tuple[str, str]], *, shows_examples: bool) -> str:
-    """Prompt as sent; without examples if any of them may be of items that are left out."""
+    """Return a prompt as it was sent, or with a note in place of its examples."""
     if shows_examples:
         return Prompt(tuple((name, text) for name, text in parts)).transcript
-    kept = [text for name, text in parts if name not in _OF_OTHERS]
-    note = NO_EXAMPLES if len("".join(kept)) < sum(len(text) for _, text in parts) else ""
-    return note + "".join(kept)
+    own_text = "".join(text for name, text in parts if name not in _EXAMPLE_PARTS)
+    has_examples = len(own_text) < sum(len(text) for _, text in parts)
+    return f"{NO_EXAMPLES}{own_text}" if has_examples else own_text
 
 
 _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 
 def _card(
-    c: WholeStudy,
+    results: WholeStudy,
     folder: DatasetFolder,
     frames: Mapping[str, pd.DataFrame],
     licenses: Mapping[str, str],
     language: str,
 ) -> str:
-    study, roles = c.study, Counter(frames["items"]["role"])
+    """Return the dataset's card, which is its README."""
+    study, roles = results.study, Counter(frames["items"]["role"])
     counts = [{"table": name, "rows": len(frame)} for name, frame in frames.items()]
     for role, n in sorted(roles.items()):
         counts.append({"table": f"items, {role.replace('_', ' ')}", "rows": n})
     names = sorted(set(licenses.values()))
     models = sorted(set(frames["readouts"]["model"]))
     sentences, columns = [], []
-    for model, flips in c.flips.items():
+    for model, flips in results.flips.items():
         sentences.append(f"- {markdown(f'{model}: {flips.headline.sentence}')}")
     for name, meanings in TABLES.items():
-        rows = [{"column": column, "meaning": words} for column, words in meanings.items()]
+        rows = [{"column": column, "meaning": meaning} for column, meaning in meanings.items()]
         columns.append(f"**{name}**\n\n{markdown_text(rows)}")
     return _CARD.format(
         license=f"license: {names[0]}\n" if len(names) == 1 else "license: other\n",
         language=language,
         configs="\n".join(_config(name, is_default=i == 0) for i, name in enumerate(frames)),
-        # Names may hold signs that Markdown reads.
+        # A name may have characters that Markdown would interpret.
         title=markdown(study.name),
         version=__version__,
         study_id=study.study_id,
@@ -173,7 +176,7 @@ def _card(
         counts=markdown_text(counts),
         n_models=len(models),
         models=markdown(", ".join(models)),
-        n_people=_n_people(c.store, study),
+        n_people=_n_people(results.store, study),
         licenses=markdown("; ".join(f"{name} {value}" for name, value in licenses.items())),
         columns="\n".join(columns),
         # A fence within the declaration would end its block.
@@ -190,7 +193,7 @@ def _config(name: str, *, is_default: bool) -> str:
 
 
 def _without_folders(study: Study) -> Study:
-    """Local files by their name alone: a folder may name a person."""
+    """Return the study with file names in place of paths, because a folder may name a person."""
 
     def without_folder(source: ItemSource) -> ItemSource:
         return replace(source, path=source.path and Path(source.path).name)
@@ -202,7 +205,7 @@ def _without_folders(study: Study) -> Study:
 
 
 def _n_people(store: Store, study: Study) -> int:
-    """Reviewers of the sources whose paraphrases the study asked."""
+    """Count the people who reviewed the paraphrases that the study asked."""
     sources = {
         (dataset, generator) for dataset, generator, *_ in studies.reviewed(store, study.study_id)
     }
@@ -215,7 +218,7 @@ def _n_people(store: Store, study: Study) -> int:
             pairs.add(pair)
     reviewers = set()
     for row in judgements.standing(store, PAIR_VERDICTS):
-        # Models review too, and are not counted.
+        # Models review too, but are not people.
         if row["pair_id"] in pairs and row["reviewer_kind"] == "person":
             reviewers.add(row["reviewer"])
     return len(reviewers)

@@ -1,5 +1,4 @@
-"""The report as one HTML file: it opens from a folder, asks for nothing, and runs one script of its
-own and no other."""
+"""The report as one HTML file, which opens without a network and runs only its own script."""
 
 import base64
 import hashlib
@@ -29,14 +28,16 @@ from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
 
-N_OUTPUTS, MOST_OUTPUTS = 2, 50
+N_OUTPUTS, MOST_OUTPUTS = 2, 50  # pairs of outputs behind a claim: by default and at most
 _HERE = Path(__file__).parent
-_LONG = 200  # a string of a board that is longer and comes again is written once
+_LONG = 200  # strings of boards with more characters are written once, even if they are repeated
 
 
 def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     """Return the report of a stored study with `n_outputs` pairs of raw outputs behind each claim.
-    The same study gives the same bytes. Raises BadInput for a number of outputs out of range."""
+
+    The same study always gives the same bytes. Raises BadInput where `n_outputs` is out of range.
+    """
     if not 0 <= n_outputs <= MOST_OUTPUTS:
         raise BadInput(
             f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to"
@@ -46,7 +47,7 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     store.told("wrote a report", study_id)
     flips, flip_boards = sections.flips(results)
     memory, lines = sections.memory(results)
-    # The script looks the boards up by the ids of their places, which no two parts share.
+    # The script finds the boards by the ids of their elements, which are unique in the report.
     boards = flip_boards | lines | sections.boards(results)
     choices = leaders_report(results)
     if choices:
@@ -56,7 +57,7 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     report_js = (_HERE / "report.js").read_text(encoding="utf-8")
     board_js = script_of(part("board", BOARD).js)
     script = f'"use strict";\nconst drawBoard = {board_js};\n{report_js}'
-    # The hashes allow this one script and this one style: text from data can bring none.
+    # The hashes allow this script and style alone, so text from data cannot add its own.
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:;"
         " base-uri 'none'; form-action 'none'"
@@ -109,7 +110,7 @@ def _about(results: WholeStudy) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """The first sentence about a model, with its small print."""
+    """A headline about a model, with its small print."""
 
     model: str
     sentence: str
@@ -117,9 +118,8 @@ class Line:
 
 
 def _opening(results: WholeStudy, choices: ChoicesReport | None) -> dict[str, Any]:
-    """Return the scores of the models whose prompts were measured, the first of the ranking and
-    whether its lead survives every choice, and the four tests together; of each model its detectors
-    of memory, its flips, and its answers that were cut off."""
+    """Return the sentences at the top of the report. `first` has scores, ranking and every choice;
+    `lines` has each model's memory and flips; `cut_off` has its answers that were cut off."""
     first = [claim.text for claim in results.score.whole_claims] if results.score else []
     if results.ranking:
         first.append(results.ranking.claims[0].text)
@@ -127,9 +127,9 @@ def _opening(results: WholeStudy, choices: ChoicesReport | None) -> dict[str, An
         first.append(choices.claims[0].text)
     lines = []
     for model in results.models:
-        remembered = results.memory.summaries.get(model)
-        if remembered is not None:
-            lines.append(Line(model, remembered.text))
+        memory_claim = results.memory.summaries.get(model)
+        if memory_claim is not None:
+            lines.append(Line(model, memory_claim.text))
         headline = results.flips[model].headline
         details = " ".join(claim.detail for claim in headline.claims if claim.detail)
         lines.append(Line(model, headline.sentence, details))
@@ -138,11 +138,11 @@ def _opening(results: WholeStudy, choices: ChoicesReport | None) -> dict[str, An
 
 
 def _palette(light: Colours, dark: Colours) -> str:
-    """The colours as properties: light, dark where the reader's system is, light on paper."""
+    """Return the colours as CSS: dark on screens of dark systems, otherwise light."""
 
-    def properties(c: Colours) -> str:
+    def properties(theme: Colours) -> str:
         return " ".join(
-            f"--{name}: {value};" for name, value in asdict(c).items() if isinstance(value, str)
+            f"--{name}: {value};" for name, value in asdict(theme).items() if isinstance(value, str)
         )
 
     return (
@@ -156,23 +156,21 @@ def _hash(text: str) -> str:
 
 
 def _payload(boards: dict[str, Any]) -> str:
-    """The boards as JSON that ends no script; long strings that come again stand once in
-    `strings`."""
+    """Return the boards as JSON for a script element; long strings are written once."""
     strings: dict[str, int] = {}
-    plain = {ident: _plain(board, strings) for ident, board in boards.items()}
     payload = {
-        "boards": plain,
+        "boards": {ident: _plain(board, strings) for ident, board in boards.items()},
         "strings": list(strings),
         "light": asdict(LIGHT),
         "dark": asdict(DARK),
     }
     text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
-    # "</script>" within a string would end the script that the JSON stands in.
+    # "</script>" in a string would end the script element around the JSON.
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _plain(value: Any, strings: dict[str, int]) -> Any:
-    """Values of JSON: None for what is not finite, a place among `strings` for long ones."""
+    """Return a value as JSON has it; a long string becomes its index in `strings`."""
     if isinstance(value, dict):
         return {str(key): _plain(part, strings) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,5 +1,8 @@
-"""A study as Every Eval Ever 0.3.0 (arXiv:2606.14516): an aggregate and its instances for each
-model, each readout an `answer_attribution`, so that others need no knowledge of Flipscope."""
+"""A study in the format Every Eval Ever 0.3.0 (arXiv:2606.14516).
+
+Each model has a file of aggregates and a file of instances, in which a readout is an
+`answer_attribution`. Other tools can read them without knowing Flipscope.
+"""
 
 import hashlib
 import json
@@ -29,15 +32,14 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
 
 SCHEMA = "0.3.0"
-# An import finds the own prompt under this axis.
-OWN_PROMPT = IDENTITY
-# Names of models hold signs that file systems refuse.
-_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+OWN_PROMPT = IDENTITY  # the axis under which an import looks for the own prompt
+# Characters that are replaced in file names, because file systems may refuse them.
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass
 class _Result:
-    """Scores of one data set under one axis by one extractor, item by item."""
+    """Scores of one dataset under one axis by one extractor; the lists have a value per output."""
 
     evaluation: str
     dataset: str
@@ -50,13 +52,14 @@ class _Result:
 
 @dataclass
 class _Model:
-    """One model's files while they are written."""
+    """The files of one model while they are written. `n_rows` counts the lines, `n_without` the
+    readouts without right or wrong, which are left out."""
 
     name: str
     folder: Path
     stem: str
     results: dict[tuple[str, str], _Result] = field(default_factory=dict)
-    # Sets in different roles are not pooled: what differs between them is what is asked.
+    # Items in different roles answer different questions, so they are not pooled.
     has_roles: bool = False
     n_rows: int = 0
     n_without: int = 0
@@ -73,10 +76,13 @@ class _Model:
 def write_every_eval_ever(
     store: Store, study_id: str, folder: str | Path, retrieved: float | None = None
 ) -> list[Path]:
-    """Write the files and return their paths, aggregates first. A base prompt that several axes
-    share is written once; a version of it under the axis's own evaluation name. Readouts without
-    right or wrong (losses, failed calls, no right answer) are counted and left out. Raises BadInput
-    for a study that is not stored or has nothing to write."""
+    """Write the files and return their paths, aggregates first.
+
+    A base prompt that several axes share is written once. Variants are evaluations "… under AXIS".
+    Readouts without right or wrong (losses, failed calls) are left out and counted. `retrieved` is
+    a time in seconds since 1970, by default now. Raises BadInput for a study that is not stored or
+    has nothing to write.
+    """
     require(Permission.PUBLISH)
     study = studies.study(store, study_id)
     if study is None:
@@ -90,7 +96,6 @@ def write_every_eval_ever(
             if name not in models:
                 models[name] = _model(study, name, Path(folder))
             model = models[name]
-            # A base prompt that several axes share is one prompt.
             if row["variant"] == BASE:
                 key = (name, row["variant_id"], row["sample"], row["extractor"])
                 if key in bases:
@@ -101,7 +106,7 @@ def write_every_eval_ever(
                 model.n_without += 1
                 continue
             if name not in streams:
-                # Each file takes its name only once it is whole.
+                # The file gets its final name only when it is complete.
                 draft = files.enter_context(whole_file(model.samples))
                 streams[name] = files.enter_context(draft.open("w", encoding="utf-8"))
             line = json.dumps(_instance(study, model, row), ensure_ascii=False)
@@ -118,8 +123,9 @@ def write_every_eval_ever(
 def _model(study: Study, name: str, folder: Path) -> _Model:
     developer, _, short_name = (name if "/" in name else f"unknown/{name}").partition("/")
     names = (study.name, developer, short_name)
-    parts = [_PLAIN.sub("-", part).strip("-.") or "x" for part in names]
-    # The format wants a UUID; one by content gives the same files for the same study.
+    parts = [_UNSAFE.sub("-", part).strip("-.") or "x" for part in names]
+    # The format needs a UUID. This one depends on the study and model alone, so a repeated export
+    # gives the same files.
     content_hash = hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()
     stem = str(uuid.UUID(content_hash[:32], version=4))
     has_roles = len(study.roles) > 1
@@ -131,7 +137,7 @@ def _evaluation_id(study: Study, model: _Model) -> str:
 
 
 def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, Any]:
-    """One readout of one sample as a line, counted for the aggregate."""
+    """Return one readout as a line of the file, and count it for the aggregate."""
     evaluation = row["dataset"]
     if model.has_roles:
         evaluation = f"{evaluation}, {row['role'].replace('_', ' ')} items"
@@ -145,13 +151,14 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
     result.scores.append(float(row["is_correct"]))
     result.statuses.append(row["status"])
     model.n_rows += 1
-    reference = [_words(row, target) for target in (row["target"] or "").split("\n") if target]
+    targets = [target for target in (row["target"] or "").split("\n") if target]
+    reference = [_answer_text(row, target) for target in targets]
     prompt = "".join(text for _, text in json.loads(row["parts"]))
     n_in, n_out, usage = row["n_tokens_in"], row["n_tokens_out"], None
     if n_in is not None and n_out is not None:
         usage = {"input_tokens": n_in, "output_tokens": n_out, "total_tokens": n_in + n_out}
     latency = None if row["latency_s"] is None else {"latency_ms": 1000 * row["latency_s"]}
-    extracted = "" if row["answer"] is None else _words(row, row["answer"])
+    extracted = "" if row["answer"] is None else _answer_text(row, row["answer"])
     return {
         "schema_version": SCHEMA,
         "evaluation_id": _evaluation_id(study, model),
@@ -165,7 +172,7 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
             "raw": row["question"],
             "formatted": f"{row['system']}\n\n{prompt}" if row["system"] else prompt,
             "reference": reference,
-            "choices": [row["options"][place] for place in row["option_order"]] or None,
+            "choices": [row["options"][index] for index in row["option_order"]] or None,
         },
         "output": {
             "raw": [row["text"] or ""],
@@ -190,7 +197,7 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, str]:
-    """Fields that the format lacks, such as the axis and variant of a row."""
+    """Return what the format has no field for, such as axis and variant."""
     meta = {
         "flipscope_axis": OWN_PROMPT if row["variant"] == BASE else row["axis"],
         "flipscope_variant_key": row["variant"],
@@ -204,8 +211,8 @@ def _metadata(row: Mapping[str, Any]) -> dict[str, str]:
     return {key: value for key, value in meta.items() if value}
 
 
-def _words(row: Mapping[str, Any], answer: str) -> str:
-    """An answer in the words of the item: an option's text for a choice."""
+def _answer_text(row: Mapping[str, Any], answer: str) -> str:
+    """Return an answer as text; for a multiple-choice item the text of the option."""
     options = row["options"]
     if row["kind"] == "choice" and answer.isdecimal() and int(answer) < len(options):
         return options[int(answer)]
@@ -213,7 +220,7 @@ def _words(row: Mapping[str, Any], answer: str) -> str:
 
 
 def _sample_hash(raw: str, reference: list[str]) -> str:
-    """The join across harnesses, as the format defines it."""
+    """Return the hash by which the format matches samples across harnesses."""
     text = json.dumps(
         {"raw": raw, "reference": reference},
         sort_keys=True,
@@ -229,22 +236,22 @@ def _result_id(study: Study, model: _Model, result: _Result) -> str:
 
 
 def _why_unread(model: _Model, result: _Result) -> str:
-    """Say why an extractor of ours gave no score; "" where it gave one."""
-    # The score of a log's own scorer goes out as it came.
+    """Say why a result has no score; "" where it has one."""
+    # The scores of a log's own scorer are exported as they were imported.
     if result.extractor not in EXTRACTORS:
         return ""
     return why_unread(model.name, result.extractor, unread_share(pd.Series(result.statuses)))
 
 
 def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
-    """The aggregate beside the instances: one result a data set, axis and extractor, with its
-    interval by items, families as one."""
-    text = model.samples.read_bytes()
+    """Write the file of aggregates: one result per dataset, axis and extractor. Intervals are over
+    items, with clusters as units."""
+    content = model.samples.read_bytes()
     formats = ", ".join(
         chain.from_iterable(source.options.get("formats", ()) for source in study.items)
     )
-    uses = [use for use in study.models if use.name == model.name]
-    use = uses[0] if uses else ModelUse(model.name)
+    declared = (use for use in study.models if use.name == model.name)
+    use = next(declared, ModelUse(model.name))
     results, withheld = [], {}
     for result in model.results.values():
         if reason := _why_unread(model, result):
@@ -276,7 +283,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
             "format": "jsonl",
             "file_path": "/".join(["data", *model.folder.parts[-3:], model.samples.name]),
             "hash_algorithm": "sha256",
-            "checksum": hashlib.sha256(text).hexdigest(),
+            "checksum": hashlib.sha256(content).hexdigest(),
             "total_rows": model.n_rows,
             "additional_details": {"readouts_without_a_score": str(model.n_without)} | withheld,
         },
@@ -286,7 +293,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
 
 
 def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict[str, Any]:
-    # Reruns are averaged per item, and a mean of shares has another interval.
+    # With reruns an item's score is a mean of several, which needs another interval than 0 and 1.
     is_single = len(set(result.items)) == len(result.items)
     score = (accuracy if is_single else mean_interval)(result.scores, result.families)
     spread: dict[str, Any] = {"num_samples": len(set(result.items))}

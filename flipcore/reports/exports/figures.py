@@ -1,24 +1,26 @@
-"""Positions of the parts of a report's figures.
+"""Positions of the parts of a report's figures, in pixels.
 
-`templates/pieces.html` draws them as SVG, in classes whose colours the style sheet picks for light,
-dark and print.
+`templates/pieces.html` draws them as SVG. The style sheet picks the colours of their classes for
+light, dark and print.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flipcore.charts.flips import parts as flip_parts
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.decomposition import Decomposition
 
-WIDTH, LABEL, NUMBER, ROW = 960, 310, 185, 34
+WIDTH, ROW = 960, 34  # of a drawing, and the height of a row
+LABEL, NUMBER = 310, 185  # widths of the labels on the left and of the numbers on the right
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 100)
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One cell's bar: `parts` are (x, width, class); a cell without a number has a note instead."""
+    """The bar of one cell: `parts` are (x, width, class); a cell without a number has a note."""
 
     y: int
     label: str
@@ -31,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Dot:
-    """One row's dot and interval; None where there is none."""
+    """The dot and interval of one row; None where missing."""
 
     y: int
     label: str
@@ -42,8 +44,8 @@ class Dot:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Rows under one another on an axis from `low` to `high`; x are pixels of a drawing `width`
-    wide. The title is what is read out instead of the drawing."""
+    """Rows under one another on one axis; `zero` is the x of 0. Screen readers read the title out
+    instead of the drawing."""
 
     title: str
     rows: tuple[Bar, ...] | tuple[Dot, ...]
@@ -58,19 +60,19 @@ class Drawing:
 
     @property
     def floor(self) -> int:
-        """The y of the axis."""
+        """The y position of the axis."""
         return self.height - 26
 
 
 def _x(value: float, low: float = 0.0, high: float = 1.0) -> float:
-    # Values beyond the axis are drawn at its end.
+    """Return the x of a value on an axis from `low` to `high`, within its ends."""
     share = (min(max(value, low), high) - low) / (high - low)
     return round(LABEL + (WIDTH - LABEL - NUMBER - 20) * share, 2)
 
 
 def flip_bars(cells: Sequence[Decomposition], labels: Sequence[str]) -> Drawing:
-    """Return one bar per cell in three parts, with the noise floors and the interval of T; the
-    reference extractor's is all one part."""
+    """Return one bar per cell in three parts, with the noise floors and the interval of T. The
+    reference extractor's bar has one part."""
     bars = []
     for i, (cell, label) in enumerate(zip(cells, labels, strict=True)):
         bars.append(_bar(cell, label, ROW * i + 8))
@@ -82,18 +84,18 @@ def flip_bars(cells: Sequence[Decomposition], labels: Sequence[str]) -> Drawing:
 def _bar(cell: Decomposition, label: str, y: int) -> Bar:
     if math.isnan(cell.T.value):
         return Bar(y, label, "", note="no item is read twice")
-    plus, shared, minus = 0.0, cell.T.value, 0.0
-    if not cell.is_reference:
-        plus, shared, minus = cell.A_plus.value, cell.both.value, cell.A_minus.value
-    ends = [_x(end) for end in (0.0, plus, plus + shared, plus + shared + minus)]
+    compared_alone, both, reference_alone = flip_parts(cell)
+    compared_end, both_end = compared_alone, compared_alone + both
+    ends = [_x(end) for end in (0.0, compared_end, both_end, both_end + reference_alone)]
     parts = []
-    for left, right, cls in zip(ends, ends[1:], ("artifact", "genuine", "reference"), strict=False):
+    classes = ("artifact", "genuine", "reference")
+    for left, right, class_name in zip(ends, ends[1:], classes, strict=False):
         if right > left:
-            parts.append((left, round(right - left, 2), cls))
+            parts.append((left, round(right - left, 2), class_name))
     floors = [cell.W.value]
     if not cell.is_reference:
         # The reference's flips begin where those of the compared extractor alone end.
-        floors.append(plus + cell.W_ref.value)
+        floors.append(compared_alone + cell.W_ref.value)
     return Bar(
         y,
         label,
@@ -105,14 +107,14 @@ def _bar(cell: Decomposition, label: str, y: int) -> Bar:
 
 
 def interval_rows(rows: Sequence[tuple[str, Estimate, str]], title: str, unit: str = "") -> Drawing:
-    """Return a dot with its interval per row; `rows` are (label, estimate of a share or a
-    difference of shares, text)."""
+    """Return a dot with its interval per row. `rows` are (label, estimate, text); the estimate is a
+    share or a difference of shares."""
     ends = [0.0]
     for _, estimate, _ in rows:
         limits = (estimate.value, estimate.low, estimate.high)
         ends += [end for end in limits if not math.isnan(end)]
     low, high = min(ends), max(ends)
-    # Room for the dots at both ends.
+    # The dots at both ends need some room.
     pad = 0.04 * (high - low) or 0.05
     low, high = low - (pad if low < 0 else 0.0), high + pad
     # At most eight ticks, at round numbers.
@@ -122,11 +124,11 @@ def interval_rows(rows: Sequence[tuple[str, Estimate, str]], title: str, unit: s
         text = f"{100 * step * i:.0f}{unit}".replace("-", "−")
         ticks.append((_x(step * i, low, high), text))
     dots = []
-    for i, (label, estimate, words) in enumerate(rows):
+    for i, (label, estimate, text) in enumerate(rows):
         interval, dot = None, None
         if estimate.has_interval:
             interval = (_x(estimate.low, low, high), _x(estimate.high, low, high))
         if not math.isnan(estimate.value):
             dot = _x(estimate.value, low, high)
-        dots.append(Dot(ROW * i + 17, label, words, dot, interval))
+        dots.append(Dot(ROW * i + 17, label, text, dot, interval))
     return Drawing(title, tuple(dots), tuple(ticks), _x(0.0, low, high))

@@ -1,5 +1,4 @@
-"""The detectors behind a report's tests of memory: the line of each, as its page draws it, and the
-items that it scores highest."""
+"""The detectors behind a report's tests of memory: their boards and highest-scored items."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from flipcore.stats.memory.drop_gap_analysis import DropGap
 
 
 class ScoredItem(NamedTuple):
-    """An item that a detector scores high, and where its outputs are."""
+    """An item with its score by a detector, and the axis and extractor of its outputs."""
 
     item: str
     axis: str
@@ -27,7 +26,7 @@ class ScoredItem(NamedTuple):
 
 
 def _detector_of(test: MemoryTest) -> Detector | None:
-    """Return the detector of a test; None where it could not measure, or is not here."""
+    """Return the detector of a test; None where it could not measure or is not installed."""
     if test.measurement is None or test.measurement.problem:
         return None
     name = test.measurement.name
@@ -43,9 +42,10 @@ def _frame_of(results: WholeStudy, model: str, test: MemoryTest) -> pd.DataFrame
 def line_of(
     results: WholeStudy, model: str, test: MemoryTest
 ) -> tuple[Board | None, DropGap | None]:
-    """Return what a detector's line is drawn from, and its accuracies where it is a drop gap.
+    """Return the board of a detector's line, and the analysis where it is a drop gap.
 
-    Raises FlipscopeError where the detector cannot measure these answers.
+    Both are None where nothing is drawn. Raises FlipscopeError where the detector cannot measure
+    these answers.
     """
     detector = _detector_of(test)
     if detector is None:
@@ -63,7 +63,7 @@ def line_of(
 def highest_items(
     results: WholeStudy, model: str, test: MemoryTest, n_items: int
 ) -> Iterator[ScoredItem]:
-    """Yield the items that the detector of a test scores highest."""
+    """Yield the `n_items` items that the detector of a test scores highest."""
     detector = _detector_of(test)
     if detector is None:
         return

@@ -1,5 +1,4 @@
-"""The methods of a study as a paragraph with every n, method, seed and paper, ready to be copied,
-and its BibTeX."""
+"""The methods of a study as a paragraph to copy, with every n, method, seed and paper."""
 
 import math
 from collections import Counter
@@ -35,8 +34,7 @@ from flipcore.text.templates import repeated_templates
 
 @dataclass(frozen=True)
 class MethodsText:
-    """The paragraph on methods: `sentences` in order; `papers` are the keys of those that they
-    cite."""
+    """The paragraph on methods; `papers` are the keys of the papers that its sentences cite."""
 
     sentences: tuple[str, ...]
     papers: tuple[str, ...]
@@ -72,7 +70,7 @@ def _items_and_models(study: WholeStudy) -> Iterator[str]:
     n_unseen = int(study.row["n_items"]) - len(study.items)
     unseen = f", beside {n_unseen:,} that are set aside," if n_unseen else ""
     items = f"{len(study.items):,} items ({by_role}) of {datasets}{unseen}"
-    # An import does not know who asked, in which order or with which settings.
+    # For an import the order of calls and the settings are unknown.
     if declared.is_recorded:
         yield f"{items}; their outputs were imported."
         yield f"Models: {'; '.join(use.name for use in declared.models)}."
@@ -81,10 +79,10 @@ def _items_and_models(study: WholeStudy) -> Iterator[str]:
         asks_again = any(part.name == IDENTITY for part in declared.axes)
         yield f"Models: {'; '.join(_model(use, asks_again=asks_again) for use in declared.models)}."
     if declared.axes:
-        # An axis of a package that is not installed here has its name alone.
-        titles = [
-            AXES[axis.name].title if axis.name in AXES else axis.name for axis in declared.axes
-        ]
+        titles = []
+        for axis in declared.axes:
+            # An axis of a package that is not installed has no title.
+            titles.append(AXES[axis.name].title if axis.name in AXES else axis.name)
         yield f"What was changed: {', '.join(titles).lower()}."
     if declared.extractors:
         extractors = [title_of(extractor.name).lower() for extractor in declared.extractors]
@@ -107,23 +105,23 @@ def _methods(study: WholeStudy) -> Iterator[Method]:
         all_readouts = study.everything
         groups_by_meaning = any(map(reads_together, all_readouts["extractor"].unique()))
         yield from (method for method in FLIPS if method is not MEANING or groups_by_meaning)
-    detectors: dict[Method, None] = {}  # each once, in the order of the tests
+    detector_methods = []
     for test in chain.from_iterable(study.memory.tests.values()):
         method = detector_method(test.measurement.name) if test.measurement else None
-        if method:
-            detectors[method] = None
-    yield from detectors
+        if method and method not in detector_methods:
+            detector_methods.append(method)
+    yield from detector_methods
     if {"target", "retro"} <= set(study.items["role"]):
-        inflation = HOLDOUT[:1]
-        yield from HOLDOUT if study.holdout else inflation
+        # The first method is that of inflation, which needs no tests.
+        yield from HOLDOUT if study.holdout else HOLDOUT[:1]
     n_tests = [len(tests) for tests in study.memory.tests.values()]
-    # Holm corrects the cells of one model, and the detectors of one model.
+    # A single test needs no correction.
     if max(n_cells + n_tests, default=0) > 1:
         yield HOLM
 
 
 def _intervals(study: WholeStudy) -> Iterator[str]:
-    """A sentence for every kind of interval: of how many estimates, n, level and seed."""
+    """Yield a sentence per kind of interval: number of estimates, levels, n and seeds."""
     by_method: dict[str, list[Estimate]] = {}
     for row in study.rows:
         if not math.isnan(row.estimate.value):
@@ -133,7 +131,7 @@ def _intervals(study: WholeStudy) -> Iterator[str]:
         levels = sorted({estimate.level for estimate in estimates})
         percents = ", ".join(f"{100 * level:g}%" for level in levels)
         seeds = sorted({estimate.seed for estimate in estimates if estimate.seed is not None})
-        # Only what was drawn has a seed.
+        # Only bootstrap intervals have a seed.
         draws = f", {N_BOOT:,} resamples, seed {', '.join(map(str, seeds))}" if seeds else ""
         yield (
             f"{with_capital(method.name)} ({count_of(len(estimates), 'estimate')},"

@@ -1,5 +1,4 @@
-"""The raw outputs behind each claim of a report: for a chosen number of items the two prompts, the
-two answers and what was read."""
+"""The raw outputs behind each claim of a report: per item two prompts, two answers and readouts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,9 @@ from flipcore.store.queries.inspection import Inspection, SampleView, SeenVarian
 from flipcore.text.answers import answer_text
 from flipcore.text.differences import word_differences
 
-MOST_CHARS = 6_000  # of one prompt or one answer
-MOST_SAMPLES = 3
+MOST_CHARS = 6_000  # most characters of a prompt or an answer
+MOST_SAMPLES = 3  # most answers to one prompt
+# Status of a readout without an answer -> its description.
 _STATES = {
     "unreadable": "no answer could be read",
     "cut": "cut off: wrong for accuracy, and never counted as a flip",
@@ -27,7 +27,7 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Run:
-    """Words of a text, marked or not."""
+    """A piece of a text, marked or not."""
 
     words: str
     is_marked: bool = False
@@ -35,7 +35,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Output:
-    """One answer: what was read from it, and its text with the words that were read marked."""
+    """One answer: `line` says what was read, and `text` has the words that were read marked."""
 
     line: str
     text: tuple[Run, ...]
@@ -43,7 +43,8 @@ class Output:
 
 @dataclass(frozen=True)
 class Side:
-    """A prompt with its differences from the compared one, and its answers."""
+    """A prompt with the words marked that the other prompt lacks, and its answers. `n_more` counts
+    the answers that are left out."""
 
     title: str
     system: str
@@ -54,7 +55,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """The original beside the variant on which a claim shows; without halves `note` says why."""
+    """The original and a variant; `note` says why there are no halves, or why none can flip."""
 
     item: str
     about: str
@@ -64,7 +65,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The pairs behind one claim; `ident` is what a row of a board links to."""
+    """The pairs behind one claim; `ident` is the id that a row of a board links to, or ""."""
 
     title: str
     pairs: tuple[Pair, ...]
@@ -72,14 +73,14 @@ class Evidence:
 
 
 def evidence(results: WholeStudy, n_items: int) -> list[Evidence]:
-    """Return the outputs behind each row of the flips and each detector: `n_items` items, those
-    that show most first."""
+    """Return the outputs behind each cell of flips and each detector. Each has `n_items` items,
+    those that show the effect most first."""
     if not n_items:
         return []
-    of_models: list[Evidence] = []
+    all_evidence: list[Evidence] = []
     for m, model in enumerate(results.models):
-        of_models += _evidence_of_model(results, m, model, n_items)
-    return of_models
+        all_evidence += _evidence_of_model(results, m, model, n_items)
+    return all_evidence
 
 
 def _evidence_of_model(results: WholeStudy, m: int, model: str, n_items: int) -> Iterator[Evidence]:
@@ -97,8 +98,8 @@ def _evidence_of_model(results: WholeStudy, m: int, model: str, n_items: int) ->
 
 
 def _flip_items(results: WholeStudy, model: str, cell: Decomposition) -> list[str]:
-    """Return the items on which the two extractors differ most first, as on the page; of the
-    reference those that flip most."""
+    """Return the items in the order of the page. The items on which the two extractors differ most
+    come first; for the reference those that flip most."""
     frame = results.flips_of(model)
     order = list(dict.fromkeys(frame["item_id"]))
     first, second = surface.align(
@@ -118,11 +119,12 @@ def _pair(
     extractor: str,
     score: float | None = None,
 ) -> Pair:
+    """Return the outputs of an item; `score` is that of a detector."""
     view = inspection(results.store, results.study_id, model, item, axis)
     if view is None or not view.variants:
         return Pair(item, "", (), "it was not asked under this axis.")
     pairs = sides(view, extractor)
-    # The first variant that flips shows it best; without one any will do.
+    # A variant that flips shows the effect best; without one the first variant is shown.
     key = next((name for name in pairs if flips(pairs[name])), next(iter(pairs)))
     (base, before), (variant, after) = pairs[key]
     right = f"Right answer: {answer_text(view.item, view.item.target)}."
@@ -154,7 +156,7 @@ def _side(
 def _with_marks(compared: str, prompt: str) -> tuple[Run, ...]:
     """Mark the words of a prompt that the compared one lacks."""
     short = _cut(prompt)
-    # Where either is cut, every word behind the cut would be marked.
+    # Where a prompt is cut, all words after the cut would be marked.
     if short != prompt or len(compared) > MOST_CHARS:
         return (Run(short),)
     runs = word_differences(compared, prompt) or [["same", prompt]]
@@ -162,7 +164,7 @@ def _with_marks(compared: str, prompt: str) -> tuple[Run, ...]:
 
 
 def _output(view: Inspection, sample: SampleView) -> Output:
-    # Any other state says by itself that nothing was read.
+    # The other statuses mean that nothing was read.
     read = _STATES.get(sample.status) or _reading(view, sample)
     right = "" if sample.is_correct is None else ", right" if sample.is_correct else ", wrong"
     line = f"Sample {sample.sample + 1}: {read}{right}."
@@ -170,7 +172,7 @@ def _output(view: Inspection, sample: SampleView) -> Output:
         line += f" {sample.reason}"
     if sample.error:
         line += f" The call failed: {_cut(sample.error)}"
-    return Output(line, _spanned(sample.text, sample.span) if sample.text else ())
+    return Output(line, _with_span(sample.text, sample.span) if sample.text else ())
 
 
 def _reading(view: Inspection, sample: SampleView) -> str:
@@ -179,8 +181,8 @@ def _reading(view: Inspection, sample: SampleView) -> str:
     return f"read as “{answer_text(view.item, sample.answer)}”"
 
 
-def _spanned(text: str, span: tuple[int, int] | None) -> tuple[Run, ...]:
-    # A span beyond the cut would mark characters that are not shown.
+def _with_span(text: str, span: tuple[int, int] | None) -> tuple[Run, ...]:
+    """Mark the characters of a text that were read, unless they are beyond the cut."""
     if span is None or not 0 <= span[0] <= span[1] <= min(len(text), MOST_CHARS):
         return (Run(_cut(text)),)
     start, end = span

@@ -1,5 +1,4 @@
-"""Templates of a report: every text is escaped where it is printed, so that text from data is shown
-letter by letter."""
+"""Templates of a report; every text is escaped, so that text from data cannot be markup."""
 
 import base64
 import gzip
@@ -13,17 +12,15 @@ from flipcore.reports.browser_data.parts import part
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# Characters that no document may hold, and signs that turn the direction of the text around them.
+# Characters that HTML forbids, and characters that reverse the direction of the text around them.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
+_DIRECTIONAL = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 
 
 @cache
 def environment() -> "Environment":
-    """Return the environment of the templates beside this module.
-
-    A name that a template does not have is an error: a report never shows a gap in its place.
-    """
+    """Return the environment of the templates beside this module. An undefined name in a template
+    is an error, so that a report never has a gap."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -41,15 +38,15 @@ def environment() -> "Environment":
 
 
 def rendered(template: str, **values: Any) -> str:
-    """Return a template of this folder with its values as text."""
+    """Return a template of the folder, filled with values."""
     return environment().get_template(template).render(**values)
 
 
 def printable(value: object) -> object:
-    """Return a value as text that a document may hold; markup of a template stays as it is."""
+    """Return a value as text without forbidden characters; a template's markup stays as it is."""
     if hasattr(value, "__html__"):
         return value
-    return _TURNING.sub("�", _UNPRINTABLE.sub("�", str(value)))
+    return _DIRECTIONAL.sub("�", _UNPRINTABLE.sub("�", str(value)))
 
 
 def packed(content: str) -> bytes:

@@ -15,9 +15,9 @@ from flipcore.reports.exports.data_tables import Table
 from flipcore.reports.holdout import HoldoutReport
 from flipcore.reports.memory import MemoryTest
 from flipcore.reports.score import (
+    extractor_rows,
     next_rows,
     people_rows,
-    reader_rows,
     score_rows,
     share_rows,
     wording_rows,
@@ -61,13 +61,13 @@ def tables(results: WholeStudy) -> list[Table]:
 
 
 def score_tables(results: WholeStudy) -> list[Table]:
-    """Return tables per model: intervals, variance, next calls, prompts and extractors."""
+    """Return the tables of each model's score, and one of pairs of models by people."""
     kinds = {
         "intervals": ("Score", score_rows),
         "shares": ("Whose the uncertainty is", share_rows),
         "next": ("What would narrow this", next_rows),
         "wordings": ("Each prompt", wording_rows),
-        "readers": ("Each extractor", reader_rows),
+        "readers": ("Each extractor", extractor_rows),
         "people": ("Each extractor against people", people_rows),
     }
     if results.score is None:
@@ -75,10 +75,12 @@ def score_tables(results: WholeStudy) -> list[Table]:
     has_several = len(results.score.models) > 1
     tables_of_models = []
     for number, score in enumerate(results.score.models, start=1):
-        source = f"{score.model}, read by {title_of(score.reader).lower()}; {results.provenance}."
+        source = (
+            f"{score.model}, read by {title_of(score.reference).lower()}; {results.provenance}."
+        )
         for kind, (title, rows_of) in kinds.items():
             rows = rows_of(score)
-            # A single extractor has nothing beside it.
+            # A table of one extractor would repeat the score.
             if not rows or (kind == "readers" and len(rows) < 2):
                 continue
             name = f"score-{kind}-{number}" if has_several else f"score-{kind}"
@@ -99,10 +101,10 @@ def ranking_tables(results: WholeStudy) -> list[Table]:
         return []
     source = f"{role_name(report.role)} items, {results.provenance}."
     pairs, ways = ranking.pair_rows(report.pairs), ranking.way_rows(report.contest, report.level)
-    of_ways = f"Accuracy and rank under every way; {source}"
+    ways_caption = f"Accuracy and rank under every way; {source}"
     return [
         Table("pairs", "Pairs of models", pairs, f"Every pair of models on the same {source}"),
-        Table("ways", "Ways of asking and reading", ways, of_ways),
+        Table("ways", "Ways of asking and reading", ways, ways_caption),
     ]
 
 
@@ -117,7 +119,7 @@ def choices_tables(results: WholeStudy, report: ChoicesReport) -> list[Table]:
 
 
 def flips_source(results: WholeStudy, model: str) -> str:
-    """Return the study, the methods of the intervals and the seeds of a model's flip rates."""
+    """Return the source for captions: study, model, kinds of intervals and seeds."""
     kinds, seeds = set(), set()
     for cell in results.flips[model].cells:
         if cell.T.has_interval:
@@ -141,7 +143,7 @@ def flips_table(results: WholeStudy, m: int, model: str) -> Table:
 
 
 def people_tables(results: WholeStudy, m: int, model: str) -> list[Table]:
-    """Return one row per cell with people's labels of pairs in it; nothing without labels."""
+    """Return the table of flip rates corrected by people's labels; nothing without labels."""
     rows = [people.table_row() for people in results.flips[model].people]
     caption = (
         f"Flips with the pairs in them that people labelled. {results.provenance}; {model}; 95%"
@@ -160,7 +162,7 @@ def memory_table(results: WholeStudy, m: int, model: str) -> Table:
 
 
 def _p_value(p: float) -> str:
-    """Return a p-value for a column that has the "p" in its head."""
+    """Return a p-value without "p", for a column with that title."""
     return p_text(p).removeprefix("p ").removeprefix("= ")
 
 
@@ -178,7 +180,7 @@ def _memory_row(test: MemoryTest) -> dict[str, object]:
 
 
 def tests_table(results: WholeStudy) -> Table:
-    """Return one row per test of the two sets, also of those that were not run."""
+    """Return one row per test of the two sets, including those that were not run."""
     rows = [_test_row(results.holdout, name) for name in TESTS] if results.holdout else []
     caption = f"Whether benchmark and holdout could have one source. {results.provenance}."
     return Table("tests", "Four tests of the two sets", rows, caption)
@@ -258,6 +260,5 @@ def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
 
 
 def moment(when: Any) -> str:
-    """Return a stored time in UTC, so that it is the same wherever the report is written."""
-    # The machine that writes the report may be in another zone than its reader.
+    """Return a stored time as text in UTC, whatever the time zone of this machine."""
     return f"{pd.Timestamp(when).tz_convert('UTC'):%Y-%m-%d %H:%M} UTC"

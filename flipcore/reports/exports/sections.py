@@ -1,4 +1,4 @@
-"""Contents of each part of a report, for its template, and the boards that still move there."""
+"""Contents of each part of a report, for its template, and its interactive boards."""
 
 import json
 from collections.abc import Sequence
@@ -41,29 +41,29 @@ from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.store.queries import locks
 from flipcore.text.counts import count_of, with_capital
 
-# Ids of the places of boards.
+# Ids of the elements that hold boards.
 RANKING, SCORES, MARGINS, CHOICES = "ranking", "scores", "margins", "choices"
-Boards = dict[str, Any]  # by the id of its place
+Boards = dict[str, Any]  # id of the element -> board
 
 
 def boards(results: WholeStudy) -> Boards:
-    """Return the boards of the parts that are one for all models: score, ranking and two sets."""
-    boards_by_place: Boards = {}
+    """Return the boards that cover all models: score, ranking and the two sets."""
+    boards_by_id: Boards = {}
     if results.score:
-        boards_by_place[SCORES] = {"data": score_board.board(results.score, LEVEL).data()}
+        boards_by_id[SCORES] = {"data": score_board.board(results.score, LEVEL).data()}
     if results.ranking:
         board = ranking_board.board(results.ranking, ranking.LEVEL)
-        boards_by_place[RANKING] = {"data": board.data()}
+        boards_by_id[RANKING] = {"data": board.data()}
     if report := results.holdout:
         tests = list(report.tests.values())
         board = margins.board(tests, report.view, report.about, report.missing)
-        boards_by_place[MARGINS] = {"data": board.data()}
-    return boards_by_place
+        boards_by_id[MARGINS] = {"data": board.data()}
+    return boards_by_id
 
 
 def choices_board(report: ChoicesReport) -> Boards:
-    """Return the board of every choice. Nobody answers here, so that uncertain options are not
-    offered, and a mark opens nothing."""
+    """Return the board of every choice, without what needs a server. Uncertain options are not
+    offered, because nothing could count them, and marks open nothing."""
     board = every_choice.board(report, report.curve, every_choice.start_of(report.offered)).data()
     for picture in board["rows"][0]["pictures"]:
         picture |= {"offered": [], "idle": "Point at a mark to see its settings."}
@@ -72,7 +72,7 @@ def choices_board(report: ChoicesReport) -> Boards:
 
 @dataclass(frozen=True)
 class ModelFlips:
-    """The flips of one model: a bar a cell, the table, and every claim as a sentence."""
+    """The flips of one model: a bar per cell, tables and claims. `board` is the board's id."""
 
     model: str
     board: str
@@ -86,14 +86,14 @@ class ModelFlips:
 
 
 def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
-    """Return the flips of each model; of none where no answer could flip."""
+    """Return the flips and boards of each model with answers that could flip."""
     shown, boards = [], {}
     for m, model in enumerate(results.models):
         cells = results.flips[model].cells
         if not cells:
             continue
         shown.append(_flips_of_model(results, m, model))
-        arrays = levels.board(
+        data = levels.board(
             coded_answers(results.flips_of(model)),
             title_of,
             closed_gates=results.closed_gates,
@@ -103,7 +103,7 @@ def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
         behind = {}
         for i, cell in enumerate(cells):
             behind[f"{cell.axis}|{cell.extractor}"] = f"outputs-{m}-{i}"
-        boards[f"board-{m}"] = {"data": arrays, "behind": behind}
+        boards[f"board-{m}"] = {"data": data, "behind": behind}
     return shown, boards
 
 
@@ -130,8 +130,8 @@ def _flips_of_model(results: WholeStudy, m: int, model: str) -> ModelFlips:
 
 @dataclass(frozen=True)
 class Detected:
-    """One test of memory: its claims, and the line that still moves. `why_no_line` says what kept
-    the line away; `accuracies` are a drop gap's."""
+    """One test of memory: its claims, and the id of its board in `line`, or "". `why_no_line` says
+    why the board could not be made. `accuracies` are those of a drop gap."""
 
     title: str
     claims: Sequence[Claim]
@@ -143,7 +143,7 @@ class Detected:
 
 @dataclass(frozen=True)
 class ModelMemory:
-    """Claims of a model's detectors, together and of each."""
+    """The tests of memory of one model, with the claim on all of them."""
 
     model: str
     claim: Claim
@@ -154,7 +154,7 @@ class ModelMemory:
 
 
 def memory(results: WholeStudy) -> tuple[list[ModelMemory], Boards]:
-    """Return each model's tests of memory; of none where no items are compared."""
+    """Return the tests and boards of each model that has tests of memory."""
     shown: list[ModelMemory] = []
     lines: Boards = {}
     for m, model in enumerate(results.models):
@@ -186,7 +186,6 @@ def _detected(
         return Detected(title, claims, details, why_no_line=str(error)), {}
     if line is None:
         return Detected(title, claims, details), {}
-    # What all cut-offs together show is said on the page, of a line that somebody moved.
     accuracies = _accuracies(gap) if gap else None
     board = {ident: {"data": line.data()}}
     return Detected(title, claims, details, ident, accuracies=accuracies), board
@@ -202,8 +201,7 @@ def _accuracies(gap: DropGap) -> Drawing:
 
 
 def sentences_of_tests(report: HoldoutReport) -> list[tuple[str, str]]:
-    """Return (sentence, small print) of each of the four tests; one that was not run has the small
-    print alone."""
+    """Return (sentence, small print) of each of the four tests; "" for tests that were not run."""
     sentences = []
     for name in TESTS:
         if name in report.tests:
@@ -216,7 +214,7 @@ def sentences_of_tests(report: HoldoutReport) -> list[tuple[str, str]]:
 
 
 def inflation(selection: Sequence[Condition]) -> tuple[Drawing, str]:
-    """Return the inflation of each model, read in the plainest way, and how it was read."""
+    """Return the inflation of each model, and the extractor and layout of the selection."""
     rows = []
     for condition in selection:
         difference = condition.inflation()
@@ -226,7 +224,7 @@ def inflation(selection: Sequence[Condition]) -> tuple[Drawing, str]:
 
 
 def notes_on_items(results: WholeStudy) -> list[str]:
-    """Return what is said of items that are set aside, and of those that a lock holds."""
+    """Return notes on items that are set aside and on those that a lock holds."""
     notes = []
     if n := locks.n_set_aside(results.store, results.study_id):
         notes.append(
@@ -240,7 +238,7 @@ def notes_on_items(results: WholeStudy) -> list[str]:
 
 @dataclass(frozen=True)
 class LockShown:
-    """A lock: the word that may be said of it, what it fixed, and its manifest."""
+    """A lock: its claim, who stored it, what it fixed, and its manifest."""
 
     title: str
     by_whom: str
@@ -253,7 +251,7 @@ def locks_of(results: WholeStudy) -> list[LockShown]:
     shown, all_locks = [], locks.locks(results.store, results.study_id)
     for lock in all_locks:
         claim, lock_id = claim_of(results.store, lock, all_locks), lock["lock_id"]
-        # The state of the data then is for `verify`, and says nothing to a person.
+        # The stored state of the data serves `verify` and would not help a reader.
         fixed = {key: value for key, value in lock["settings"].items() if key != STATE}
         stored = {name: lock[name] for name in MANIFEST}
         manifest = json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False)

@@ -19,7 +19,7 @@ from flipcore.reports.memory import (
     N_CONTROLS,
     N_IN_SET,
     N_SETS,
-    Tested,
+    SetTester,
     decision,
     record,
     record_rows,
@@ -399,7 +399,7 @@ def write_decisions(measure: bool = True, path: Path = POCKET / "CARD.md") -> No
 
 
 def against_doses(
-    name: str, by_group: Mapping[str, np.ndarray], tested: Tested = set_test, n_sets: int = N_SETS, seed: int = 0
+    name: str, by_group: Mapping[str, np.ndarray], tested: SetTester = set_test, n_sets: int = N_SETS, seed: int = 0
 ) -> dict[str, dict[str, Any]]:
     """What a detector sees at which dose. `by_group` holds the scores of each dose ("0" and "fresh" were never read). By dose: `auc`
     against dose 0, an Estimate, and `power`, the share of `n_sets` sets of `N_IN_SET` items that are called memory against `N_CONTROLS` of

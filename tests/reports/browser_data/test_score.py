@@ -10,7 +10,7 @@ import pytest
 from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.levels import LEVELS
 from flipcore.reports.browser_data.said import sentences_at
-from flipcore.reports.browser_data.score import board, together
+from flipcore.reports.browser_data.score import board, level_of_each
 from flipcore.reports.score import score_report
 from tests.reports.test_score import readouts
 
@@ -18,7 +18,7 @@ from tests.reports.test_score import readouts
 @pytest.fixture(scope="module")
 def report():
     frame = pd.concat([readouts("combined"), readouts("combined", seed=1, extractor="judge")])
-    return score_report(frame, reader="regex", reported=[{"model": "m", "readout": "regex", "value": 0.91}])
+    return score_report(frame, reference="regex", reported=[{"model": "m", "readout": "regex", "value": 0.91}])
 
 
 def pictures_of(lines, kind):
@@ -68,8 +68,8 @@ def test_every_wording_reader_the_own_prompt_and_what_was_published_is_a_dot(rep
 def test_limits_that_hold_together_are_wider(report):
     alone, three = (intervals_of(board(report, 0.95, n).data())["wordings"] for n in (1, 3))
     at = LEVELS.index(0.95)
-    assert three["low"][at] < alone["low"][at] and together(0.95, 1) == pytest.approx(0.95)
-    assert report.models[0].at(together(0.95, 3)).bar.by_wordings.low == three["low"][at]
+    assert three["low"][at] < alone["low"][at] and level_of_each(0.95, 1) == pytest.approx(0.95)
+    assert report.models[0].at(level_of_each(0.95, 3)).bar.by_wordings.low == three["low"][at]
 
 
 def test_the_axis_holds_everything_and_one_wording_draws_no_wider_bar():
