@@ -1,4 +1,4 @@
-"""Datasets, from which items come: a file and a name here, or an entry point `flipscope.datasets`."""
+"""Datasets, the sources of items: a file and a name here, or an entry point `flipscope.datasets`."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,17 +30,20 @@ LOADERS: Registry[Dataset] = Registry(
 
 
 def load(source: ItemSource) -> list[Item]:
-    """The items of a source: those of its categories, `n` of them drawn with its seed."""
+    """Return the items of a source: those of its categories, `n` of them drawn with its seed."""
     return list(load_report(source).items)
 
 
 def load_report(source: ItemSource) -> LoadReport:
-    """The same with what was refused and what is worth knowing; raises BadInput when nothing is left. The latest are remembered,
-    those of files as long as the files are as they were."""
+    """Return the items of a source with refusals and notes. Raises BadInput if no item is left.
+
+    The latest reports are cached as long as their files are unchanged.
+    """
     dataset = _dataset(source)
     path = allowed(source.path) if source.path else dataset.local
-    with suppress(OSError):  # what is wrong with the file is said by whoever reads it
-        files = [path, *path.rglob("*")] if path else []  # a folder's own time tells nothing of what is written into its files
+    with suppress(OSError):  # the loader raises a better error for the file
+        # with all files of a folder, because its own time does not change when they are written
+        files = [path, *path.rglob("*")] if path else []
         states = tuple(sorted((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files))
         return _report(_Source((id(dataset), repr(source), states), dataset, source))
     return loading.report(dataset, source)
@@ -48,6 +51,8 @@ def load_report(source: ItemSource) -> LoadReport:
 
 @dataclass(frozen=True)
 class _Source:
+    """A source that is compared by its key alone, because a source is not hashable."""
+
     key: tuple
     dataset: Dataset = field(compare=False)
     source: ItemSource = field(compare=False)
@@ -59,12 +64,12 @@ def _report(keyed: _Source) -> LoadReport:
 
 
 def rows_of(source: ItemSource, limit: int) -> list[Mapping[str, Any]]:
-    """The first rows of a source by column, to guess a mapping from."""
+    """Return the first rows of a source, at most `limit`, to guess a mapping."""
     return loading.first_rows(_dataset(source), source, limit)
 
 
 def sources_by_role(source: ItemSource) -> list[ItemSource]:
-    """Return a source for each role that a column of a file names: benchmark and control."""
+    """Return a source for each role in a column of roles: benchmark and control."""
     return loading.sources_by_role(_dataset(source), source)
 
 

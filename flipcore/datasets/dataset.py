@@ -1,4 +1,4 @@
-"""Definition of a dataset: where its rows come from, on disk or on the hub, and how a row becomes an item."""
+"""A dataset: the source of its rows, on disk or on the hub, and the function that makes an item of a row."""
 
 import os
 import re
@@ -31,11 +31,11 @@ class Hub:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A loader. `item` makes an item of a row; a generic file has `maker` instead, which is given the column mapping.
+    """A loader. `item` makes an item of a row; generic files have `maker`, which makes that function of a column mapping.
 
-    `kind` is the kind of its items, "any" where the rows decide. `local` is the file of a shipped set. `license` is the
-    identifier under which its items may be passed on; "" where nobody knows, and then they are not. `drawn_alone`: each item was made
-    by a draw of its own, its wording too, so that items of one wording are no family.
+    `kind` is the kind of its items, "any" if the rows decide. `local` is the file of a shipped set. `license` is an identifier;
+    items of an unknown one ("") are not passed on. `drawn_alone` means that each item, with its wording, was drawn
+    independently, so that items with the same wording are no cluster.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Dataset:
     drawn_alone: bool = False
 
     def rows(self, path: str | None = None, **options) -> Iterator[Row]:
-        """The rows of the local copy at `path`, else of the shipped file, else of the hub."""
+        """Return the rows of the local copy at `path`, else of the shipped file, else of the hub."""
         if path or self.local:
             if options:
                 raise BadInput(f"{self.name} takes no options for a local copy, but {', '.join(sorted(options))} came.")
@@ -59,7 +59,7 @@ class Dataset:
         return hub_rows(self.name, self.hub, options)
 
     def items(self, path: str | None = None, **options) -> Iterator[Item]:
-        """Every item in order; raises BadInput, naming the line, at the first row that is none."""
+        """Yield all items in order. Raises BadInput, with the line, at the first bad row."""
         rows = list(self.rows(path, **options))
         make = self.making(rows, {})
         for row in rows:
@@ -69,7 +69,7 @@ class Dataset:
                 raise BadInput(f"{row.place} {error}.") from error
 
     def making(self, rows: Sequence[Row], columns: Mapping[str, Any]) -> Maker:
-        """Return the function that makes an item of a row, under a column mapping where the dataset is generic."""
+        """Return the function that makes an item of a row, for a generic file by the mapping `columns`."""
         if self.maker:
             return self.maker(rows, columns, self.name)
         if columns:
@@ -80,14 +80,14 @@ class Dataset:
 
 
 def dataset_fault(dataset: Dataset) -> str:
-    """Say what is wrong with a dataset beyond its types; "" where nothing is."""
+    """Return what is wrong with a dataset beyond its types; "" for a valid one."""
     if dataset.kind not in (*KINDS, "any"):
         return f"its items are of the kind {dataset.kind!r}; items are {', '.join(KINDS)}, or any."
     return "" if dataset.item or dataset.maker else "it has no way to make an item of a row."
 
 
 def item_of(make: Maker, row: Row) -> Item:
-    """The checked item of a row; raises BadInput with a sentence that goes on from "Line 3"."""
+    """Return the checked item of a row. Raises BadInput with a text that completes "Line 3 …"."""
     if row.problem:
         raise BadInput(row.problem)
     try:
@@ -99,7 +99,7 @@ def item_of(make: Maker, row: Row) -> Item:
 
 
 def hub_rows(name: str, hub: Hub | None, options: Mapping[str, Any]) -> Iterator[Row]:
-    """Rows through the `datasets` package; `options` may set repo, config and split."""
+    """Return the rows of a dataset of the hub; `options` may set repo, config and split."""
     unknown = sorted(set(options) - {"repo", "config", "split"})
     if unknown:
         raise BadInput(f"{name} has no option {unknown[0]!r}; it takes repo, config and split.")
@@ -114,7 +114,7 @@ def hub_rows(name: str, hub: Hub | None, options: Mapping[str, Any]) -> Iterator
 
 
 def _offline(endpoint: str) -> bool:
-    """True where the environment says so, or the hub's address has no number."""
+    """Tell whether the environment forbids the network, or the hub's address cannot be resolved."""
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
         return True
     try:
@@ -128,7 +128,7 @@ def _downloaded(repo: str, config: str | None, split: str):
     import datasets
     from huggingface_hub import constants
 
-    # without a network the package would ask five times over 25 seconds before it looks at what it keeps on disk
+    # without a network, the package would try five times over 25 seconds before it uses its cache on disk
     constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = _offline(constants.ENDPOINT)
     try:
         return datasets.load_dataset(repo, config, split=split)

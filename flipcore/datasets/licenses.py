@@ -1,4 +1,4 @@
-"""Under which licence items may be passed on: that of their dataset, or what the user declares for a file of their own."""
+"""The licence of items: that of their dataset, or the one that a user declares for a file of their own."""
 
 from flipcore.datasets import LOADERS
 
@@ -6,10 +6,10 @@ UNKNOWN = "unknown"
 
 
 def may_be_passed_on(license: str) -> bool:
-    """Tell whether a licence lets others have changed copies of the items: it is known and does not forbid derivatives."""
+    """Tell whether a licence allows changed copies of items to be passed on: it is known and allows derivatives."""
     return bool(license) and "-nd" not in license and license not in ("other", UNKNOWN)
 
 
 def license_of(dataset: str, declared: str = "") -> str:
-    """The licence that a dataset names; `declared` where it names none, which is "" where nobody knows."""
+    """Return the licence of a dataset, or else the `declared` one; "" for an unknown licence."""
     return (LOADERS[dataset].license if dataset in LOADERS else "") or declared

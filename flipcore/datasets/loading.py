@@ -1,4 +1,4 @@
-"""From a study's item source to its items: read, check, filter, draw; what was refused is reported, never hidden."""
+"""Load the items of a study's item source: read, check, filter, draw. Refused rows are reported."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +14,12 @@ from flipcore.datasets.reading.columns import explain, roles_in, understood
 from flipcore.datasets.reading.rows import Row
 from flipcore.text.counts import count_of
 
-ITEM_ID = "item_id"  # in `where`: these very items
+ITEM_ID = "item_id"  # the name in `where` that selects items by their ids
 
 
 @dataclass(frozen=True)
 class LoadReport:
-    """`refusals` are (line, sentence) of the rows that are no items; `notes` are sentences about those that are."""
+    """The items, (line, sentence) of each refused row, and sentences about the items."""
 
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class LoadReport:
 
 
 def report(dataset: Dataset, source: ItemSource) -> LoadReport:
-    """The items of a source; raises BadInput when the source cannot be read or nothing is left of it."""
+    """Load the items of a source. Raises BadInput if it cannot be read or no item is left."""
     rows = list(dataset.rows(source.path, **source.options))
     if not rows:
         raise BadInput(f"{_name_of(source)} has no rows; give a file or a split with at least one.")
@@ -38,7 +38,7 @@ def report(dataset: Dataset, source: ItemSource) -> LoadReport:
     mapping = understood([row.values for row in rows if not row.problem], source.columns) if dataset.maker else {}
     if "key" in mapping:
         _check_ids(items, lines, mapping["key"])
-    selection, notes = _sample(_where(_of_categories(items, source), source), source)
+    selection, notes = _sample(_where(_in_categories(items, source), source), source)
     if dataset.maker:
         notes = [*explain(mapping), *notes]
     if refusals:
@@ -47,17 +47,18 @@ def report(dataset: Dataset, source: ItemSource) -> LoadReport:
 
 
 def _name_of(source: ItemSource) -> str:
-    """A source as the user calls it: its file, else its dataset."""
+    """Return the name of a source for users: its file, else its dataset."""
     return spoken_name(source.path) if source.path else source.dataset
 
 
 def _check_ids(items: Sequence[Item], lines: Mapping[str, int], column: str) -> None:
-    """Two items under one id could not be told apart on any page."""
+    """Raise BadInput if two items have one id, because no page could distinguish them."""
     first: dict[str, Item] = {}
     for item in items:
-        first_item = first.setdefault(item.item_id.rpartition("@")[0], item)
+        id_without_hash = item.item_id.rpartition("@")[0]
+        first_item = first.setdefault(id_without_hash, item)
         if first_item is not item:
-            name = item.item_id.rpartition("@")[0].partition("/")[2]
+            name = id_without_hash.partition("/")[2]
             raise BadInput(
                 f"The id should be in the column {column!r}, but line {lines[first_item.item_id]} and line {lines[item.item_id]} both have "
                 f"{name!r} there. Choose a column whose values differ, or none: then rows are numbered."
@@ -65,7 +66,7 @@ def _check_ids(items: Sequence[Item], lines: Mapping[str, int], column: str) -> 
 
 
 def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], dict[str, int], list[tuple[int, str]]]:
-    """(items, item id -> its line, refusals)."""
+    """Return the items, their lines by item id, and the refusals as (line, sentence)."""
     items: dict[str, Item] = {}
     lines: dict[str, int] = {}
     refusals = []
@@ -81,7 +82,8 @@ def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], dict[str, int], li
     return list(items.values()), lines, refusals
 
 
-def _of_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
+def _in_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
+    """Return the items of the wanted categories, all if none are named. Raises BadInput for an unknown one."""
     names = sorted({item.category for item in items if item.category})
     unknown = [category for category in source.categories if category not in names]
     if unknown:
@@ -90,15 +92,24 @@ def _of_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
 
 
 def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
-    """The items whose meta have one of the wanted values under every name; the name `item_id` asks for the id itself."""
+    """Return the items whose meta have one of the wanted values under each name, or the wanted ids.
+
+    Raises BadInput if no item is left, and for an unknown id.
+    """
     subset = list(items)
     for name, criterion in source.where.items():
-        values = criterion if isinstance(criterion, (list, tuple)) else [criterion]
+        values = dict.fromkeys(map(str, criterion if isinstance(criterion, (list, tuple)) else [criterion]))
         if name == ITEM_ID:
-            subset = _of_ids(subset, [str(value) for value in values], source.dataset)
+            ids = {item.item_id for item in subset}
+            unknown = [item_id for item_id in values if item_id not in ids]
+            if unknown:
+                raise BadInput(
+                    f"{source.dataset} has no item {unknown[0]!r}; its file may have changed since the items were chosen."
+                )
+            subset = [item for item in subset if item.item_id in values]
             continue
         choices = sorted({str(item.meta[name]) for item in items if name in item.meta})
-        subset = [item for item in subset if str(item.meta.get(name)) in map(str, values)]
+        subset = [item for item in subset if str(item.meta.get(name)) in values]
         if not subset:
             raise BadInput(
                 f"No item of {source.dataset} has {name} = {criterion!r}; there is {', '.join(choices[:30]) or 'none'}."
@@ -106,18 +117,8 @@ def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
     return subset
 
 
-def _of_ids(items: Sequence[Item], ids: Sequence[str], dataset: str) -> list[Item]:
-    """The items of these ids; BadInput names one that is not there."""
-    by_id = {item.item_id: item for item in items}
-    unknown = [item_id for item_id in ids if item_id not in by_id]
-    if unknown:
-        raise BadInput(f"{dataset} has no item {unknown[0]!r}; its file may have changed since the items were chosen.")
-    id_set = set(ids)
-    return [item for item in items if item.item_id in id_set]
-
-
 def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:
-    """The fields of the items' own data with 2 to `most` different plain values, to filter by."""
+    """Return {field of meta: its values} of the fields with 2 to `most` plain values, for filters."""
     by_name: dict[str, set] = {}
     for item in items:
         for name, value in item.meta.items():
@@ -131,12 +132,13 @@ def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:
 
 
 def _sample(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:
-    """`n` items in their own order; the draw for a smaller n is part of the draw for a larger one."""
+    """Draw `n` items, in their own order, and return notes; a smaller draw is part of a larger one."""
     if source.n < 0:
         raise BadInput(f"{source.n} items of {source.dataset} were asked for; give a number from 1, or 0 for all.")
-    if source.n == 0 or source.n >= len(items):
-        few = source.n > len(items)
-        return list(items), [f"{source.n:,} items were asked for and there are {len(items):,}."] if few else []
+    if source.n > len(items):
+        return list(items), [f"{source.n:,} items were asked for and there are {len(items):,}."]
+    if source.n in (0, len(items)):
+        return list(items), []
     from flipcore.core.randomness import generator
 
     places = generator(source.seed, "items", source.dataset).permutation(len(items))[: source.n]
@@ -144,29 +146,24 @@ def _sample(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list
 
 
 def _duplicates(items: Sequence[Item]) -> list[str]:
-    """Items that ask the same question are reported and kept: a benchmark is what it is (MMLU-Pro repeats 159 questions)."""
+    """Return a note on items with the same question. They are kept, as published benchmarks have them too."""
     first: dict[Any, Item] = {}
-    repeats: list[tuple[Item, Item]] = []
+    repeats: list[str] = []
     for item in items:
-        asked = (item.kind, item.question.strip(), frozenset(item.options))
-        first_item = first.setdefault(asked, item)
+        first_item = first.setdefault((item.kind, item.question.strip(), frozenset(item.options)), item)
         if first_item is not item:
-            repeats.append((item, first_item))
+            repeats.append(f"{item.item_id.split('@')[0]} = {first_item.item_id.split('@')[0]}")
     if not repeats:
         return []
-    examples = "; ".join(f"{_short(item)} = {_short(first_item)}" for item, first_item in repeats[:5])
+    examples = "; ".join(repeats[:5])
     more = " …" if len(repeats) > 5 else ""
     return [f"{count_of(len(repeats), 'item asks', 'items ask')} the same as another; kept: {examples}{more}."]
 
 
-def _short(item: Item) -> str:
-    return item.item_id.split("@")[0]
-
-
 def sources_by_role(dataset: Dataset, source: ItemSource) -> list[ItemSource]:
-    """Return a source for each role that a column of the file names, or the source as it is.
+    """Return a source for each role in a column of roles, or the source as it is.
 
-    A file of benchmark and control questions would else be asked as benchmark alone.
+    Without this, the controls of such a file would count as benchmark.
     """
     if not dataset.maker:
         return [source]
@@ -183,10 +180,9 @@ def sources_by_role(dataset: Dataset, source: ItemSource) -> list[ItemSource]:
 
 
 def first_rows(dataset: Dataset, source: ItemSource, limit: int) -> list[Mapping[str, Any]]:
-    """The first readable rows by column, for guessing a mapping; raises BadInput when there is none."""
-    rows: list[Mapping[str, Any]] = [
-        row.values for row in islice((row for row in dataset.rows(source.path, **source.options) if not row.problem), limit)
-    ]
+    """Return the first readable rows, at most `limit`, to guess a mapping. Raises BadInput for none."""
+    readable = (row for row in dataset.rows(source.path, **source.options) if not row.problem)
+    rows: list[Mapping[str, Any]] = [row.values for row in islice(readable, limit)]
     if not rows:
         raise BadInput(f"{_name_of(source)} has no readable row; check that the file is complete.")
     return rows

@@ -1,1 +1,1 @@
-"""Published benchmarks and the shipped sets, one a file."""
+"""Published benchmarks and the shipped sets, one per file."""

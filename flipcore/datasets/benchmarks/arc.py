@@ -1,5 +1,6 @@
-"""ARC: grade-school science questions, the Challenge part by default. Clark et al. 2018,
-arXiv:1803.05457 (CC BY-SA 4.0).
+"""ARC: grade-school science questions, the Challenge part by default.
+
+Clark et al. 2018, arXiv:1803.05457 (CC BY-SA 4.0).
 """
 
 from flipcore.core.errors import BadInput
@@ -9,16 +10,12 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
-    """The hub's columns, or the original's with the choices inside the question. Labels are letters
-    or digits.
-    """
+    """Make an item of a row of the hub, or of the original files with choices in the question."""
     values = row.values
     if isinstance(values["question"], dict):
         question, choices = values["question"]["stem"], values["question"]["choices"]
-        options, labels = (
-            [choice["text"] for choice in choices],
-            [str(choice["label"]) for choice in choices],
-        )
+        options = [choice["text"] for choice in choices]
+        labels = [str(choice["label"]) for choice in choices]
     else:
         question, options = values["question"], list(values["choices"]["text"])
         labels = [str(label) for label in values["choices"]["label"]]

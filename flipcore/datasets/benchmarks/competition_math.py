@@ -1,7 +1,7 @@
 """MATH: competition problems with worked solutions. Hendrycks et al. 2021, arXiv:2103.03874 (MIT).
 
-A problem whose boxed answer is a number is a number item. Another one (an expression, an interval,
-a word) is read by the extractor `math`, which compares as mathematics does.
+A problem whose boxed answer is a number is a number item. Other answers (expressions, intervals,
+words) are read by the extractor `math`, which compares mathematically.
 """
 
 import re
@@ -21,15 +21,13 @@ _NOISE = re.compile(
 
 
 def boxed(solution: str) -> str | None:
-    """Content of the last \\boxed{…} (or \\fbox{…}), braces matched; None where there is none."""
+    """Return the content of the last \\boxed{…} or \\fbox{…}; None for none."""
     spans = boxed_spans(solution)
     return solution[slice(*spans[-1])] if spans else None
 
 
 def number(answer: str) -> str | None:
-    """A boxed answer as an exact number: integers, decimals, fractions, degrees and percents; None
-    for anything else.
-    """
+    """Return a boxed answer as an exact number, also of degrees and percents; None for others."""
     bare = _NOISE.sub("", answer).replace(",\\!", ",")
     fraction = _FRACTION.match(bare)
     if fraction:
@@ -39,9 +37,7 @@ def number(answer: str) -> str | None:
 
 
 def item(row: Row) -> Item:
-    """A row with `problem` and `solution`; the target is the number in the last box. Raises
-    BadInput without one.
-    """
+    """Make an item of a row; the right answer is in the last box. Raises BadInput without one."""
     values = row.values
     answer = boxed(values["solution"])
     if answer is None:
@@ -54,18 +50,15 @@ def item(row: Row) -> Item:
         "solution": values["solution"],
         "meta": {"level": str(values.get("level", "")), "answer": answer},
     }
-    kind, target = (
-        ("number", target)
-        if target is not None
-        else ("text", text_target([answer], as_written=True))
-    )
+    kind = "number" if target is not None else "text"
+    target = target if target is not None else text_target([answer], as_written=True)
     return Item.make(
         dataset="math", key=key, kind=kind, question=values["problem"], target=target, **about
     )
 
 
 def read(path: Path) -> Iterator[Row]:
-    """A file of rows, or the original's folder of one JSON file a problem, subject by subject."""
+    """Return the rows of a file, or of the original folders with a JSON file per problem."""
     if not path.is_dir():
         return read_rows(path)
     files = sorted(path.rglob("*.json"))

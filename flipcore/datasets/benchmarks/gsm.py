@@ -1,9 +1,8 @@
-"""Grade-school word problems whose answer is a number: GSM8K with its calculator chains (Cobbe et
-al. 2021, arXiv:2110.14168, MIT), and GSM1k, new problems in its style, to see who had learned GSM8K
-by heart (Zhang et al. 2024, arXiv:2405.00332, MIT).
+"""GSM8K and GSM1k: grade-school word problems whose answer is a number.
 
-GSM1k's answers are bare numbers without a worked chain, so its problems can be renamed and reworded
-but not resampled.
+GSM8K has calculator chains (Cobbe et al. 2021, arXiv:2110.14168, MIT). GSM1k has new problems in
+its style, to find out which models memorized GSM8K (Zhang et al. 2024, arXiv:2405.00332, MIT). Its
+answers have no chain, so its problems can be renamed and paraphrased but not resampled.
 """
 
 from dataclasses import replace
@@ -14,9 +13,8 @@ from flipcore.datasets.dataset import Dataset, Hub
 from flipcore.datasets.reading.rows import Row
 from flipcore.text.answers import canonical_number
 
-# Test items, as row@hash, whose published solution leaves out, adds or misreads something, so that
-# a reader of the text alone
-# reaches another answer. Found by solving, once, every one of the 1,058 problems that
+# Test items, as row@hash, whose published solution omits, adds or misreads something, so that the
+# text alone gives another answer. They were found by solving all 1,058 problems that
 # numeric_resample could then rewrite.
 DISPUTED = frozenset(
     "gsm8k/" + key
@@ -28,7 +26,7 @@ DISPUTED = frozenset(
 
 
 def gsm8k_item(row: Row) -> Item:
-    """A row with `question` and `answer`; the target stands after ####, or BadInput is raised."""
+    """Make an item of a row of GSM8K. Raises BadInput without a number after ####."""
     solution = row.values["answer"]
     target = canonical_number(solution.rpartition("####")[2])
     if "####" not in solution or target is None:
@@ -38,7 +36,7 @@ def gsm8k_item(row: Row) -> Item:
 
 
 def gsm1k_item(row: Row) -> Item:
-    """A row with `question` and `answer`. Raises BadInput where the answer is no number."""
+    """Make an item of a row of GSM1k. Raises BadInput if the answer is no number."""
     target = canonical_number(str(row.values["answer"]))
     if target is None:
         raise BadInput(f"has the answer {str(row.values['answer'])[:40]!r}, which is no number")
@@ -46,12 +44,11 @@ def gsm1k_item(row: Row) -> Item:
 
 
 def _item(dataset: str, row: Row, target: str, published: str, solution: str = "") -> Item:
-    key, question = str(row.line - 1), row.values["question"]
     return Item.make(
         dataset=dataset,
-        key=key,
+        key=str(row.line - 1),
         kind="number",
-        question=question,
+        question=row.values["question"],
         target=target,
         solution=solution,
         published=published,

@@ -1,5 +1,6 @@
-"""HumanEval as texts to be continued, a Python function with its docstring and its body; and as
-functions to be written, which their tests call. Chen et al. 2021, arXiv:2107.03374 (MIT).
+"""HumanEval: Python functions as texts to be continued, and as functions to be written and tested.
+
+Chen et al. 2021, arXiv:2107.03374 (MIT).
 """
 
 from flipcore.core.records import CODE, Item
@@ -8,7 +9,7 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
-    """A row with `task_id`, `prompt` and the canonical solution."""
+    """Make a text of a row: prompt and canonical solution."""
     values = row.values
     return Item.make(
         dataset="humaneval",
@@ -22,9 +23,7 @@ def item(row: Row) -> Item:
 
 
 def function(row: Row) -> Item:
-    """The same row as a function that is asked for; its tests stand in `meta`, which no prompt
-    shows.
-    """
+    """Make a function to be written of a row; its tests are in `meta`, which no prompt shows."""
     values = row.values
     return Item.make(
         dataset="humaneval_code",

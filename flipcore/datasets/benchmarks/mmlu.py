@@ -1,8 +1,7 @@
-"""MMLU: four-option questions of 57 subjects (Hendrycks et al. 2020, arXiv:2009.03300, MIT).
-MMLU-Pro: questions of fourteen subjects with up to ten options (Wang et al. 2024, arXiv:2406.01574,
-Apache-2.0).
+"""MMLU, four-option questions of 57 subjects, and MMLU-Pro, of 14 subjects with up to ten options.
 
-A local copy of MMLU is one CSV file without header (question, A-D, letter) named after its subject,
+Hendrycks et al. 2020, arXiv:2009.03300 (MIT). Wang et al. 2024, arXiv:2406.01574 (Apache-2.0).
+A local copy of MMLU is a CSV file without header (question, A-D, letter), named after its subject,
 or a folder of them.
 """
 
@@ -20,9 +19,7 @@ HEADER = ("question", "A", "B", "C", "D", "answer")
 
 
 def read(path: Path) -> Iterator[Row]:
-    """Rows in the hub's columns, with the subject from the file's name; `line` counts within its
-    file.
-    """
+    """Yield rows of local files with the hub's columns; the subject is in the file's name."""
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     if not files:
         raise BadInput(
@@ -38,14 +35,11 @@ def read(path: Path) -> Iterator[Row]:
 
 
 def mmlu_item(row: Row) -> Item:
-    """A row with four choices; the answer is a letter or a place from 0."""
+    """Make an item of a row of MMLU, whose answer is a letter or a place from 0."""
     values = row.values
-    answer = values["answer"]
-    target = (
-        "ABCD".find(answer.strip())
-        if isinstance(answer, str) and len(answer.strip()) == 1
-        else answer
-    )
+    target = values["answer"]
+    if isinstance(target, str) and len(target.strip()) == 1:
+        target = "ABCD".find(target.strip())
     return Item.make(
         dataset="mmlu",
         key=f"{values['subject']}-{row.line - 1}",
@@ -59,9 +53,7 @@ def mmlu_item(row: Row) -> Item:
 
 
 def pro_item(row: Row) -> Item:
-    """A row with up to ten options and the place of the right one; the validation split has worked
-    answers too.
-    """
+    """Make an item of a row of MMLU-Pro; rows of the validation split have worked answers."""
     values = row.values
     return Item.make(
         dataset="mmlu_pro",

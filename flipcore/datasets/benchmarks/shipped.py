@@ -1,8 +1,7 @@
-"""The sets in the repository: our own items, and the held-out questions of the pocket model's
-families.
+"""The shipped sets: our own items, and questions of the kinds that the pocket model learned.
 
-A line holds key, question and whatever else an item has; what is no field of an item goes into its
-meta. A pocket problem has its chain in `answer`.
+A line holds the fields of an item; other keys go into its meta. The chain of a pocket problem is in
+`answer`.
 """
 
 from functools import partial
@@ -12,21 +11,11 @@ from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset
 from flipcore.datasets.reading.rows import Row
 
-_FIELDS = (
-    "key",
-    "kind",
-    "question",
-    "options",
-    "target",
-    "category",
-    "published",
-    "solution",
-    "source_id",
-)
+_FIELDS = tuple("key kind question options target category published solution source_id".split())
 
 
 def item(row: Row, dataset: str, kind: str) -> Item:
-    """A row of a shipped file; further columns go into the item's meta."""
+    """Make an item of a row of a shipped file; other columns go into the item's meta."""
     values = {"kind": kind} | {field: row.values[field] for field in _FIELDS if field in row.values}
     values["options"] = tuple(values.get("options") or ())
     if kind == "number":

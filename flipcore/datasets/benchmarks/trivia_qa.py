@@ -1,7 +1,7 @@
 """TriviaQA: questions with short answers. Joshi et al. 2017, arXiv:1705.03551 (Apache-2.0).
 
-Every spelling that the set lists is a right answer, read by `text_match`. For the loss test (source
-001) `answer_loss` scores the first of them after the question.
+All spellings in the set are right answers, which `text_match` reads. For the loss test (source
+001), `answer_loss` scores the first spelling after the question.
 """
 
 from flipcore.core.errors import BadInput
@@ -14,13 +14,10 @@ _HIDDEN = "<unk>"
 
 
 def item(row: Row) -> Item:
-    """The hub's columns, or those of the original file (`Data` unwrapped by the reader)."""
+    """Make an item of a row of the hub or of the original file."""
     values = {name.lower(): value for name, value in row.values.items()}
-    answer = (
-        {name.lower(): value for name, value in values["answer"].items()}
-        if isinstance(values["answer"], dict)
-        else {}
-    )
+    answer = values["answer"] if isinstance(values["answer"], dict) else {}
+    answer = {name.lower(): value for name, value in answer.items()}
     aliases = [str(alias) for alias in answer.get("aliases") or []]
     answer_text = str(answer.get("value") or "").strip()
     if not answer_text or answer_text == _HIDDEN:

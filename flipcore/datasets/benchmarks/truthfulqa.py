@@ -1,9 +1,8 @@
-"""TruthfulQA, mc1: one true answer among false ones. Lin et al. 2021, arXiv:2109.07958
-(Apache-2.0).
+"""TruthfulQA, mc1: one true answer among false ones.
 
-The files list the true answer first, so the options are put in the order of a hash of their text:
-position must say nothing. (In alphabetical order the true answer would come first in 32 % of the
-items, against 22 % by chance.)
+Lin et al. 2021, arXiv:2109.07958 (Apache-2.0). The files list the true answer first, so the options
+are sorted by a hash of their text. In alphabetical order, the true answer would come first in 32%
+of the items, against 22% by chance.
 """
 
 from flipcore.core.errors import BadInput
@@ -13,7 +12,7 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
-    """A row of the hub (`mc1_targets`) or of the published CSV."""
+    """Make an item of a row of the hub (`mc1_targets`) or of the published CSV."""
     values = row.values
     if "mc1_targets" in values:  # the hub's columns
         answers, labels = values["mc1_targets"]["choices"], values["mc1_targets"]["labels"]
@@ -21,9 +20,8 @@ def item(row: Row) -> Item:
         question, category, kind = values["question"], "", ""
     else:  # the authors' TruthfulQA.csv
         right = [values["Best Answer"].strip()]
-        answers = right + [
-            part.strip() for part in values["Incorrect Answers"].split(";") if part.strip()
-        ]
+        wrong = map(str.strip, values["Incorrect Answers"].split(";"))
+        answers = right + [answer for answer in wrong if answer]
         question, category, kind = values["Question"], values["Category"], values["Type"]
     if len(right) != 1:
         raise BadInput(f"marks {len(right)} answers as true; mc1 has one")

@@ -1,1 +1,1 @@
-"""Any file, any dataset of the hub, any text, under a column mapping."""
+"""Files, datasets of the hub and texts of any kind."""

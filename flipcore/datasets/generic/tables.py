@@ -1,5 +1,7 @@
-"""Any table with a question in each row, from a file or from the Hugging Face hub (options: repo,
-config, split), under a column mapping that is guessed and can be corrected.
+"""Tables with a question in each row, of a file or of the Hugging Face hub.
+
+The options of the hub are repo, config and split. The mapping of columns is guessed and can be
+corrected.
 """
 
 from flipcore.datasets.dataset import Dataset

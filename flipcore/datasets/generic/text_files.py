@@ -1,7 +1,7 @@
-"""Plain texts cut into passages to be continued: a .txt or .xml file, a folder of them, or a zip.
+"""Split plain texts into passages to be continued: a .txt or .xml file, a folder of them, or a zip.
 
-Passages end at sentence ends and have about `n_words` words; a rest that is shorter than half of
-that is left out. Where several files are given, `file` chooses one by a part of its name.
+Passages end with a sentence and have about `n_words` words; a last one of less than half of that is
+left out. `file` selects files by a part of their name.
 """
 
 import re
@@ -26,6 +26,7 @@ class TextFiles(Dataset):
     """A loader whose options are `n_words` (20 to 2,000) and `file`."""
 
     def rows(self, path: str | None = None, **options) -> Iterator[Row]:
+        """Return the passages of the texts at `path`. Raises BadInput for other options."""
         unknown = sorted(set(options) - {"n_words", "file"})
         if unknown:
             raise BadInput(f"{self.name} has no option {unknown[0]!r}; it takes n_words and file.")
@@ -54,7 +55,7 @@ class TextFiles(Dataset):
 
 
 def item(row: Row) -> Item:
-    """A passage; its key is the file and the line that it begins on."""
+    """Make an item of a passage; its key is the file and the number of the passage."""
     name = f"{row.file.rsplit('.', 1)[0]}-" if row.file else ""
     return Item.make(
         dataset="text",
@@ -66,7 +67,7 @@ def item(row: Row) -> Item:
 
 
 def passages(text: str, n_words: int) -> list[str]:
-    """Consecutive passages of whole sentences, each of at least `n_words` words but the last."""
+    """Split a text into passages of whole sentences, of at least `n_words` words but the last."""
     blocks: list[str] = []
     sentences: list[str] = []
     for sentence in _SENTENCE_END.split(" ".join(text.split())):
@@ -79,7 +80,7 @@ def passages(text: str, n_words: int) -> list[str]:
 
 
 def _texts(path: Path) -> list[tuple[str, str]]:
-    """(file name, text) of every text under `path`."""
+    """Return (file name, text) of each text in a file, a folder or a zip."""
     try:
         if path.is_dir():
             files = sorted(
@@ -100,19 +101,16 @@ def _texts(path: Path) -> list[tuple[str, str]]:
 
 def _zipped(path: Path) -> list[tuple[str, str]]:
     with zipfile.ZipFile(path) as archive:
-        members = [
-            member
-            for member in archive.infolist()
-            if Path(member.filename).suffix.lower() in SUFFIXES
-        ]
-        _small(spoken_name(path), sum(member.file_size for member in members))
+        members = archive.infolist()
+        members = [file for file in members if Path(file.filename).suffix.lower() in SUFFIXES]
+        _check_size(spoken_name(path), sum(member.file_size for member in members))
         return [
             (Path(member.filename).name, _decoded(member.filename, archive.read(member)))
             for member in members
         ]
 
 
-def _small(name: str, n_bytes: int) -> None:
+def _check_size(name: str, n_bytes: int) -> None:
     if n_bytes > MAX_UPLOAD_MB * 1_000_000:
         raise BadInput(
             f"{name} has {n_bytes / 1e6:,.0f} MB of text and the limit is {MAX_UPLOAD_MB} MB; "
@@ -121,12 +119,12 @@ def _small(name: str, n_bytes: int) -> None:
 
 
 def _bytes(path: Path) -> bytes:
-    _small(spoken_name(path), path.stat().st_size)
+    _check_size(spoken_name(path), path.stat().st_size)
     return path.read_bytes()
 
 
 def _decoded(name: str, data: bytes) -> str:
-    """The text as UTF-8, or as Latin-1 where it is none; of XML, what stands between the tags."""
+    """Decode a text in UTF-8, or else in Latin-1, and remove the tags of XML."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

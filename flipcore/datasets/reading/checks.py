@@ -1,4 +1,4 @@
-"""Checks of an item before anything is asked: a sentence for each way in which a row can fail."""
+"""Check items before they are used, with a sentence for each reason to refuse one."""
 
 from datetime import date
 
@@ -9,9 +9,7 @@ MAX_OPTIONS = 26
 
 
 def checked(item: Item) -> Item:
-    """The item itself, or BadInput: no text, options that cannot be told apart, a target that names
-    none.
-    """
+    """Return the item. Raises BadInput for a bad kind, question, date, option or right answer."""
     if item.kind not in KINDS:
         raise BadInput(f"has the kind {item.kind!r}; a kind is one of {', '.join(KINDS)}")
     if not item.question.strip():
@@ -51,8 +49,7 @@ def _check_options(item: Item) -> None:
         if first.setdefault(text.strip(), place) != place:
             raise BadInput(
                 f"has the same text in options {first[text.strip()]} and {place} "
-                f"({text.strip()[:60]!r}), so an "
-                "answer could not be told apart; change one of them"
+                f"({text.strip()[:60]!r}), so an answer could not be told apart; change one of them"
             )
     right = [] if item.target is None else item.target.split("\n")
     if not all(place.isdecimal() and int(place) < n_options for place in right):

@@ -1,10 +1,9 @@
-"""Generic files: which column is the question, which the options, which the right answer, and how
-it is written.
+"""Generic files: find the columns of the question, the options and the right answer.
 
-A mapping names columns: question, options (one list column, or one column for each option), target,
-category, key, solution, published, source_id (the item it was written from); and `target_as`: text,
-letter, index (from 0) or index1 (from 1). It is guessed and can be corrected. `kind` = "text" says
-that rows without options are questions with a short answer, known or not.
+A mapping has the columns of question, options (one with lists, or one per option), target,
+category, key, solution, published and source_id (the item it was written from). `target_as` is the
+form of the right answer: text, letter, index (from 0) or index1 (from 1). `kind` = "text" says that
+rows without options are questions with a short answer. Mappings are guessed and can be corrected.
 """
 
 import ast
@@ -20,7 +19,7 @@ from flipcore.core.records import Item
 from flipcore.datasets.reading.rows import Row
 from flipcore.text.answers import canonical_number, text_target
 
-NAMES = {  # a field -> what a column of it may be called, the likeliest first
+NAMES = {  # by field: names that its column may have, the likeliest first
     field: tuple(names.split())
     for field, names in {
         "question": "question question_text question_stem prompt prompt_text query problem stem "
@@ -39,7 +38,7 @@ NAMES = {  # a field -> what a column of it may be called, the likeliest first
 FIELDS = (*NAMES, "target_as", "kind")
 LONGEST_ANSWER = 300  # characters; a longer right answer is a text, which no short answer equals
 TARGET_FORMS = ("text", "letter", "index", "index1")
-# of a column's name that is none of the above: what it may then be, where its values fit
+# by field: words in other names that its column may have, if its values fit
 _WORDS = {
     "question": {"question", "prompt", "problem", "stem"},
     "target": {"answer", "key", "correct", "gold", "right"},
@@ -52,41 +51,37 @@ _OPTION_COLUMN = re.compile(
 
 
 def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The likeliest mapping for these rows, by the columns' names and by what stands in them;
-    fields for which nothing fits are left out. A column whose values repeat is never the id, and
-    one called "key" that holds options' letters is the right answer.
+    """Return the likeliest mapping for these rows, by names and values of columns.
+
+    Fields without a fitting column are left out. A column whose values repeat is never the id, and
+    one called "key" with letters of options is the right answer.
     """
     columns = list(dict.fromkeys(chain.from_iterable(rows)))
     mapping: dict[str, Any] = {}
     for field, names in NAMES.items():
-        columns_so_far: set[str] = set()
+        used: set[str] = set()
         for mapped in mapping.values():
-            columns_so_far.update([mapped] if isinstance(mapped, str) else mapped)
-        free = [column for column in columns if column not in columns_so_far]
-        fitting: list = []
+            used.update([mapped] if isinstance(mapped, str) else mapped)
+        free = [column for column in columns if column not in used]
+        named: list = []
         for name in names:
-            fitting += [column for column in free if _plain(column) == name]
+            named += [column for column in free if _plain(column) == name]
         if field == "options":
-            fitting = [
-                column for column in fitting if any(options_in(row, column) for row in rows)
-            ] or option_columns(free)
+            fitting = [column for column in named if any(options_in(row, column) for row in rows)]
+            fitting = fitting or option_columns(free)
         else:
-            by_word = [
-                column
-                for column in free
-                if _WORDS.get(field, set()) & set(_plain(column).split("_"))
-                and column not in fitting
-            ]
+            words = _WORDS.get(field, set())
+            by_word = [column for column in free if words & set(_plain(column).split("_"))]
+            candidates = [(column, True) for column in named]
+            candidates += [(column, False) for column in by_word if column not in named]
             fitting = [
-                column for column in fitting if _may_be(field, column, rows, mapping, is_named=True)
-            ] + [
                 column
-                for column in by_word
-                if _may_be(field, column, rows, mapping, is_named=False)
+                for column, is_named in candidates
+                if _may_be(field, column, rows, mapping, is_named=is_named)
             ]
         if fitting:
             mapping[field] = fitting[0]
-    # SQuAD's: every right answer of a question without options
+    # SQuAD lists all right answers of a question without options
     if mapping.get("options") == "answers" and "target" not in mapping:
         mapping["target"] = mapping.pop("options")
     if "options" in mapping and "target" in mapping:
@@ -102,18 +97,16 @@ def _may_be(
     *,
     is_named: bool,
 ) -> bool:
-    """Tell whether what stands in a column allows it to be this field, after its name did: as one
-    of the field's names, or (not `is_named`) by a word in it.
+    """Tell whether the values of a column fit a field.
+
+    Its name is one of the field's names (`is_named`), or has one of its words.
     """
     if field == "key":
         return not _repeats(rows, column)
-    values = [row.get(column) for row in rows if not _missing(row.get(column))]
     if field == "question" and not is_named:
-        return (
-            bool(values)
-            and all(isinstance(value, str) for value in values)
-            and sum(" " in str(value) for value in values) > len(values) / 2
-        )
+        values = [row.get(column) for row in rows if not _missing(row.get(column))]
+        n_sentences = sum(" " in str(value) for value in values)
+        return all(isinstance(value, str) for value in values) and 2 * n_sentences > len(values)
     if field == "target" and (not is_named or _plain(column) == "key"):
         if "options" not in mapping:
             return is_named and _repeats(rows, column)
@@ -130,11 +123,8 @@ def _may_be(
 def _repeats(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
     """Tell whether two different rows have the same value in a column."""
     first: dict[str, Mapping[str, Any]] = {}
-    return any(
-        first.setdefault(str(row[column]), row) != row
-        for row in rows
-        if not _missing(row.get(column))
-    )
+    filled = [row for row in rows if not _missing(row.get(column))]
+    return any(first.setdefault(str(row[column]), row) != row for row in filled)
 
 
 def _plain(column: str) -> str:
@@ -142,8 +132,9 @@ def _plain(column: str) -> str:
 
 
 def option_columns(columns: Sequence[str]) -> list[list[str]]:
-    """[A, B, C, D] or [option_a, …] or [choice1, …]: the longest run of at least two that share a
-    prefix.
+    """Return a list with the columns of options, [A, B, C, D] or [option_a, …]; [] for none.
+
+    They are the longest run of at least two columns with the same prefix.
     """
     families: dict[str, list[str]] = {}
     for column in columns:
@@ -155,9 +146,7 @@ def option_columns(columns: Sequence[str]) -> list[list[str]]:
 
 
 def options_in(row: Mapping[str, Any], column: str | Sequence[str]) -> tuple[str, ...]:
-    """The option texts of a row; a list in a text cell is JSON, Python, or separated by lines, | or
-    ;.
-    """
+    """Return the option texts of a row, of a list or of a text with JSON, Python, lines, | or ;."""
     if not isinstance(column, str):
         return tuple(str(row[name]) for name in column if not _missing(row[name]))
     value = row.get(column)
@@ -191,8 +180,9 @@ def _missing(value: Any) -> bool:
 
 
 def target_form(rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]) -> str:
-    """Form in which the right answer is written: the one that fits the most rows; whole numbers
-    count from 0 before text.
+    """Return the form of the right answer that fits the most rows.
+
+    In a tie, a number counts from 0 rather than being an option's text.
     """
     fits = dict.fromkeys(TARGET_FORMS, 0)
     numbers = 0
@@ -214,24 +204,21 @@ def _place(
     row: Mapping[str, Any],
     mapping: Mapping[str, Any],
 ) -> int | None:
+    """Return the place of the option that a right answer names in this form; None for none."""
     text = str(value).strip()
     if form == "text":
-        places = [place for place, option in enumerate(options) if option.strip() == text]
-        return places[0] if places else None
+        texts = [option.strip() for option in options]
+        return texts.index(text) if text in texts else None
     if form == "letter":
-        labels = _labels(row, mapping["options"], len(options))
-        return (
-            labels.index(text.strip("().").upper()) if text.strip("().").upper() in labels else None
-        )
+        labels, label = _labels(row, mapping["options"], len(options)), text.strip("().").upper()
+        return labels.index(label) if label in labels else None
     number = int(value) if isinstance(value, float) and value.is_integer() else text
     place = int(number) - (form == "index1") if re.fullmatch(r"\d{1,4}", str(number)) else -1
     return place if 0 <= place < len(options) else None
 
 
 def _labels(row: Mapping[str, Any], column: str | Sequence[str], n_options: int) -> list[str]:
-    """The labels that come with the options (ARC's {"text": …, "label": …}), else A, B, C and so
-    on.
-    """
+    """Return the labels beside the options, as {"text": …, "label": …} in ARC, else the letters."""
     value = row.get(column) if isinstance(column, str) else None
     if isinstance(value, Mapping) and "label" in value:
         return [str(label).upper() for label in value["label"]]
@@ -239,23 +226,21 @@ def _labels(row: Mapping[str, Any], column: str | Sequence[str], n_options: int)
 
 
 def explain(mapping: Mapping[str, Any]) -> list[str]:
-    """The mapping as sentences, so that a person can see what was guessed."""
+    """Return the mapping as sentences, so that a user can see what was guessed."""
     sentences = []
+    subjects = {
+        "target": "right answer is",
+        "options": "options are",
+        "key": "id is",
+        "source_id": "item it was written from is",
+    }
     for field in NAMES:
         column = mapping.get(field)
         if column:
-            where = (
-                f"columns {', '.join(column)}"
-                if not isinstance(column, str)
-                else f"column {column!r}"
+            place = (
+                f"column {column!r}" if isinstance(column, str) else f"columns {', '.join(column)}"
             )
-            subject = {
-                "target": "right answer is",
-                "options": "options are",
-                "key": "id is",
-                "source_id": "item it was written from is",
-            }.get(field, f"{field} is")
-            sentences.append(f"The {subject} read from {where}.")
+            sentences.append(f"The {subjects.get(field, f'{field} is')} read from {place}.")
     forms = {
         "text": "as the option's text",
         "letter": "as a letter",
@@ -269,7 +254,7 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
-# columns that may say which items are controls, and what their values mean
+# columns that may say which items are controls, and the words in them
 ROLE_COLUMNS = ("role", "item_role", "set", "split", "group", "subset")
 _ROLE_WORDS = {
     "benchmark": "benchmark members member target original",
@@ -279,16 +264,16 @@ _ROLE_WORDS = {
 
 
 def roles_in(rows: Sequence[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
-    """Return the column that says what each item is, and the role that each of its values means.
+    """Return the column of roles, and the role of each of its values; ("", {}) for none.
 
-    ("", {}) where no column does: train and test are parts of a data set, and no roles.
+    Train and test, for example, are parts of a data set and no roles.
     """
     columns = {_plain(column): column for column in chain.from_iterable(rows)}
     for name in ROLE_COLUMNS:
         if name not in columns:
             continue
         column = columns[name]
-        values = {str(row.get(column)): _role_of(row.get(column)) for row in rows}
+        values = {str(row.get(column)): _role_kind(row.get(column)) for row in rows}
         kinds = set(values.values())
         if "" in kinds or len(kinds) < 2 or "benchmark" not in kinds:
             continue
@@ -300,16 +285,14 @@ def roles_in(rows: Sequence[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
     return "", {}
 
 
-def _role_of(value: Any) -> str:
-    """Benchmark, control or holdout, as a cell says it; "" for anything else."""
+def _role_kind(value: Any) -> str:
+    """Return "benchmark", "control" or "holdout" by the word in a cell; "" for anything else."""
     word = _plain(str(value))
     return next((kind for kind, words in _ROLE_WORDS.items() if word in words.split()), "")
 
 
 def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Callable[[Row], Item]:
-    """Return the function that makes an item of a row, under the mapping `columns` or, where that
-    is empty, the guessed one.
-    """
+    """Return the function that makes an item of a row, by the mapping `columns` or a guess."""
     good_rows = [row.values for row in rows if not row.problem]
     mapping = understood(good_rows, columns)
     role_column, _ = roles_in(good_rows)
@@ -325,11 +308,14 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
         key = values[mapping["key"]] if "key" in mapping else row.line
         options = options_in(values, mapping["options"]) if "options" in mapping else ()
         target, kind = _target(values, options, mapping)
+        question = values[mapping["question"]]
+        if not isinstance(question, str):
+            raise BadInput(f"has {type(question).__name__} instead of text as its question")
         return Item.make(
             dataset=dataset,
             key=str(key),
             kind=kind,
-            question=_question(values[mapping["question"]]),
+            question=question,
             options=options,
             target=target,
             meta=meta,
@@ -339,15 +325,10 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
     return item
 
 
-def _question(value: Any) -> str:
-    if not isinstance(value, str):
-        raise BadInput(f"has {type(value).__name__} instead of text as its question")
-    return value
-
-
 def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The mapping to use: the given one, completed by how the right answer is written; or the
-    guessed one.
+    """Return the mapping `columns`, completed by the form of the right answer, or a guessed one.
+
+    Raises BadInput for unknown fields, forms, kinds or columns, and without a question.
     """
     mapping = {field: column for field, column in columns.items() if column} or guess_columns(rows)
     column_names = set(chain.from_iterable(rows))
@@ -389,9 +370,7 @@ def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) ->
 def _target(
     values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[str, Any]
 ) -> tuple[str | None, str]:
-    """(canonical answer, kind): a place among the options, an exact number, a short answer, or
-    nothing to be right about.
-    """
+    """Return (right answer, kind of item); the answer is a place, a number, a text or None."""
     if "target" not in mapping:
         return None, "choice" if "options" in mapping else mapping.get("kind", "completion")
     value = values[mapping["target"]]
@@ -404,8 +383,7 @@ def _target(
         if place is None:
             raise BadInput(
                 f"has the right answer {str(value)[:60]!r}, which (read as "
-                f"{mapping['target_as']}) is none of "
-                f"its {len(options)} options"
+                f"{mapping['target_as']}) is none of its {len(options)} options"
             )
         return str(place), "choice"
     answers = _answers_in(value)
@@ -422,19 +400,12 @@ def _target(
 
 
 def _answers_in(value: Any) -> list[str]:
-    """Every right answer of a cell: of a list, of SQuAD's {"text": […]}, of a text that is a JSON
-    list of texts; else the one.
-    """
+    """Return the right answers of a cell: a list, SQuAD's {"text": […]}, a JSON list or a text."""
     if isinstance(value, str) and value.strip().startswith("["):
         with contextlib.suppress(ValueError, RecursionError):
-            answer_list = json.loads(value)
-            value = (
-                answer_list
-                if isinstance(answer_list, list)
-                and all(isinstance(answer, str) for answer in answer_list)
-                else value
-            )
-    answer_list = (
-        options_in({"": value}, "") if isinstance(value, (Mapping, list, tuple)) else (str(value),)
-    )
-    return [answer.strip() for answer in answer_list if answer.strip()]
+            parsed = json.loads(value)
+            if isinstance(parsed, list) and all(isinstance(answer, str) for answer in parsed):
+                value = parsed
+    is_list = isinstance(value, (Mapping, list, tuple))
+    answers = options_in({"": value}, "") if is_list else (str(value),)
+    return [answer.strip() for answer in answers if answer.strip()]

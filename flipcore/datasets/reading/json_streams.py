@@ -1,6 +1,4 @@
-"""JSON piece by piece, so that memory does not grow with the file: lines, and the elements of a
-large document's lists.
-"""
+"""Read JSON piece by piece, so that memory does not grow with the file."""
 
 import codecs
 import json
@@ -11,16 +9,14 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import MAX_LINE, Source
 
 _CHUNK = 1 << 20
-# of one line or element: nested lists take some sixty bytes each, however short they are written
+# of one line or element; a nested list takes some sixty bytes, however short it is written
 MAX_VALUES = 3_000_000
 _BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
-    """(line number from 1, value, "") of every line that is not blank, or (number, None, why it is
-    none).
-    """
+    """Yield (number from 1, value, "") of each filled line, or (number, None, problem)."""
     for number, line in _lines(source):
         if line is None:
             yield number, None, f"has more than {MAX_LINE // 1_000_000} MB"
@@ -43,25 +39,23 @@ def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
 
 
 def n_values(text: str | bytes) -> int:
-    """Count the values that JSON can hold at most, by its punctuation."""
+    """Return the most values that a JSON text can hold, by its punctuation."""
     if isinstance(text, bytes):
         return text.count(b",") + text.count(b"[") + text.count(b"{")
     return text.count(",") + text.count("[") + text.count("{")
 
 
 def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
-    """(number, bytes) of each line; None for a line above the bound, which is skipped without being
-    held.
-    """
+    """Yield (number from 1, line), or None for a line above MAX_LINE, which is not held."""
     number, line_start, too_long = 1, b"", False
     with source.open() as stream:
         while chunk := _read(stream, source):
-            pieces = chunk.split(b"\n")
-            for piece in pieces[:-1]:
-                yield number, None if too_long else line_start + piece
+            *line_ends, next_start = chunk.split(b"\n")
+            for line_end in line_ends:
+                yield number, None if too_long else line_start + line_end
                 number, line_start, too_long = number + 1, b"", False
-            too_long = too_long or len(line_start) + len(pieces[-1]) > MAX_LINE
-            line_start = b"" if too_long else line_start + pieces[-1]
+            too_long = too_long or len(line_start) + len(next_start) > MAX_LINE
+            line_start = b"" if too_long else line_start + next_start
     if line_start or too_long:
         yield number, None if too_long else line_start
 
@@ -78,72 +72,67 @@ def _read(stream: BinaryIO, source: Source) -> bytes:
 
 
 class _Text:
-    """The document's text as it is needed; what was passed is let go."""
+    """The text of a document, read as it is needed; text before `position` is dropped."""
 
     def __init__(self, source: Source, stream: BinaryIO, most: int, most_values: int) -> None:
         self.source, self.stream, self.most, self.most_values = source, stream, most, most_values
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        self.text, self.at, self.ended = "", 0, False
+        self.text, self.position, self.ended = "", 0, False
 
     def more(self) -> bool:
-        """Reads on; False at the end. Raises BadInput for wrong bytes and for one value above the
-        bound.
-        """
+        """Read a chunk; False at the end. Raises BadInput for wrong bytes or too large values."""
         if self.ended:
             return False
-        if len(self.text) - self.at > self.most:
+        if len(self.text) - self.position > self.most:
             raise BadInput(
                 f"{self.source.name} holds one value of more than {self.most // 1_000_000} MB; "
                 "it is not read."
             )
-        if (
-            len(self.text) - self.at >= _CHUNK // 2
-            and n_values(self.text[self.at :]) > self.most_values
-        ):
+        is_long = len(self.text) - self.position >= _CHUNK // 2
+        if is_long and n_values(self.text[self.position :]) > self.most_values:
             raise BadInput(
                 f"{self.source.name} holds one value of more than {self.most_values:,} parts; it "
                 "is not read."
             )
-        data = _read_more(self, max(_CHUNK, len(self.text) - self.at))
-        self.text, self.at = self.text[self.at :] + data, 0
+        data = _read_more(self, max(_CHUNK, len(self.text) - self.position))
+        self.text, self.position = self.text[self.position :] + data, 0
         return not self.ended or bool(data)
 
     def peek(self) -> str:
-        """The next character that is no blank; "" at the end."""
+        """Return the next character that is no blank, without passing it; "" at the end."""
         while True:
-            while self.at < len(self.text) and self.text[self.at] in _BLANK:
-                self.at += 1
-            if self.at < len(self.text):
-                return self.text[self.at]
+            while self.position < len(self.text) and self.text[self.position] in _BLANK:
+                self.position += 1
+            if self.position < len(self.text):
+                return self.text[self.position]
             if not self.more():
                 return ""
 
     def value(self) -> Any:
+        """Read the next JSON value. Raises BadInput if the document breaks off."""
         self.peek()
         while True:
             try:
-                value, end = _DECODER.raw_decode(self.text, self.at)
+                value, end = _DECODER.raw_decode(self.text, self.position)
             except RecursionError:
                 raise BadInput(f"{self.source.name} is nested too deeply to be a log.") from None
             except ValueError as error:
                 if self.more():
                     continue
                 raise BadInput(_half_written(self.source, str(error))) from None
-            length = end - self.at
+            length = end - self.position
             if end == len(self.text) and self.more():
-                continue  # a number may go on in the next piece
-            self.at += length
+                continue  # a number may continue in the next chunk
+            self.position += length
             return value
 
     def expect(self, letters: str) -> str:
+        """Read one of these characters. Raises BadInput for another one."""
         letter = self.peek()
         if letter == "" or letter not in letters:
-            raise BadInput(
-                _half_written(
-                    self.source, f"{letter!r} stands where one of {' '.join(letters)} was expected"
-                )
-            )
-        self.at += 1
+            reason = f"{letter!r} stands where one of {' '.join(letters)} was expected"
+            raise BadInput(_half_written(self.source, reason))
+        self.position += 1
         return letter
 
 
@@ -167,7 +156,7 @@ def _half_written(source: Source, reason: str) -> str:
 
 
 class ListKey(str):
-    """The key of a list whose elements come one at a time."""
+    """The key of a list whose elements are yielded one by one."""
 
 
 def json_document(
@@ -178,10 +167,11 @@ def json_document(
     *,
     to_the_end: bool = False,
 ) -> Iterator[tuple[str, Any]]:
-    """(key, value) of a document's top level; the lists named in `lists` come one (key, element) at
-    a time, and so do the elements of a document that is itself a list, with the key "". Their key
-    is a ListKey. Raises BadInput where the document breaks off, for a value of more than `most`
-    characters or `most_values` values, and, `to_the_end`, for what stands behind it.
+    """Yield (key, value) of a document's top level.
+
+    The lists named in `lists` are yielded as one (ListKey, element) at a time, and so is a document
+    that is a list itself, with the key "". Raises BadInput if the document breaks off, for a value
+    of more than `most` characters or `most_values` values, and with `to_the_end` for text behind.
     """
     with source.open() as stream:
         text = _Text(source, stream, most, most_values)
@@ -197,13 +187,13 @@ def _top_level(text: _Text, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]
             yield ListKey(""), element
         return
     if text.peek() == "}":
-        text.at += 1
+        text.position += 1
         return
     while True:
         key = text.value()
         text.expect(":")
         if key in lists and text.peek() == "[":
-            text.at += 1
+            text.position += 1
             for element in _elements(text):
                 yield ListKey(key), element
         else:
@@ -214,7 +204,7 @@ def _top_level(text: _Text, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]
 
 def _elements(text: _Text) -> Iterator[Any]:
     if text.peek() == "]":
-        text.at += 1
+        text.position += 1
         return
     while True:
         yield text.value()
@@ -223,9 +213,7 @@ def _elements(text: _Text) -> Iterator[Any]:
 
 
 def whole(source: Source) -> Any:
-    """The document at once, for the small files beside a log. Raises BadInput for one above the
-    bound or half-written.
-    """
+    """Return a whole document, for small files beside a log. Raises BadInput if large or broken."""
     if source.size > MAX_LINE:
         raise BadInput(
             f"{source.name} has {source.size / 1e6:,.0f} MB, more than such a file can have."

@@ -1,6 +1,4 @@
-"""Files, folders and zips to sources: what a reader may look at, bounded so that no file can fill
-memory or disk.
-"""
+"""Make sources of files, folders and zips, bounded so that no file can fill memory or disk."""
 
 import atexit
 import gzip
@@ -22,29 +20,27 @@ from flipcore.core.folders import admit_unpacked, allowed
 from flipcore.datasets.reading.packed import GZIP, ZSTD, unpacked_zstd
 from flipcore.datasets.reading.sheets import is_workbook
 
-HEAD = 262_144
-MAX_LINE = 64_000_000  # bytes of one line or one element; a record of more is refused
+HEAD = 262_144  # bytes from the beginning of a file by which it is recognised
+MAX_LINE = 64_000_000  # bytes of one line or one element; a larger record is refused
 MAX_UNPACKED = 16_000_000_000
 MAX_MEMBERS = 200_000
 MAX_MEMBER = 1_000_000_000
-_RATIO = 2_000  # unpacked bytes a packed byte, above which a member is taken for a bomb
-_UPLOADS = re.compile(
-    r"logs-[0-9a-f]{12,16}"
-)  # the name of a folder of uploads, which people never gave
+_RATIO = 2_000  # most unpacked bytes per packed byte of a zip's member, against zip bombs
+_UPLOADS = re.compile(r"logs-[0-9a-f]{12,16}")  # the generated name of a folder of uploads
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file. `name` is what people see; `folder` groups what lies beside it."""
+    """One file. `name` is its path for users; files of one log are in one `folder`."""
 
     path: Path
     name: str
-    most: int = MAX_UNPACKED  # bytes that are unpacked
+    most: int = MAX_UNPACKED  # bytes
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, unpacked where the file is packed."""
+        """The first HEAD bytes, unpacked."""
         with self.open() as stream:
             try:
                 return stream.read(HEAD)
@@ -55,7 +51,7 @@ class Source:
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """Names inside of a zip; empty for anything else."""
+        """The names in a zip; empty for any other file."""
         if self.magic[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
             return ()
         try:
@@ -74,6 +70,7 @@ class Source:
 
     @cached_property
     def magic(self) -> bytes:
+        """The first eight bytes, as they are stored."""
         with self.path.open("rb") as stream:
             return stream.read(8)
 
@@ -88,16 +85,11 @@ class Source:
     @property
     def stem(self) -> str:
         """The name without folder and endings."""
-        return (
-            self.name.rpartition("/")[2]
-            .split(".json")[0]
-            .removesuffix(".eval")
-            .removesuffix(".csv")
-            .removesuffix(".parquet")
-        )
+        stem = self.name.rpartition("/")[2].split(".json")[0]
+        return stem.removesuffix(".eval").removesuffix(".csv").removesuffix(".parquet")
 
     def open(self) -> BinaryIO:
-        """The bytes, unpacked where the file is gzip or zstd and never more than the bound."""
+        """Open the file's bytes; gzip and zstd are unpacked, up to `most` bytes."""
         if self.magic[:2] == GZIP:
             return _LimitedReader(gzip.open(self.path), self.name, self.most)  # type: ignore[return-value]
         if self.magic[:4] == ZSTD:
@@ -106,7 +98,7 @@ class Source:
 
 
 class _LimitedReader:
-    """A stream that refuses to unpack more than the bound."""
+    """A stream that raises BadInput if more than `most` bytes are unpacked."""
 
     def __init__(self, stream, name: str, most: int) -> None:
         self._stream, self._name, self._most, self._n_bytes_remaining = stream, name, most, most
@@ -132,10 +124,9 @@ class _LimitedReader:
 
 
 def sources(paths: Sequence[str | Path]) -> list[Source]:
-    """Every file under these paths: files as they are, folders and zips by what is in them.
+    """Return all files under these paths, also those within folders and zips.
 
-    Raises BadInput for a path that is not there and for a zip that is damaged or unpacks to too
-    much.
+    Raises BadInput for a missing path, and for a zip that is damaged or unpacks to too much.
     """
     files: list[Source] = []
     for location in paths:
@@ -154,7 +145,7 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
 
 
 def _files_in(folder: Path) -> list[tuple[Path, Path]]:
-    """(path, its links resolved) of each file in a folder that was allowed, in order."""
+    """Return (path, path without links) of each file in an allowed folder, in order."""
     pairs: list[tuple[Path, Path]] = []
     for inner, _, names in os.walk(folder):
         real_folder = Path(inner).resolve()
@@ -168,16 +159,13 @@ def _files_in(folder: Path) -> list[tuple[Path, Path]]:
 
 
 def _unpacked(source: Source) -> list[Source]:
-    """The files in a zip, or the file itself. A zip that is one log (Inspect) stays whole."""
+    """Return the files in a zip, or the file itself; logs of Inspect and Excel files stay whole."""
     try:
         names = source.members
     except BadInput:
-        return [source]  # its reader says what is wrong with it
-    if (
-        not names
-        or is_workbook(names)
-        or any(name in ("header.json", "_journal/start.json") for name in names)
-    ):
+        return [source]  # its reader will raise the error
+    is_log = any(name in ("header.json", "_journal/start.json") for name in names)
+    if not names or is_workbook(names) or is_log:
         return [source]
     state = source.path.stat()
     key = str(source.path.resolve()), source.name, state.st_mtime_ns, state.st_size
@@ -199,20 +187,16 @@ def _unpacked(source: Source) -> list[Source]:
     return _unpacked_zips[key]
 
 
-_unpacked_zips: dict[
-    tuple[str, str, int, int], list[Source]
-] = {}  # read more than once, unpacked once; gone with the process
+# zips are read more than once, and unpacked once per process
+_unpacked_zips: dict[tuple[str, str, int, int], list[Source]] = {}
 
 
 def _unpacked_into(folder: Path, source: Source) -> Iterator[Source]:
     total = 0
     with zipfile.ZipFile(source.path) as packed:
         for number, info in enumerate(packed.infolist()):
-            if (
-                info.is_dir()
-                or info.filename.rpartition("/")[2].startswith(".")
-                or "__MACOSX" in info.filename
-            ):
+            is_hidden = info.filename.rpartition("/")[2].startswith(".")
+            if info.is_dir() or is_hidden or "__MACOSX" in info.filename:
                 continue
             total += info.file_size
             if total > MAX_UNPACKED:
@@ -226,9 +210,10 @@ def _unpacked_into(folder: Path, source: Source) -> Iterator[Source]:
 
 
 def member_bytes(source: Source, info: zipfile.ZipInfo, most: int = MAX_LINE) -> bytes:
-    """One member of a zip: stored, deflated or zstd, which Python 3.11 does not unpack itself.
+    """Return one member of a zip: stored, deflated or zstd.
 
-    Raises BadInput for a damaged member, another compression, and one that unpacks to too much."""
+    Raises BadInput for a damaged member, another compression, and one that unpacks to too much.
+    """
     where = f"{info.filename} in {source.name}"
     if info.file_size > most or info.file_size > 1_000_000 + _RATIO * max(1, info.compress_size):
         raise BadInput(
@@ -236,19 +221,17 @@ def member_bytes(source: Source, info: zipfile.ZipInfo, most: int = MAX_LINE) ->
             "is not read."
         )
     try:
+        # read by hand, because the zipfile of Python 3.11 cannot unpack zstd
         with source.path.open("rb") as stream:
             stream.seek(info.header_offset)
-            start = stream.read(30)
-            stream.seek(
-                int.from_bytes(start[26:28], "little") + int.from_bytes(start[28:30], "little"), 1
-            )
+            header = stream.read(30)
+            n_name, n_extra = header[26:28], header[28:30]  # lengths of name and extra field
+            stream.seek(int.from_bytes(n_name, "little") + int.from_bytes(n_extra, "little"), 1)
             packed = stream.read(info.compress_size)
         data = _decompressed(packed, info)
     except (OSError, ValueError, zlib.error, EOFError) as error:
-        raise BadInput(
-            f"{where} is damaged "
-            f"({str(error).splitlines()[0] if str(error) else type(error).__name__})."
-        ) from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadInput(f"{where} is damaged ({reason}).") from None
     if len(data) != info.file_size or (info.CRC and zlib.crc32(data) != info.CRC):
         raise BadInput(f"{where} is damaged: it does not unpack to what the zip says of it.")
     return data
@@ -261,7 +244,7 @@ def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
         return packed
     if info.compress_type == zipfile.ZIP_DEFLATED:
         return zlib.decompressobj(-15).decompress(packed, info.file_size + 1)
-    if info.compress_type == 93:
+    if info.compress_type == 93:  # zstd
         import pyarrow
 
         with pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd") as stream:
@@ -270,7 +253,7 @@ def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
 
 
 def lfs_pointer(source: Source) -> str:
-    """The sentence for a file that only points to a large file; empty for a real one."""
+    """Return the message for a file that only points to a large file; "" for a real one."""
     if not source.head.startswith(_LFS):
         return ""
     return (

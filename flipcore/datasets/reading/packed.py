@@ -1,4 +1,4 @@
-"""Packed files: gzip and zstd, told by their name and their content alike."""
+"""Packed files, gzip or zstd, which are recognised by name and content."""
 
 import gzip
 import zlib
@@ -15,18 +15,18 @@ _BEGINNINGS = {".gz": GZIP, ".zst": ZSTD, ".zstd": ZSTD}
 
 
 def without_packing(path: str | Path) -> Path:
-    """Return the name of what a packed file holds: scores.csv of scores.csv.gz."""
+    """Return the path without the suffix of a packed file: scores.csv for scores.csv.gz."""
     path = Path(path)
     return path.with_suffix("") if path.suffix.lower() in _BEGINNINGS else path
 
 
 def suffix_of(path: str | Path) -> str:
-    """Return the suffix of a table, packed or not: .csv of scores.csv.gz."""
+    """Return the suffix of a file without that of packing: .csv for scores.csv.gz."""
     return without_packing(path).suffix.lower()
 
 
 def is_packed(path: Path) -> bool:
-    """Return whether a file is packed by its name and by its content."""
+    """Tell whether a file is packed, by its name and its content."""
     beginning = _BEGINNINGS.get(path.suffix.lower())
     if beginning is None:
         return False
@@ -35,7 +35,7 @@ def is_packed(path: Path) -> bool:
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a file's bytes, unpacked where they are packed."""
+    """Open a file's bytes, unpacked."""
     if not is_packed(path):
         return path.open("rb")
     if _BEGINNINGS[path.suffix.lower()] == GZIP:
@@ -44,7 +44,7 @@ def opened(path: Path) -> IO[bytes]:
 
 
 def unpacked_zstd(path: Path) -> IO[bytes]:
-    """Open the bytes that a zstd file holds."""
+    """Open the unpacked bytes of a zstd file."""
     import io
 
     import pyarrow
@@ -54,17 +54,14 @@ def unpacked_zstd(path: Path) -> IO[bytes]:
 
 @contextmanager
 def unpacking(path: Path) -> Iterator[None]:
-    """Say in a sentence that a packed file is damaged."""
+    """Raise BadInput for a damaged packed file while it is read."""
     try:
         yield
     except (zlib.error, EOFError, OSError) as error:
         if isinstance(error, OSError) and not is_packed(path):
             raise
-        kind = (
-            "zstd"
-            if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile)
-            else "gzip"
-        )
+        is_zstd = isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile)
+        kind = "zstd" if is_zstd else "gzip"
         raise BadInput(
             f"{spoken_name(path)} is a damaged or half-written {kind} file ({error}); fetch it "
             "again."

@@ -1,6 +1,4 @@
-"""Files to rows: JSONL, JSON, CSV and Parquet. A bad row is a row with a problem, so the good ones
-still load.
-"""
+"""Read rows of JSONL, JSON, CSV, Excel and Parquet files. Only bad rows have a problem."""
 
 import csv
 import json
@@ -25,33 +23,27 @@ _WRAPPERS = tuple(
     "rows data Data items examples outputs predictions results samples records responses "
     "testCases test_cases".split()
 )
-_LEAST_ITEMS = 20  # of an object with a value an item: fewer may be settings
-_SHARED_KEYS = 0.8  # of the items of two maps by item
-_FEWEST_ROWS = 5  # of a list inside: fewer are the options of one item
-_DEEPEST = 4  # levels down to a list of rows
+_LEAST_ITEMS = 20  # values of an object with a value per item; fewer may be settings
+_SHARED_KEYS = 0.8  # least share of common items, for two objects with a value per item
+_FEWEST_ROWS = 5  # objects in an inner list; fewer may be the options of one item
+_DEEPEST = 4  # levels of objects around a list of rows
 _INSTANCES = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
-MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
-MAX_VALUES = (
-    500_000  # of a row: nested lists take some sixty bytes each, however short they are written
-)
-_BATCH_BYTES, _LEAST_BATCH, _MOST_BATCH = (
-    200_000_000,
-    8,
-    1_000,
-)  # of Parquet, unpacked, and its rows
-# that a column of Parquet may unpack to, if it is packed more densely than the ratio below
-_COLUMN_BYTES = 2_000_000_000
-_FREE_BYTES, _RATIO = (
-    100_000_000,
-    100,
-)  # of a part of Parquet: bytes it may unpack to, and times those of the file besides
+MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held in memory
+MAX_VALUES = 500_000  # of a row; a nested list takes some sixty bytes, however short it is written
+_BATCH_BYTES = 200_000_000  # of a batch of Parquet rows, unpacked
+_LEAST_BATCH, _MOST_BATCH = 8, 1_000  # rows of a batch
+_COLUMN_BYTES = 2_000_000_000  # that a column of Parquet may unpack to, whatever its packed size
+_FREE_BYTES = 100_000_000  # that a part of a Parquet file may unpack to, whatever its packed size
+_RATIO = 100  # most unpacked bytes per packed byte, above these bounds
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row by column. `line` counts from 1 (rows, in Parquet and in a JSON array); `problem`
-    ends "Line 3 …".
+    """One row: its values by column, or a problem that completes the sentence "Line 3 …".
+
+    `line` counts from 1, rows instead of lines in Parquet and in a JSON array. `file` is the name
+    of the file if one source has several.
     """
 
     line: int
@@ -61,21 +53,19 @@ class Row:
 
     @property
     def place(self) -> str:
-        """Place where it stands, for the beginning of a sentence; `file` is set where one source is
-        several files.
-        """
+        """The place of the row, as the beginning of a sentence."""
         return f"Line {self.line} of {self.file}" if self.file else f"Line {self.line}"
 
 
 def read_rows(
     path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX_UPLOAD_MB, sheet: str = ""
 ) -> Iterator[Row]:
-    """The rows of a file, read a line at a time. `header` names the columns of a CSV file that has
-    no header line, `sheet` the sheet of an Excel file that is read, "" for its first.
+    """Return the rows of a file, which are read one by one.
 
-    Raises BadInput when the file as a whole cannot be read: absent, larger than `most_mb` megabytes
-    (of a packed file, unpacked), of an unknown kind, half-written; some of it is known only on the
-    way. A row above MAX_ROW is refused by itself.
+    `header` names the columns of a CSV file without a header line, `sheet` the sheet of an Excel
+    file ("" for the first). Raises BadInput, at once or while rows are read, for a file that is
+    missing, of an unknown kind, damaged, or larger than `most_mb` megabytes unpacked. A row above
+    MAX_ROW has a problem.
     """
     path = allowed(path)
     suffix = suffix_of(path)
@@ -134,11 +124,10 @@ def _check_beginning(path: Path) -> None:
 
 
 def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
-    """(its number from 1, a line with its end); None for a line above MAX_ROW, which is skipped
-    without being held. Bytes that are not UTF-8 become surrogates, which mark the rows that hold
-    them.
+    """Yield (number from 1, line with its end), or None for a line above MAX_ROW.
 
-    Raises BadInput for a damaged gzip file, and for one that unpacks to more than a file may have.
+    Bytes that are not UTF-8 become surrogates, by which their rows are recognised. Raises BadInput
+    for a damaged packed file, and for one that unpacks to more than `most_mb`.
     """
     most, n_bytes = most_mb * 1_000_000, 0
     with opened(path) as stream, unpacking(path):
@@ -151,29 +140,18 @@ def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
                 raise BadInput(
                     f"{spoken_name(path)} unpacks to more than {most_mb:,} MB; unpack and split it."
                 )
-            yield (
-                number,
-                None
-                if is_long
-                else line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape"),
-            )
+            encoding = "utf-8-sig" if number == 1 else "utf-8"
+            yield number, None if is_long else line.decode(encoding, "surrogateescape")
 
 
 _TOO_LONG = f"has more than {MAX_ROW // 1_000_000} MB; give each row a line of its own"
-
-
 _NOT_UTF8 = "holds bytes that are not UTF-8; save the file as UTF-8"
 
 
 def _without_surrogates(row: Row) -> Row:
-    """Text with surrogates cannot be stored or shown, whether it came from wrong bytes or from a
-    JSON escape.
-    """
-    if row.problem:
-        return row
-    if _can_be_stored(json.dumps(row.values, ensure_ascii=False, default=str)):
-        return row
-    return replace(row, problem=_NOT_UTF8)
+    """Return the row, with a problem if it has surrogates from wrong bytes or JSON escapes."""
+    text = "" if row.problem else json.dumps(row.values, ensure_ascii=False, default=str)
+    return row if _can_be_stored(text) else replace(row, problem=_NOT_UTF8)
 
 
 def _can_be_stored(text: str) -> bool:
@@ -185,7 +163,7 @@ def _can_be_stored(text: str) -> bool:
 
 
 def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
-    """JSON lines, or a JSON document with a list of rows: both occur under both suffixes."""
+    """Yield the rows of JSON lines or of one JSON document; each occurs under both suffixes."""
     lines = (
         (number, line) for number, line in _lines(path, most_mb) if line is None or line.strip()
     )
@@ -200,21 +178,16 @@ def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
             yield Row(number, problem=_TOO_LONG)
             continue
         row = _json_line(number, line.removesuffix("\n"))
-        yield _without_surrogates(row) if _may_hold_surrogates(line) else row
-
-
-def _may_hold_surrogates(line: str) -> bool:
-    """Tell whether a line of JSON has wrong bytes or escapes of half a character; few lines do, and
-    a look at each value is dear.
-    """
-    return "\\ud" in line or "\\uD" in line or not _can_be_stored(line)
+        # to check all values takes long, and few lines have wrong bytes or escapes of surrogates
+        may_hold_surrogates = "\\ud" in line or "\\uD" in line or not _can_be_stored(line)
+        yield _without_surrogates(row) if may_hold_surrogates else row
 
 
 def _document(path: Path) -> Iterator[Row]:
-    """The rows of a document, one at a time: a list, an object that wraps one, an object of rows by
-    id or of columns, or a single object.
+    """Yield the rows of a document: a list, an object around one, an object of rows or of columns.
 
-    Raises BadInput for anything else, and for one value above MAX_ROW.
+    Any other object is a single row. Raises BadInput for anything else, and for one value above
+    MAX_ROW.
     """
     number, values, wrapper = 0, {}, None
     with unpacking(path):
@@ -241,13 +214,14 @@ def _document(path: Path) -> Iterator[Row]:
             or [values]
         )
         yield from (_row(number, row) for number, row in enumerate(rows, start=1))
-    for value in values.get(wrapper) or () if wrapper else ():  # what stood before the first object
+    # elements of the list before its first object
+    for value in values.get(wrapper) or () if wrapper else ():
         number += 1
         yield _row(number, value)
 
 
 def _for_all(values: dict[str, Any]) -> dict[str, Any]:
-    """Facts that a document says of each of its rows."""
+    """Return the values of a document that belong to each of its rows: the model."""
     return {
         key: values[key]
         for key in ("model", "model_name", "model_id")
@@ -256,20 +230,16 @@ def _for_all(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _below_header(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of an object of a header and of lists below it, as MLflow and Weights & Biases write
-    tables.
-    """
+    """Return the rows of {"columns": …, "data": …}, as MLflow and Weights & Biases write it."""
     header, rows = values.get("columns"), values.get("data")
-    if not isinstance(header, list) or not isinstance(rows, list) or not rows:
+    if not isinstance(header, list) or not isinstance(rows, list):
         return []
     is_table = all(isinstance(cells, list) and len(cells) == len(header) for cells in rows)
     return [dict(zip(map(str, header), cells, strict=True)) for cells in rows] if is_table else []
 
 
 def _by_outcome(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row an instance of a report of SWE-bench, which lists the ids of those that were resolved
-    and of the others.
-    """
+    """Return a row per instance of a report of SWE-bench, which lists ids by outcome."""
     ids_by_outcome = {key: values[key] for key in _INSTANCES if isinstance(values.get(key), list)}
     if "resolved_ids" not in ids_by_outcome or len(ids_by_outcome) < 2:
         return []
@@ -279,28 +249,23 @@ def _by_outcome(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of an object of columns, as lists or by the row's number, which pandas writes by
-    default; none where it holds anything else.
-    """
+    """Return the rows of an object of columns, as lists or by row number, the default of pandas."""
     columns = {
         name: dict(enumerate(column)) if isinstance(column, list) else column
         for name, column in values.items()
     }
     if len(columns) < 2 or not all(isinstance(column, dict) for column in columns.values()):
         return []
-    first = next(iter(columns.values()))
-    is_table = all(str(key).isdecimal() for key in first) and all(
-        column.keys() == first.keys() for column in columns.values()
-    )
-    return (
-        [{name: column[key] for name, column in columns.items()} for key in first]
-        if is_table and len(first) > 1
-        else []
-    )
+    numbers = next(iter(columns.values())).keys()
+    if len(numbers) < 2 or not all(str(number).isdecimal() for number in numbers):
+        return []
+    if any(column.keys() != numbers for column in columns.values()):
+        return []
+    return [{name: column[number] for name, column in columns.items()} for number in numbers]
 
 
 def _by_lists(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of an object of lists as long as each other, beside their means."""
+    """Return the rows of an object of lists of equal length, which may hold other values too."""
     lists = {
         name: column
         for name, column in values.items()
@@ -315,9 +280,7 @@ def _by_lists(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of an object of lists of rows, a list a task or, of one row each, an item; or of
-    objects that hold a value an item, all of the same items. None where it holds neither.
-    """
+    """Return the rows of {task or id: list of rows}, or of {column: {id: value}}."""
     inner = {name: value for name, value in values.items() if isinstance(value, dict) and value}
     of_rows = [value for value in inner.values() if all(map(_are_rows, value.values()))]
     if len(of_rows) == 1:
@@ -332,26 +295,24 @@ def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
         if not any(isinstance(cell, dict) for cell in entries.values())
     }
     largest = max(maps.values(), key=len, default={})
-    columns = {name: entries for name, entries in maps.items() if _share_keys(entries, largest)}
-    # settings of the run may stand beside the maps, but no second table
-    if len(largest) < _LEAST_ITEMS or any(
-        len(inner[name]) >= _LEAST_ITEMS for name in inner.keys() - columns.keys()
-    ):
+    columns: dict[str, dict] = {}
+    for name, entries in maps.items():
+        n_shared, n_most = len(entries.keys() & largest.keys()), max(len(entries), len(largest))
+        if n_shared >= _SHARED_KEYS * n_most:
+            columns[name] = entries
+    # settings of the run may stand beside the columns, but no second table
+    has_other = any(len(inner[name]) >= _LEAST_ITEMS for name in inner.keys() - columns.keys())
+    if len(largest) < _LEAST_ITEMS or has_other:
         return []
-    keys = dict.fromkeys(chain.from_iterable(columns.values()))
-    rows = [{name: entries.get(key) for name, entries in columns.items()} for key in keys]
-    return [_for_all(values) | {"id": key} | row for key, row in zip(keys, rows, strict=True)]
-
-
-def _share_keys(entries: dict, largest: dict) -> bool:
-    """Tell whether two maps are about the same items, but for a few."""
-    return len(entries.keys() & largest.keys()) >= _SHARED_KEYS * max(len(entries), len(largest))
+    rows = []
+    for key in dict.fromkeys(chain.from_iterable(columns.values())):
+        cells = {name: entries.get(key) for name, entries in columns.items()}
+        rows.append(_for_all(values) | {"id": key} | cells)
+    return rows
 
 
 def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """The longest list of objects in an object, or inside of its objects: the test cases of
-    DeepEval.
-    """
+    """Return the longest list of objects within an object, such as the test cases of DeepEval."""
     longest: list[dict[str, Any]] = []
     waiting = [(values, 0)]
     while waiting:
@@ -370,9 +331,7 @@ def _are_rows(value: Any) -> bool:
 
 
 def _by_id(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of an object whose values, or those of the one object in it, are rows that share
-    columns; their keys are the column `id` where they have none.
-    """
+    """Return the rows of {id: row}, or of the only object inside, if they share columns."""
     inner = [value for value in values.values() if isinstance(value, dict)]
     rows = values if len(inner) == len(values) else inner[0] if len(inner) == 1 else {}
     if len(rows) < 2 or not all(isinstance(row, dict) for row in rows.values()):
@@ -395,20 +354,23 @@ def _json_line(number: int, line: str) -> Row:
 
 
 def _row(number: int, values: Any, for_all: Mapping[str, Any] = MappingProxyType({})) -> Row:
+    """Return the row of an object, or of its key `row`, with the values of all rows."""
     if not isinstance(values, dict):
-        return Row(
-            number, problem=f"is {type(values).__name__} instead of an object with named columns"
-        )
+        problem = f"is {type(values).__name__} instead of an object with named columns"
+        return Row(number, problem=problem)
     inner = values.get("row")
     return Row(number, {**for_all, **(inner if isinstance(inner, dict) else values)})
 
 
-_DELIMITERS, MOST_TITLES = ",;\t", 5  # lines above the header
+_DELIMITERS = ",;\t"
+MOST_TITLES = 5  # lines above the header
 
 
 class _CsvLines:
-    """The lines of a table for the reader, which is told where those of one row (a cell may hold
-    line ends) are too many; None stands for a line that was too long itself.
+    """The lines of a table for `csv.reader`.
+
+    Raises csv.Error if the lines of one row (a cell may contain line ends) are too long together,
+    or for None, a line that is too long itself. `n_chars` counts the current row.
     """
 
     def __init__(self, parts: Iterator[str | None]) -> None:
@@ -419,9 +381,7 @@ class _CsvLines:
         return next(self._parts, "") or ""
 
     def first_of_table(self) -> str:
-        """The first line with columns: titles above it stand in one cell; the very first where no
-        line near it has any.
-        """
+        """Return the header: the first line with several cells below titles, or the first line."""
         titles: list[str] = []
         while len(titles) < MOST_TITLES:
             line = self.first()
@@ -446,7 +406,7 @@ class _CsvLines:
 
 
 def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
-    """Comma, semicolon or tab separated, decided by the first line."""
+    """Yield the rows of a file with commas, semicolons or tabs; the header decides which."""
     csv.field_size_limit(MAX_ROW)
     parts = _CsvLines(_csv_parts(path, most_mb))
     first = parts.first() if header else parts.first_of_table()
@@ -478,16 +438,14 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
 
 
 def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; where several have none, as a spreadsheet saves it, they are
-    numbered.
-    """
-    n_empty = sum(not cell.strip() for cell in cells)
-    if n_empty < 2:
+    """Return the names of columns; several without a name, as in spreadsheets, get numbers."""
+    if sum(not cell.strip() for cell in cells) < 2:
         return tuple(cells)
     return tuple(cell if cell.strip() else f"Unnamed: {i}" for i, cell in enumerate(cells))
 
 
 def _csv_parts(path: Path, most_mb: int) -> Iterator[str | None]:
+    """Yield lines, also of files whose lines end with a carriage return; None for one too long."""
     for _, line in _lines(path, most_mb):
         if line is None or "\r" not in line.removesuffix("\r\n"):
             yield line
@@ -496,7 +454,7 @@ def _csv_parts(path: Path, most_mb: int) -> Iterator[str | None]:
 
 
 def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
-    """The rows of a sheet of an Excel file, below its first filled line."""
+    """Yield the rows of a sheet of an Excel file, below its header."""
     columns: tuple[str, ...] = ()
     for number, cells in sheet_rows(path, most_mb * 1_000_000, sheet):
         if not columns and _is_title(cells):
@@ -515,10 +473,8 @@ def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
 
 
 def _is_title(cells: Sequence[Any]) -> bool:
-    """Tell whether a line above the header is none itself, as a spreadsheet saves it: at most one
-    of several cells is filled.
-    """
-    # two cells may be an index without a name and its column
+    """Tell whether a line above the header is a title: at most one of its cells is filled."""
+    # a header of two cells may be an index without a name and one column
     return len(cells) > 2 and sum(cell not in (None, "") for cell in cells) <= 1
 
 
@@ -536,9 +492,10 @@ def _parquet(path: Path, most_mb: int) -> Iterator[Row]:
 
 
 def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file. One text repeated a million times is stored once, so that what is
-    unpacked at a time is bounded by the size of a part of the file, of which no value is larger,
-    and in all by `most` bytes. Raises BadInput where it cannot be read.
+    """Yield the rows of a Parquet file; `name` is its name in messages.
+
+    A small file may repeat one text a million times. Each part and batch is therefore bounded, and
+    all values together by `most` bytes. Raises BadInput above a bound and for a damaged file.
     """
     import pyarrow
     import pyarrow.parquet
@@ -551,9 +508,8 @@ def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[di
             group = file.metadata.row_group(part)
             n_packed = sum(group.column(i).total_compressed_size for i in range(group.num_columns))
             size = max(1, group.total_byte_size)
-            if (
-                size > _FREE_BYTES + _RATIO * n_packed
-            ):  # one value may be all of it, and is held several times while it is read
+            # one value may be the whole part, and is copied several times while it is read
+            if size > _FREE_BYTES + _RATIO * n_packed:
                 raise BadInput(
                     f"{name} would unpack from {n_packed:,} to {size:,} bytes; it is not read."
                 )
@@ -564,7 +520,9 @@ def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[di
                         f"{name} holds rows of {batch.nbytes / n_rows / 1e6:,.0f} MB; it is not "
                         "read."
                     )
-                n_bytes += sum(_plain(column).nbytes for column in batch.columns)
+                for column in batch.columns:
+                    is_coded = hasattr(column, "dictionary_decode")
+                    n_bytes += (column.dictionary_decode() if is_coded else column).nbytes
                 if n_bytes > most:
                     raise BadInput(f"{name} unpacks to more than {most / 1e6:,.0f} MB; split it.")
                 yield from batch.to_pylist()
@@ -575,9 +533,7 @@ def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[di
 
 
 def _check_text_columns(path: Path, name: str, file: Any) -> None:
-    """Raise BadInput for a column whose texts unpack to far more than they take in the file: one
-    text, stored once, a million times.
-    """
+    """Raise BadInput for a column whose texts unpack to far more than they take in the file."""
     import pyarrow.compute as compute
     import pyarrow.parquet
 
@@ -594,11 +550,10 @@ def _check_text_columns(path: Path, name: str, file: Any) -> None:
             if chunk.path_in_schema in packed:
                 packed[chunk.path_in_schema] += chunk.total_compressed_size
                 unpacked[chunk.path_in_schema] += chunk.total_uncompressed_size
-    # No value is longer than all that its column holds.
-    suspects = [
-        column for column in texts if unpacked[column] * file.metadata.num_rows > _COLUMN_BYTES
-    ]
-    for column in suspects:
+    for column in texts:
+        # no value is longer than the unpacked column, so only large products are examined
+        if unpacked[column] * file.metadata.num_rows <= _COLUMN_BYTES:
+            continue
         most, size = max(_COLUMN_BYTES, _RATIO * packed[column]), 0
         coded = pyarrow.parquet.ParquetFile(path, read_dictionary=[column])
         for batch in coded.iter_batches(65_536, columns=[column]):
@@ -608,12 +563,6 @@ def _check_text_columns(path: Path, name: str, file: Any) -> None:
         if size > most:
             raise BadInput(
                 f"{name} would unpack its column {column!r} from {packed[column]:,} to {size:,} "
-                f"bytes, and at most {most:,} "
-                "are read of one that is packed so densely. Write fewer rows, or leave the "
-                "column out."
+                f"bytes, and at most {most:,} are read of one that is packed so densely. Write "
+                "fewer rows, or leave the column out."
             )
-
-
-def _plain(column: Any) -> Any:
-    """The values of a column, each as often as it stands there."""
-    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column

@@ -1,4 +1,4 @@
-"""Excel files: one sheet as rows, by openpyxl (an extra, requirements-excel.txt)."""
+"""Read a sheet of an Excel file, with openpyxl (an extra, requirements-excel.txt)."""
 
 import zipfile
 from collections.abc import Iterator
@@ -9,18 +9,17 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import spoken_name
 
-# Unpacked bytes per packed byte, and bytes that any sheet may have.
+# A sheet may unpack to _FREE_BYTES, and to _RATIO bytes per packed byte besides.
 _RATIO, _FREE_BYTES = 200, 100_000_000
-_LAST_LINE = 1_048_576  # of Excel itself
-_MOST_CELLS = 50_000_000  # with the empty ones before a line's last
+_LAST_LINE = 1_048_576  # the limit of Excel itself
+_MOST_CELLS = 50_000_000  # with empty cells before a line's last one
 
 
 def sheet_rows(path: Path, most: int, sheet: str = "") -> Iterator[tuple[int, list[Any]]]:
-    """Return (its number from 1, cells) of each line that holds anything of a sheet: the first one
-    without a name.
+    """Yield (number from 1, cells) of each filled line of a sheet; "" is the first sheet.
 
-    Raises BadInput without openpyxl, for a damaged file, for one that unpacks to too much, and for
-    a sheet that is not there.
+    Raises BadInput without openpyxl, for a damaged file, for one that unpacks to more than `most`
+    bytes, and for a missing sheet.
     """
     n_cells = n_characters = 0
     with _workbook(path, most) as book:
@@ -32,7 +31,7 @@ def sheet_rows(path: Path, most: int, sheet: str = "") -> Iterator[tuple[int, li
                 f"{spoken_name(path)} has no sheet {sheet[:60]!r}; it has {', '.join(titles[:12])}."
             )
         cells_of_sheet = book.worksheets[titles.index(sheet) if sheet else 0]
-        # A file may say that it has a thousand times as many cells as it holds.
+        # a file may claim a thousand times as many cells as it has
         cells_of_sheet.reset_dimensions()
         for number, cells in enumerate(cells_of_sheet.iter_rows(values_only=True), start=1):
             n_cells += len(cells)
@@ -40,15 +39,15 @@ def sheet_rows(path: Path, most: int, sheet: str = "") -> Iterator[tuple[int, li
                 raise BadInput(
                     f"{spoken_name(path)} has cells too far apart; save its sheet as CSV."
                 )
-            plain = [_plain(cell) for cell in cells]
-            while plain and plain[-1] is None:
-                plain.pop()
-            # A text stands once in the file, in however many cells.
-            n_characters += sum(len(cell) for cell in plain if isinstance(cell, str))
+            values = [_plain(cell) for cell in cells]
+            while values and values[-1] is None:
+                values.pop()
+            # the file holds a text once, but any number of cells may have it
+            n_characters += sum(len(value) for value in values if isinstance(value, str))
             if n_characters > most:
                 raise BadInput(_too_large(path, n_characters))
-            if plain:
-                yield number, plain
+            if values:
+                yield number, values
 
 
 def sheet_names(path: Path, most: int) -> tuple[str, ...]:
@@ -58,13 +57,13 @@ def sheet_names(path: Path, most: int) -> tuple[str, ...]:
 
 
 def is_workbook(names: tuple[str, ...]) -> bool:
-    """Return whether the members of a zip are those of an Excel file."""
+    """Tell whether the members of a zip are those of an Excel file."""
     return "[Content_Types].xml" in names and "xl/workbook.xml" in names
 
 
 @contextmanager
 def _workbook(path: Path, most: int) -> Iterator[Any]:
-    """Open a workbook; what goes wrong while it is read is a sentence, too."""
+    """Open a workbook. Raises BadInput for any error while it is read."""
     name = spoken_name(path)
     try:
         import openpyxl
@@ -78,7 +77,7 @@ def _workbook(path: Path, most: int) -> Iterator[Any]:
             size = sum(info.file_size for info in packed.infolist())
         if size > most or size > _FREE_BYTES + _RATIO * path.stat().st_size:
             raise BadInput(_too_large(path, size))
-        # openpyxl does not close a file of its own that it cannot read.
+        # opened here, because openpyxl does not close a file that it cannot read
         with (
             path.open("rb") as stream,
             closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book,
@@ -86,7 +85,7 @@ def _workbook(path: Path, most: int) -> Iterator[Any]:
             yield book
     except BadInput:
         raise
-    # Cells are parsed one by one, and a damaged one may raise anything.
+    # a damaged cell may raise any error
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         reason = reason.replace(str(path), name)[:200]
@@ -100,7 +99,7 @@ def _too_large(path: Path, size: int) -> str:
 
 
 def _plain(cell: Any) -> Any:
-    """A cell as JSON would hold it: dates are texts."""
+    """Return a cell as JSON could hold it, a date as text."""
     if cell is None or isinstance(cell, (str, bool, int, float)):
         return cell if cell != "" else None
     return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)

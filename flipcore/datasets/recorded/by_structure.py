@@ -1,8 +1,8 @@
-"""A reading of a table by its structure as a `Recording`, the words by which its rows become records.
+"""Make a `Recording`, by which rows become records, of the reading of a table.
 
-The reading decides what each column is. Here its columns are put into the words of a recording:
-which text is what the model was sent and which the question alone, whether options are shown in
-the prompt, and which cells are outputs and which only what was read of one.
+The reading decides the role of each column. This module decides the rest: which text is the whole
+prompt and which the question alone, whether the prompt shows the options, and which cells are
+outputs and which are readouts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,12 +39,12 @@ from flipcore.datasets.tables.own_columns import OF_MODEL, bare_path
 from flipcore.datasets.tables.reading import TableReading, read_table
 from flipcore.datasets.tables.stems import names, words_of
 
-LONGEST_PATH = 300  # characters; what is longer is the figure itself
-FEWEST_WORDS = 3  # of an answer that is said
+LONGEST_PATH = 300  # characters of a figure's path; a longer text is the figure itself
+FEWEST_WORDS = 3  # of an output; a shorter text is a bare answer
 MOST_OF_NAME = 60  # characters of a task's name
-# Ids of tables that were imported before there was a reading: their items keep the key.
+# Earlier versions took these columns as ids. Items keep their keys if the columns still fit.
 _KEPT_IDS = "item item_id question_id example_id doc_id task_id id key idx".split()
-# Columns of the documented format of tables, which mean what they are called.
+# columns of the documented format of tables, by field of a recording
 _DECLARED = {
     "variant": ("variant", "variant_id"),
     "axes": ("axis", "perturbation_type"),
@@ -56,71 +56,71 @@ _DECLARED = {
 
 
 def read_by_structure(path: str | Path, words: Mapping[str, str]) -> TableReading:
-    """Read a table, once per state of its file. Raises BadInput for one without rows."""
+    """Read a table, or return its cached reading if the file is unchanged. Raises BadInput for one without rows."""
     state = Path(path).stat()
     return _read(str(path), state.st_mtime_ns, state.st_size, tuple(sorted(words.items())))
 
 
-@lru_cache(8_192)  # several thousand small files are each asked for more than once
+@lru_cache(8_192)  # an import may hold several thousand small files, and needs each reading more than once
 def _read(path: str, _changed: int, _size: int, words: tuple[tuple[str, str], ...]) -> TableReading:
     return read_table(path, dict(words))
 
 
 def guessed(path: str, words: Mapping[str, str] | None = None) -> Recording:
-    """Return the recording of a table as it was read; everything can be corrected by `words`.
+    """Return the recording of a table; `words` are the words of `--map` and their values.
 
-    Raises BadInput for a table of something else than outputs and scores.
+    Raises BadInput for a table that holds neither outputs nor scores.
     """
     words = words or {}
-    # first: it refuses a file that may not be read, or is not there
+    # before the file's state is read, because this refuses a file that is missing or not allowed
     rows = looked_at(path, words.get("sheet", ""))
     recording = recording_by(read_by_structure(path, words), rows, path)
     return replace(recording, sheet=words.get("sheet", ""))
 
 
 def recording_by(reading: TableReading, rows: Sequence[Mapping[str, Any]], path: str) -> Recording:
-    """Return the recording that a reading comes to. Raises BadInput for a table that it refuses."""
+    """Return the recording of a reading; `rows` are the first rows. Raises BadInput if the reading is a refusal."""
     if reading.refusal:
         raise BadInput(reading.refusal)
     return inspect_recording(path, rows) or recording_of(reading, rows, Path(path).stem)
 
 
 def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], dataset: str) -> Recording:
-    """Put a reading into the words of a recording; `table` are the file's first rows."""
+    """Return the recording of a reading; `table` are the file's first rows. Raises BadInput for rows without answers."""
     shape, roles = reading.shape, reading.roles
     rows = apart(table, shape.models, shape.lists)
     if not rows:
-        named = ", ".join((*shape.models, *shape.lists)[:6])
+        split_columns = ", ".join((*shape.models, *shape.lists)[:6])
         raise BadInput(
-            f"No row holds an answer of its own in {named}, a list or object inside of others. Write each "
+            f"No row holds an answer of its own in {split_columns}, a list or object inside of others. Write each "
             "output as a row, with columns prompt, response and target."
         )
     nested = shape.versions[0].rstrip("0123456789") if shape.versions else ""
     variants = variants_in(rows, nested, reading.columns)
     columns = [name for name in columns_of(variants) if not (nested and name.startswith(nested))]
-    declared = {key: next((name for name in named if name in columns), "") for key, named in _DECLARED.items()}
+    declared = {key: next((name for name in usual if name in columns), "") for key, usual in _DECLARED.items()}
     declared["order"] = declared["order"] if is_order(variants, declared["order"]) else ""
     declared["role"] = declared["role"] if are_roles(variants, declared["role"]) else ""
-    prompt, question = _asked(reading, variants)
+    prompt, question = _prompt_and_question(reading, variants)
     text = _text(reading, variants)
     target = "" if reading.has_long_key or roles.target == text else roles.target
     if reading.coding is Coding.LETTERS and target:
-        return _of_sets(reading, dataset, rows, variants, prompt=prompt)
+        return _sets_recording(reading, dataset, rows, variants, prompt=prompt)
     options = find_options(variants, columns, prompt=prompt, target=target, listed=roles.options)
     target = "" if options and lists_as_many(variants, target, options) else target
     pattern = "" if options else find_pattern(variants, prompt)
     fields = _fields(reading, variants, columns, text=text, target=target)
     taken = {prompt, question, text, target, declared["axes"]}
-    n_questions = _n_different(variants, prompt) if prompt else reading.n_items
+    n_questions = len(set(map(str, _cells(variants, prompt.partition(",")[0])))) if prompt else reading.n_items
     task = _task(variants, columns, n_questions, taken=taken)
-    answered = [target] if target else [field.column for field in fields if field.extractor != FIRST]
+    answer_columns = [target] if target else [field.column for field in fields if field.extractor != FIRST]
     answers = ""
     if not (options or pattern):
         letters = "" if nested or not target else letters_among(_cells(variants, target), reading.letters)
-        answers = letters or answers_form(variants, answered)
+        answers = letters or answers_form(variants, answer_columns)
     if reading.has_long_key:
         answers = "text"
-    is_turned = pattern or declared["order"] or shows_options(variants, options, prompt)
+    may_change_order = pattern or declared["order"] or shows_options(variants, options, prompt)
     recording = Recording(
         dataset,
         NO_MODEL_NAME,
@@ -132,7 +132,7 @@ def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], data
         question=question,
         text=text,
         text_after=find_marker(variants, text),
-        axis="option_order" if is_turned else "recorded",
+        axis="option_order" if may_change_order else "recorded",
         target=target,
         answers=answers,
         tasks=task,
@@ -142,12 +142,10 @@ def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], data
         **declared,
     )
     recording = _with_models(recording, reading, rows)
-    if nested:
-        return recording
-    return _with_graders(recording, reading, variants)
+    return recording if nested else _with_graders(recording, reading, variants)
 
 
-def _of_sets(
+def _sets_recording(
     reading: TableReading,
     dataset: str,
     rows: Sequence[Mapping[str, Any]],
@@ -155,7 +153,7 @@ def _of_sets(
     *,
     prompt: str,
 ) -> Recording:
-    """The recording of a table whose right answers are several letters each, compared as sets."""
+    """Return the recording of a table whose right answers are several letters each, compared as sets."""
     roles, shape = reading.roles, reading.shape
     recording = Recording(
         dataset,
@@ -173,7 +171,10 @@ def _of_sets(
 
 
 def _with_models(recording: Recording, reading: TableReading, rows: Sequence[Mapping[str, Any]]) -> Recording:
-    models = _models(reading, (recording.tasks, recording.axes))
+    """Add the columns that name the model that answered."""
+    other_columns = (*reading.grid.variants, recording.tasks, recording.axes)
+    conditions = [name for name in reading.grid.conditions if name not in other_columns]
+    models = OF_MODEL if reading.shape.models else ",".join(conditions) or reading.model_column
     if not models:
         return recording
     first_model = value_at(rows[0], models.partition(",")[0])
@@ -181,7 +182,7 @@ def _with_models(recording: Recording, reading: TableReading, rows: Sequence[Map
 
 
 def _with_graders(recording: Recording, reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> Recording:
-    """Add the columns of scores, people's last, and items, variants and runs."""
+    """Add the columns of scores, those of people last, and of items, variants and runs."""
     roles = reading.roles
     taken = {recording.text, recording.target, recording.tasks, *(field.column for field in recording.fields)}
     people = [bare_path(name) for name in roles.people if name not in taken]
@@ -193,7 +194,7 @@ def _with_graders(recording: Recording, reading: TableReading, variants: Sequenc
 def _with_grid(
     recording: Recording, reading: TableReading, variants: Sequence[Mapping[str, Any]], *, people: Sequence[str]
 ) -> Recording:
-    """Add items, variants, runs, graders and sentinels."""
+    """Add the columns of items, variants, runs, graders and clusters, and the values that are no scores."""
     grid, roles = reading.grid, reading.roles
     changes: dict[str, Any] = {"item": _item(recording, reading)}
     if grid.variants and not recording.variant and grid.variants[0] not in (recording.order, recording.options):
@@ -208,14 +209,14 @@ def _with_grid(
         changes |= {"answers": "text", "question": ""}
     if not recording.category or recording.score:
         changes["category"] = next((name for name in grid.clusters if names(name, "subject")), "")
-    # a subject groups questions that were not made from one another
+    # a subject is no cluster, because its questions have no common source
     sources = [name for name in grid.clusters if not names(name, "subject")]
     changes["cluster"] = next((name for name in sources if name != recording.tasks), "")
-    figures = [name for name in roles.contexts if names(name, "figure") and _is_path(variants, name)]
+    figures = [name for name in roles.contexts if names(name, "figure") and _holds_paths(variants, name)]
     figures += [name for name in grid.items if names(name, "context") and name not in roles.contexts]
     if figures and recording.prompt:
-        asked = (recording.question or recording.prompt).split(",")
-        changes["question"] = ",".join(dict.fromkeys([*asked, *figures]))
+        parts = (recording.question or recording.prompt).split(",")
+        changes["question"] = ",".join(dict.fromkeys([*parts, *figures]))
     if roles.sentinel:
         changes["missing"] = ",".join(f"{value:g}" for value in dict(roles.sentinel).values())
     if reading.n_copies:
@@ -237,59 +238,57 @@ def _texts(variants: Sequence[Mapping[str, Any]], name: str) -> list[str]:
     return [cell for cell in _cells(variants, name) if isinstance(cell, str) and cell.strip()]
 
 
-def _asked(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """(what the model was sent, the question alone): a prompt that holds another one is the whole of it."""
+def _prompt_and_question(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return the columns of the whole prompt and of the question alone, "" if no column holds it."""
     roles, grid = reading.roles, reading.grid
     prompts = [name for name in roles.prompts if _texts(variants, name)]
     if not prompts:
         return "", ""
     first = prompts[0]
     for prompt in prompts[1:]:
-        if _holds(variants, prompt, first):
+        if _contains(variants, prompt, first):
             return prompt, first
-        if _holds(variants, first, prompt):
+        if _contains(variants, first, prompt):
             return first, prompt
-    # an instruction and its input, a question and the text that it is asked of
+    # an instruction and its input, or a question and the text that it is about
     parts = [name for name in grid.content if name in (*prompts, *roles.contexts) and not names(name, "figure")]
     parts = [name for name in parts if name == first or _texts(variants, name)]
     return ",".join(dict.fromkeys([first, *parts])), ""
 
 
-def _holds(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> bool:
-    """Tell whether one column's text stands inside the longer text of another, in most rows."""
-    pairs = [(value_at(values, outer), value_at(values, part)) for values in variants]
-    # a part that most rows lack is no question
-    texts = [(text, inner if isinstance(inner, str) else "") for text, inner in pairs if isinstance(text, str)]
-    n_inside = sum(0 < len(inner) < len(text) and inner.strip() in text for text, inner in texts)
-    return 2 * n_inside > len(texts)
+def _contains(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> bool:
+    """Tell whether the text of `outer` contains the shorter text of `part`, in most rows."""
+    n_texts = n_inside = 0
+    for text, inner in zip(_cells(variants, outer), _cells(variants, part), strict=True):
+        if isinstance(text, str):
+            n_texts += 1  # a row without the part counts too: a part that most rows lack is no question
+            n_inside += isinstance(inner, str) and 0 < len(inner) < len(text) and inner.strip() in text
+    return 2 * n_inside > n_texts
 
 
-def _is_path(variants: Sequence[Mapping[str, Any]], name: str) -> bool:
-    """Tell whether a column names figures: short texts without blanks."""
+def _holds_paths(variants: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Tell whether a column names files of figures: short texts without blanks."""
     texts = _texts(variants, name)
     return bool(texts) and all(len(text) < LONGEST_PATH and not any(c.isspace() for c in text) for text in texts)
 
 
 def _text(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> str:
-    """The column of what the model wrote; "" where the output is a bare answer that a program read."""
+    """Return the column of whole outputs; "" if outputs are bare answers that a program extracted."""
     output = reading.roles.output
-    if not output or not _texts(variants, output):
+    texts = _texts(variants, output)
+    if not texts:
         return ""
     is_bare = names(output, "readout") or reading.coding in (Coding.LETTER_OR_TEXT, Coding.SAME_VALUE)
-    is_said = reading.coding in (Coding.LETTER, Coding.NUMBER) and _are_words(_texts(variants, output))
-    return output if not is_bare or is_said or is_written(variants, output) else ""
-
-
-def _are_words(texts: Sequence[str]) -> bool:
-    """Tell whether most answers are more than a letter or a number with its unit: "The answer is
-    12"."""
-    return 2 * sum(len(text.split()) >= FEWEST_WORDS for text in texts) > len(texts)
+    # "The answer is 12", and not a letter, or a number with its unit
+    n_sentences = sum(len(text.split()) >= FEWEST_WORDS for text in texts)
+    is_sentence = reading.coding in (Coding.LETTER, Coding.NUMBER) and 2 * n_sentences > len(texts)
+    return output if not is_bare or is_sentence or is_written(variants, output) else ""
 
 
 def _fields(
     reading: TableReading, variants: Sequence[Mapping[str, Any]], columns: Sequence[str], *, text: str, target: str
 ) -> tuple[Field, ...]:
-    """Scores of options, and bare answers that were read of the output."""
+    """Return the fields of readouts: scores of options, and bare answers."""
     graded = {name.partition(".")[0] for name in reading.roles.graders if "." in name}
     scored = score_fields(variants, [name for name in columns if name != text and name not in graded])
     bare = []
@@ -300,14 +299,8 @@ def _fields(
     return (*scored, *bare)
 
 
-def _n_different(variants: Sequence[Mapping[str, Any]], prompt: str) -> int:
-    """Count the different prompts of the first rows."""
-    first = prompt.partition(",")[0]
-    return len({str(value_at(values, first)) for values in variants})
-
-
 def _task(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], n_questions: int, *, taken: set[str]) -> str:
-    """The column that names the row's task: a few short names, each of several questions."""
+    """Return the column of tasks: a few short names, each of several questions; "" for none."""
     for name in columns:
         if name in taken or not names(name, "task"):
             continue
@@ -319,27 +312,19 @@ def _task(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], n_quest
     return ""
 
 
-def _models(reading: TableReading, taken: Sequence[str]) -> str:
-    """The columns that name who answered."""
-    if reading.shape.models:
-        return OF_MODEL
-    conditions = [name for name in reading.grid.conditions if name not in (*reading.grid.variants, *taken)]
-    return ",".join(conditions) or reading.model_column
-
-
 def _item(recording: Recording, reading: TableReading) -> str:
-    """The words for the item: those that earlier imports used, if the rows come to the same items by them."""
+    """Return the columns of the item: those that earlier imports used, if they give the same items."""
     grid = reading.grid
     if grid.open_item[0]:
         return grid.open_item[1]  # the first of both readings, until the question is answered
-    # questions of several tasks stand apart by their task already
+    # the task is part of an item's id anyway
     items = tuple(name for name in grid.items if name != recording.tasks) or grid.items
-    kept = {"_".join(words_of(name)): name for name in sorted(reading.alike, reverse=True)}
-    named = next((kept[name] for name in _KEPT_IDS if name in kept), "")
-    if named or not items:
-        return named
-    has_kept = any("_".join(words_of(name)) in _KEPT_IDS for name in reading.columns)
-    if recording.prompt and reading.n_items == reading.n_rows and not (reading.shape or has_kept):
-        return ""  # each row is an item, known by its number
+    alike = {"_".join(words_of(name)): name for name in sorted(reading.alike, reverse=True)}
+    kept_id = next((alike[name] for name in _KEPT_IDS if name in alike), "")
+    if kept_id or not items:
+        return kept_id
+    has_kept_id = any("_".join(words_of(name)) in _KEPT_IDS for name in reading.columns)
+    if recording.prompt and reading.n_items == reading.n_rows and not (reading.shape or has_kept_id):
+        return ""  # each row is an item, and its number is the key
     single = next((name for name in (recording.question, recording.prompt, *items) if name in reading.alike), "")
     return single or ",".join(items)

@@ -1,4 +1,4 @@
-"""The first rows of a table, how their options and texts are written, and `key=column` words that correct a recording."""
+"""The first rows of a table: how options and texts are written. And `key=column` words that correct a recording."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from flipcore.datasets.recorded.recording import Recording
 from flipcore.datasets.tables.stems import names
 from flipcore.text.answers import answer_form, are_mathematics, number_at_end
 
-N_LOOKED_AT = 200
+N_LOOKED_AT = 200  # rows from the beginning of a table by which its columns are understood
 KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
 COLUMNS = tuple(  # keys that name a column
     (
@@ -29,17 +29,17 @@ COLUMNS = tuple(  # keys that name a column
     ).split()
 )
 FIRST = "first_token"
-NO_MODEL_NAME = "recorded model"  # of a table that names none
+NO_MODEL_NAME = "recorded model"  # the model of a table that names none
 _LETTERS = frozenset("ABCDEFGHIJ")
-# of right answers that are no numbers make all of them short answers; a single one in a few rows
+# Least share of right answers in words by which all are texts. MANY_WORDS holds for a single one, which may be a slip.
 FEWEST_WORDS, MANY_WORDS = 0.05, 0.4
-LEAST_WORDS = 8  # of a cell that is more than an answer
+LEAST_WORDS = 8  # words of a cell that is an output rather than a bare answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
 
 
 def looked_at(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
-    """The first good rows; raises BadInput for a file without any."""
+    """Return the first good rows of a file. Raises BadInput for a file without any."""
     file_rows = list(islice(read_rows(path, most_mb=MOST_MB, sheet=sheet), N_LOOKED_AT))
     rows: list[Mapping[str, Any]] = [with_messages(row).values for row in file_rows if not row.problem]
     if not rows:
@@ -52,18 +52,18 @@ def looked_at(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
 
 
 def answers_in(path: str, recording: Recording) -> list[Mapping[str, Any]]:
-    """Return the first rows with a row per answer, and columns inside of others beside them."""
+    """Return the first rows of a file as `answers_of` does."""
     return answers_of(looked_at(path, recording.sheet), recording)
 
 
 def answers_of(rows: Sequence[Mapping[str, Any]], recording: Recording) -> list[Mapping[str, Any]]:
-    """Return rows with a row per answer, and columns inside of others beside them."""
+    """Return a row per answer, with the recording's paths (doc.options) as further columns."""
     answer_rows = apart(rows, recording.models_beside, recording.lists)
     return [with_paths(Row(0, dict(values)), recording.columns).values for values in answer_rows]
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
-    """Names of columns, those inside of nested variants among them."""
+    """Return the names of columns in the order of their first row; `nested` columns are replaced by their keys."""
     variants = variants_in(rows, nested) if nested else rows
     names: dict[str, None] = {}
     for values in variants:
@@ -71,11 +71,11 @@ def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]
     return [name for name in names if not (nested and name.startswith(nested))]
 
 
-# A row that holds several answers: a column a model, or a list with an entry a sample.
+# Rows with several answers: a column per model, or a list with an entry per sample.
 
 
 def apart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], lists: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The rows with a row an answer."""
+    """Return a row per answer, without the rows that hold none."""
     answer_rows: list[Mapping[str, Any]] = []
     for values in rows:
         for row in rows_apart(Row(0, dict(values)), models, lists):
@@ -85,39 +85,39 @@ def apart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], lists: Seque
 
 
 def objects_in_lists(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Columns that hold a list of objects each, which are no turns of a conversation: outputs of their own, perhaps."""
+    """Return columns whose cells are lists of objects, perhaps outputs, but no turns of a conversation."""
+
+    def lists_objects(cell: Any) -> bool:
+        return isinstance(cell, list) and all(isinstance(entry, Mapping) and "role" not in entry for entry in cell)
+
     cells_by_column = {name: [row[name] for row in rows if row.get(name)] for name in columns_of(rows)}
-    return [name for name, cells in cells_by_column.items() if cells and all(map(_lists_objects, cells))]
+    return [name for name, cells in cells_by_column.items() if cells and all(map(lists_objects, cells))]
 
 
-def _lists_objects(cell: Any) -> bool:
-    if not isinstance(cell, list):
-        return False
-    return all(isinstance(entry, Mapping) and "role" not in entry for entry in cell)
-
-
-# What Inspect's `analysis.samples_df` gives, alone or beside columns of `evals_df`: a row a sample and epoch, a column a scorer.
+# The frame of Inspect's `analysis.samples_df`, also with columns of `evals_df`: a row per sample and epoch, a column per scorer.
 
 _INSPECT = {"sample_id", "eval_id", "id", "epoch"}
 SCORER = "score_"
 
 
 def is_of_inspect(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether the rows are such a frame."""
+    """Tell whether the rows are a frame of Inspect."""
     return _INSPECT <= rows[0].keys()
 
 
 def _is_inspect_score(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
-    of_evals = name.startswith(f"{SCORER}headline") or name.endswith(("_accuracy", "_stderr", "_mean", "_std"))
+    """Tell whether a column holds the scores of samples, and not a score of the whole evaluation."""
+    is_of_evals = name.startswith(f"{SCORER}headline") or name.endswith(("_accuracy", "_stderr", "_mean", "_std"))
     cells = [row[name] for row in rows if row.get(name) not in (None, "")]
-    return name.startswith(SCORER) and not of_evals and 2 * sum(score_of(cell) is not None for cell in cells) > len(cells)
+    n_scores = sum(score_of(cell) is not None for cell in cells)
+    return name.startswith(SCORER) and not is_of_evals and 2 * n_scores > len(cells)
 
 
 def inspect_recording(path: str, rows: Sequence[Mapping[str, Any]]) -> Recording | None:
-    """The recording of a frame of Inspect's, None for any other table.
+    """Return the recording of a frame of Inspect; None for any other table.
 
-    The sample's `id` is the item: `sample_id` is one of each epoch. The model is a column of
-    `evals_df`; without it the one that was used.
+    The column `id` is the item, because `sample_id` differs by epoch. Without the column of models
+    from `evals_df`, the model is the one in `model_usage`.
     """
     if not is_of_inspect(rows):
         return None
@@ -142,7 +142,7 @@ def inspect_recording(path: str, rows: Sequence[Mapping[str, Any]]) -> Recording
 
 
 def _used_model(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The one model of `model_usage`, which is an object or its JSON; a grader's is another and leaves the name open."""
+    """Return the only model in `model_usage`, an object or its JSON; NO_MODEL_NAME if a grader's model is there too."""
     names: set[str] = set()
     for row in rows:
         usage = row.get("model_usage")
@@ -154,8 +154,11 @@ def _used_model(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | None = None) -> Recording:
-    """`words` are "key=column" ("key=" clears it), `read` are "extractor=column" and replace the guessed fields. Raises
-    BadInput for a word without "=" and for a key that no recording has."""
+    """Return the recording with corrections: `words` are "key=column" ("key=" clears the field).
+
+    `read` are "extractor=column" and replace the guessed fields. Raises BadInput for a word without
+    "=" and for a key that no recording has.
+    """
     changes: dict[str, Any] = {}
     for word in words:
         key, sign, value = word.partition("=")
@@ -168,7 +171,7 @@ def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | 
 
 
 def read_words(read: Iterable[str] | None) -> list[str]:
-    """Readouts "extractor=column" as words of a correction. Raises BadInput for one that names none, and for two of one name."""
+    """Return "read:extractor=column" for each "extractor=column". Raises BadInput for another form and for equal names."""
     names = [_field(word).extractor for word in read or ()]
     if len(set(names)) < len(names):
         raise BadInput(f"Two readouts are called {max(names, key=names.count)!r}; give each its own name.")
@@ -192,21 +195,21 @@ def _field(word: str) -> Field:
 
 
 def scored_field(extractor: str, column: str, columns: Sequence[str] = ()) -> Field:
-    """A field with the columns of the likeliest first token where they are known by their usual names."""
+    """Return a field; that of the extractor FIRST has the usual columns of the likeliest token, if `columns` has them."""
     token, score = "max_first_token", "max_first_token_score"
     has_token = not columns or (token in columns and score in columns)
     return Field(extractor, column, token, score) if extractor == FIRST and has_token else Field(extractor, column)
 
 
 def mapping_of(recording: Recording) -> dict[str, Any]:
-    """The recording as plain data without what is empty, to be kept in a study."""
+    """Return the recording as plain data without empty fields, to be stored in a study."""
     return {key: value for key, value in asdict(recording).items() if value} | {
         "fields": [{key: value for key, value in asdict(field).items() if value} for field in recording.fields]
     }
 
 
 def variants_in(rows: Sequence[Mapping], nested: str, names: Sequence[str] = ()) -> list[Mapping[str, Any]]:
-    """Return the rows with a row per variant, and the columns `names` inside of others beside them."""
+    """Return a row per variant, with the paths among `names` as further columns."""
     variants: list[Mapping[str, Any]] = []
     for row in rows:
         inner = [value for name, value in row.items() if nested and name.startswith(nested) and isinstance(value, Mapping)]
@@ -215,24 +218,32 @@ def variants_in(rows: Sequence[Mapping], nested: str, names: Sequence[str] = ())
 
 
 def is_written(variants: Sequence[Mapping], name: str) -> bool:
-    """Tell whether a column holds what a model wrote: half of its cells are sentences."""
+    """Tell whether a column holds outputs in words: more than half of its cells are sentences."""
     cells = [str(values[name]).strip() for values in variants if values.get(name) not in (None, "")]
-    lengths = [(len(cell.split()), cell.endswith((".", "!", "?"))) for cell in cells]
-    return bool(cells) and 2 * sum(n >= LEAST_WORDS or (n >= LEAST_WORDS // 2 and ends) for n, ends in lengths) > len(cells)
+    n_sentences = 0
+    for cell in cells:
+        least = LEAST_WORDS // 2 if cell.endswith((".", "!", "?")) else LEAST_WORDS
+        n_sentences += len(cell.split()) >= least
+    return 2 * n_sentences > len(cells)
 
 
 def is_order(variants: Sequence[Mapping], name: str) -> bool:
     """Tell whether a column holds a permutation in each row."""
     orders = [values[name] for values in variants if values.get(name) is not None]
-    return bool(orders) and all(
-        isinstance(order, (list, tuple)) and sorted(map(str, order)) == sorted(map(str, range(len(order)))) for order in orders
-    )
+    for order in orders:
+        if not isinstance(order, (list, tuple)) or sorted(map(str, order)) != sorted(map(str, range(len(order)))):
+            return False
+    return bool(orders)
 
 
 def find_options(
     variants: Sequence[Mapping], columns: Sequence[str], *, prompt: str, target: str, listed: Sequence[str]
 ) -> str:
-    """The column whose entries stand in the prompt in their own order, in nine of ten variants; or one column an option."""
+    """Return the column, or several with commas between, that holds the options; "" for none.
+
+    The options are shown in nine of ten prompts in their own order. Or they are never shown, in a
+    column of the reading's options (`listed`), or in several of which `target` names one.
+    """
     option_groups = [",".join(group) for group in option_columns(columns) if all("," not in name for name in group)]
     best, share = "", 0.0
     for name in (*columns, *option_groups):
@@ -244,30 +255,35 @@ def find_options(
     if share >= 0.9:
         return best
     usual = [name for name in listed if name in columns and len(listed) == 1]
-    in_some = [name for name in usual if _shown_where_there(variants, name, prompt)]
-    keyed = [name for name in option_groups if target and _is_key(variants, target, name.split(","))]
-    return next(iter((*in_some, *(name for name in (*usual, *keyed) if _never_shown(variants, name, prompt)))), "")
+    for name in usual:
+        # rows without options ask for a free answer
+        listed_rows = _rows_with_options(variants, name, prompt)
+        n_shown = sum(_stands_in(options, text) for options, text in listed_rows)
+        if len(listed_rows) > 1 and n_shown >= 0.9 * len(listed_rows):
+            return name
+    keyed = [name for name in option_groups if target and _is_key(variants, target, name)]
+    return next((name for name in (*usual, *keyed) if _never_shown(variants, name, prompt)), "")
 
 
-def _shown_where_there(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
-    """Nine in ten of the lists of options stand in their prompt, where some rows have none: those ask for a free answer."""
-    listed_rows = [(options, str(values.get(prompt))) for values in variants if (options := _listed(values, name))]
-    return len(listed_rows) > 1 and sum(_stands_in(options, text) for options, text in listed_rows) >= 0.9 * len(listed_rows)
+def _rows_with_options(variants: Sequence[Mapping], name: str, prompt: str) -> list[tuple[list[str], str]]:
+    """Return (options, prompt) of each row that lists options in a column."""
+    pairs = [(_listed(values, name), str(values.get(prompt))) for values in variants]
+    return [(options, text) for options, text in pairs if options]
 
 
-def _is_key(rows: Sequence[Mapping], name: str, options: Sequence[str]) -> bool:
-    """Tell whether a column holds the right one of the options that other columns hold."""
-    return all(_is_among(values.get(name), _listed(values, ",".join(options))) for values in rows)
-
-
-def _is_among(target: Any, options: Sequence[str]) -> bool:
-    """Tell whether a right answer is one of these options, or the letter of one."""
-    letter = ord(target.strip().upper()) - ord("A") if isinstance(target, str) and len(target.strip()) == 1 else -1
-    return str(target) in options or 0 <= letter < len(options)
+def _is_key(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
+    """Tell whether a column holds one of the options of its row, or the letter of one, in all rows."""
+    for values in rows:
+        target, options = values.get(name), _listed(values, option_columns)
+        letter = target.strip().upper() if isinstance(target, str) else ""
+        place = ord(letter) - ord("A") if len(letter) == 1 else -1
+        if str(target) not in options and not 0 <= place < len(options):
+            return False
+    return True
 
 
 def _listed(values: Mapping[str, Any], name: str) -> list[str]:
-    """The entries of a list, the keys of an object, what the text of a column of options lists, or a column each."""
+    """Return the options in a cell: entries of a list, keys of an object, parts of a text, or one per column."""
     value = values.get(name)
     if isinstance(value, (list, tuple, Mapping)):
         return list(map(str, value))
@@ -277,20 +293,26 @@ def _listed(values: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
-    """Of nine in ten of the rows that list options the prompt holds less than half of them: then the list's own order is the only one
-    known. One option may stand in a question by chance; rows without options ask for a free answer."""
-    listed_rows = [(options, str(values.get(prompt))) for values in variants if (options := _listed(values, name))]
-    n_hidden = sum(
-        len(options) > 1 and 2 * sum(option in text for option in options) < len(options) for options, text in listed_rows
-    )
+    """Tell whether prompts do not show the options, in nine of ten rows that list options.
+
+    Fewer than half of a row's options may stand in its question by chance.
+    """
+    listed_rows = _rows_with_options(variants, name, prompt)
+    n_hidden = 0
+    for options, text in listed_rows:
+        n_shown = sum(option in text for option in options)
+        n_hidden += len(options) > 1 and 2 * n_shown < len(options)
     return bool(listed_rows) and n_hidden >= 0.9 * len(listed_rows)
 
 
 def lists_as_many(variants: Sequence[Mapping], name: str, options: str) -> bool:
-    """Tell whether a column lists as many entries as there are options: it is no right answer."""
-    pairs = [(values.get(name), _listed(values, options)) for values in variants]
-    listed = [(cell, shown) for cell, shown in pairs if cell not in (None, "")]
-    return bool(listed) and all(isinstance(cell, list) and 1 < len(cell) == len(shown) for cell, shown in listed)
+    """Tell whether a column has an entry per option in all rows, and so is no right answer."""
+    filled = [values for values in variants if values.get(name) not in (None, "")]
+    for values in filled:
+        cell = values[name]
+        if not isinstance(cell, list) or not 1 < len(cell) == len(_listed(values, options)):
+            return False
+    return bool(filled)
 
 
 def shows_options(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
@@ -304,10 +326,10 @@ def are_roles(variants: Sequence[Mapping], name: str) -> bool:
 
 
 def answers_form(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
-    """Return "text" where words, lists of words or formulas are among these answers, "" for numbers.
+    """Return "text" if words, lists or formulas are among these answers, "" for numbers.
 
-    Numbers and words in one table are one task: read apart, they would have two scores and no total.
-    A single answer in words is a slip, and its row is refused.
+    Numbers and words in one table are one task; as two tasks they would have two scores and no total.
+    A single answer in words among numbers is a slip, and its row is refused.
     """
     cells = []
     for name in columns:
@@ -320,7 +342,7 @@ def answers_form(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
 
 
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
-    """Columns of the file that the recording makes no use of."""
+    """Return the columns that the recording does not use."""
     names_in_use = {*recording.scores, *recording.option_columns}
     names_in_use |= {*recording.models_beside, *recording.lists}
     for key in COLUMNS:
@@ -328,13 +350,12 @@ def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     for field in recording.fields:
         names_in_use |= {name for name in asdict(field).values() if isinstance(name, str)}
     names_in_use |= {name.partition(".")[0] for name in names_in_use}
-    return [
-        name for name in columns if name not in names_in_use and not (recording.nested and name.startswith(recording.nested))
-    ]
+    free = [name for name in columns if name not in names_in_use]
+    return [name for name in free if not (recording.nested and name.startswith(recording.nested))]
 
 
 def _stands_in(options: Sequence[str], prompt: str) -> bool:
-    """At least two options that are more than labels, each at the end of a line or cell, one after the other."""
+    """Tell whether a prompt shows two options or more, one after the other, which are not all letters."""
     position = 0
     for option in options:
         position = prompt.find(option, position)
@@ -345,20 +366,21 @@ def _stands_in(options: Sequence[str], prompt: str) -> bool:
 
 
 def find_pattern(variants: Sequence[Mapping], prompt: str) -> str:
-    """The regular expression that finds the options in nine of ten prompts; "" without one."""
+    """Return the regular expression that finds options in nine of ten prompts; "" for none."""
     texts = [values[prompt] for values in variants if isinstance(values.get(prompt), str)]
-    fitting = [
-        pattern
-        for pattern in _PATTERNS
-        if texts and sum(len(_last_list(pattern, text)) > 1 for text in texts) >= 0.9 * len(texts)
-    ]
-    return fitting[0] if fitting else ""
+    for pattern in _PATTERNS:
+        n_found = sum(len(_last_list(pattern, text)) > 1 for text in texts)
+        if texts and n_found >= 0.9 * len(texts):
+            return pattern
+    return ""
 
 
 def _last_list(pattern: str, prompt: str) -> list[str]:
-    """The last of the lists whose labels count from A; empty without one. The lists before it belong to examples, and a line like
-    "A: Let's think" begins none."""
-    lists: list[tuple[str, list[str]]] = []  # the last label, and the options so far
+    """Return the options of the last list in a prompt with labels from A on; [] for none.
+
+    The lists before it belong to examples. A single line like "A: Let's think" is no list.
+    """
+    lists: list[tuple[str, list[str]]] = []  # (last label, options so far)
     for match in re.finditer(pattern, prompt, re.MULTILINE):
         letter = re.search("[A-Z]", match[0])
         label, option = letter[0] if letter else "", match[1] if match.re.groups else match[0]
@@ -367,38 +389,39 @@ def _last_list(pattern: str, prompt: str) -> list[str]:
         elif label == "A":
             lists.append((label, [option]))
         elif lists:
-            lists.append(("~", []))  # what follows goes on with no list
+            lists.append(("~", []))  # any other line ends the list
     return next((options for _, options in reversed(lists) if len(options) > 1), [])
 
 
 def options_in_prompt(pattern: str, prompt: str) -> list[str]:
-    """The options that the regular expression finds in a prompt; of several lists that count from A the last."""
+    """Return the options that a regular expression finds in a prompt, of several lists those of the last."""
     return _last_list(pattern, prompt) or re.findall(pattern, prompt, re.MULTILINE)
 
 
 def find_marker(variants: Sequence[Mapping], text: str) -> str:
-    """Return the mark before the answer in most texts that repeat their prompt; "" for none."""
-    texts = [values[text] for values in variants if isinstance(values.get(text), str)] if text else []
-    return next((mark for mark in _MARKERS if texts and sum(mark in output for output in texts) > len(texts) / 2), "")
+    """Return the mark between prompt and answer in outputs that repeat their prompt; "" for none."""
+    outputs = [values[text] for values in variants if isinstance(values.get(text), str)] if text else []
+    return next((mark for mark in _MARKERS if sum(mark in output for output in outputs) > len(outputs) / 2), "")
 
 
 def letters_among(cells: Sequence[Any], of_file: frozenset[str]) -> str:
-    """ "A-E" where every right answer of the whole file is a letter and E is the last of them; "" otherwise."""
+    """Return "A-E" if all right answers of the file are letters and E is the last; "" otherwise."""
     letters = {bare_label(str(cell).strip()) for cell in cells if cell not in (None, "") and cell == cell}
     is_of_letters = letters <= _LETTERS and len(of_file) > 1 and of_file <= _LETTERS
     return f"A-{max(of_file)}" if is_of_letters else ""
 
 
 def score_fields(variants: Sequence[Mapping], columns: Sequence[str]) -> tuple[Field, ...]:
-    """The first column that holds a score per option, as the first token's."""
-    scored = [name for name in columns if any(_is_scores(values.get(name)) for values in variants)]
-    return (scored_field(FIRST, scored[0], columns),) if scored else ()
+    """Return the first column with a score per option, as a field of the extractor FIRST; () for none."""
+    for name in columns:
+        if any(_is_scores(values.get(name)) for values in variants):
+            return (scored_field(FIRST, name, columns),)
+    return ()
 
 
 def _is_scores(value: Any) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and len(value) > 1
-        and all(isinstance(score, (int, float)) and not isinstance(score, bool) for score in value.values())
-        and any(isinstance(score, float) for score in value.values())
-    )
+    """Tell whether a cell is an object of two numbers or more, not all whole."""
+    if not isinstance(value, Mapping) or len(value) < 2:
+        return False
+    are_numbers = all(isinstance(score, (int, float)) and not isinstance(score, bool) for score in value.values())
+    return are_numbers and any(isinstance(score, float) for score in value.values())

@@ -1,6 +1,6 @@
-"""Recorded fields of one variant -> readouts: a score for each option, or the option, label or number itself.
+"""Make readouts of the recorded fields of one variant: a score per option, or the option, label or number itself.
 
-A column may stand inside of another: `doc.options`, `resps[0][0]`, `messages[-1].content`.
+A column may be inside another one: `doc.options`, `resps[0][0]`, `messages[-1].content`.
 """
 
 import math
@@ -23,10 +23,10 @@ from flipcore.text.prompts import labels_of
 
 @dataclass(frozen=True)
 class Field:
-    """One recorded readout: `column` holds a score for each label or option text, or the label or option text itself.
+    """One recorded readout. `column` holds a score per label or option text, or the label or option text itself.
 
-    `top_token` and `top_score` name the columns of the likeliest first token and its score on the same scale (logits or
-    log-probabilities); they bound the label mass from above.
+    `top_token` and `top_score` are the columns of the likeliest first token and its score on the same scale (logits or
+    log-probabilities). They bound the label mass from above.
     """
 
     extractor: str
@@ -36,29 +36,23 @@ class Field:
 
 
 def score_of(value: Any) -> float | None:
-    """A score as a table writes it: a number, a percentage as a share, 3/5, true or false, passed or failed in several languages,
-    Inspect's C, P, I and N; or an object of one of these, as scorers of Weave write it."""
+    """Return the score in a cell; None for anything else.
+
+    A number, a percentage, 3/5, true or false, a word for passed or failed, a letter of Inspect (C, P, I, N), or an object
+    with one of them, as scorers of Weave write it.
+    """
     if isinstance(value, Mapping) and len(value) == 1:
         (value,) = value.values()
-    if isinstance(value, str):
-        return _score_of_text(value)
-    return number_of(value)
+    return number_of(_score_of_text(value) if isinstance(value, str) else value)
 
 
-@lru_cache(4_096)
-def _score_of_text(text: str) -> float | None:
-    number = score_of_cell(text)
-    return None if number is None else number_of(number)
+_score_of_text = lru_cache(4_096)(score_of_cell)  # the cells of a table repeat
 
 
 def scorer_readout(name: str, value: Any) -> LogReadout:
-    """Return the score of a row as a readout; an empty cell is no score. Raises BadInput for any
-    other cell that is none."""
-    if (
-        value is None
-        or value != value
-        or (isinstance(value, str) and value.strip().lower() in ("", "nan", "none", "null", "na"))
-    ):
+    """Return the score of a row as a readout, without a score for an empty cell. Raises BadInput for any other cell."""
+    is_missing = isinstance(value, str) and value.strip().lower() in ("", "nan", "none", "null", "na")
+    if value is None or value != value or is_missing:
         return LogReadout(name, reason="The table has no score here.")
     score = score_of(value)
     if score is None:
@@ -78,12 +72,14 @@ def readout_of(
     is_answered: bool = False,
     form: str = "",
 ) -> LogReadout:
-    """Return the readout of a row's field for one variant, whose item has these `options` and shows
-    them in this `order`; a field that is not there is absent, and an empty one unreadable where a
-    program read an answer. Its column holds options in this `form`. Raises BadInput for scores of
-    no option."""
+    """Return the readout of a row's field for one variant.
+
+    `options` are those of the item, `order` that of the variant, `form` (one of TARGET_FORMS) tells how the column names an
+    option. A missing field is absent; an empty one is unreadable if the row `is_answered` and the column is a program's
+    readout. Raises BadInput for scores that belong to no option.
+    """
     value = values.get(field.column)
-    # a program wrote what it read of each text, and nothing where it read none
+    # an extractor leaves the cell empty if it found no answer
     if is_answered and field.column in values and names(field.column, "readout") and (value is None or value != value):
         return LogReadout(field.extractor, unreadable=True, reason=f"The log's own reading, {field.column}, found no answer.")
     if value is None or value == {} or value != value:
@@ -101,7 +97,7 @@ def readout_of(
 
 
 def _scored(field: Field, scores: Mapping, values: Mapping, options: Sequence[str], order: Sequence[int]) -> LogReadout:
-    """The argmax over the options' scores; equal scores everywhere are a placeholder."""
+    """Return the option with the highest score as a readout; if all scores are equal, they are a placeholder."""
     by_option = {_option(options, order, str(key)): score for key, score in scores.items()}
     if None in by_option or any(not isinstance(score, (int, float)) or score != score for score in by_option.values()):
         raise BadInput(f"holds scores in {field.column!r} that are no numbers or belong to no option")
@@ -118,8 +114,7 @@ def _scored(field: Field, scores: Mapping, values: Mapping, options: Sequence[st
 
 
 def _mass_note(labels: Sequence[str], scores: Sequence[float], values: Mapping, field: Field) -> str:
-    """Say what is known of the label mass: nothing, or that it is at most labels / (labels +
-    likeliest other token)."""
+    """Say what is known about the label mass: nothing, or the bound labels / (labels + likeliest other token)."""
     top, token = values.get(field.top_score), values.get(field.top_token)
     if not isinstance(top, (int, float)) or token is None or str(token).strip() in labels:
         return "Label mass unknown: only the labels' scores were recorded."
@@ -128,8 +123,10 @@ def _mass_note(labels: Sequence[str], scores: Sequence[float], values: Mapping, 
 
 
 def _option(options: Sequence[str], order: Sequence[int], text: str, form: str = "") -> int | None:
-    """The option that a label, its text, or both ("B. oak") name; a text of two options names none. Among labels a letter is one, also
-    where it is the text of another option."""
+    """Return the index of the option that a label, its text, or both ("B. oak") name; None for none or several.
+
+    In a column of letters, a letter is a label even if it is the text of another option.
+    """
     text = text.strip()
     if form in ("index", "index1") and re.fullmatch(r"\d{1,2}", text):
         place = int(text) - (form == "index1")
@@ -145,22 +142,22 @@ def _option(options: Sequence[str], order: Sequence[int], text: str, form: str =
 
 
 def bare_label(text: str) -> str:
-    """A label without what stands around it: B of (B), B. and B)."""
+    """Return a label without brackets and periods: B for (B), B. and B)."""
     match = re.fullmatch(r"\(?(\w{1,2})[.):]?", text)
     return match[1] if match else text
 
 
 _STEP = re.compile(r"\[(-?\d+)\]|\.?([^.\[\]]+)")
-_NAMED_ENTRY = re.compile(r"(.+?)\[(?!-?\d+\])(.+)\]\.(\w+)")  # metrics[Relevancy].score: the entry that is called so
+_NAMED_ENTRY = re.compile(r"(.+?)\[(?!-?\d+\])(.+)\]\.(\w+)")  # metrics[Relevancy].score, an entry by its name
 
 
 def value_at(values: Any, path: str) -> Any:
-    """Return the value at a path; None where nothing stands. A column that is called like the path
-    itself wins."""
+    """Return the value at a path, or of a column called like the path; None if there is neither."""
     if isinstance(values, Mapping) and path in values:
         return values[path]
     if named := _NAMED_ENTRY.fullmatch(path):
-        return _entry_value(value_at(values, named[1]), named[2], named[3])
+        list_path, name, key = named.groups()
+        return _entry_value(value_at(values, list_path), name, key)
     value = values
     for index, name in _STEP.findall(path):
         if index and isinstance(value, (list, tuple)) and -len(value) <= int(index) < len(value):
@@ -181,7 +178,7 @@ def _entry_value(entries: Any, name: str, key: str) -> Any:
 
 
 def with_paths(row: Row, names: Iterable[str]) -> Row:
-    """The row with a column for every path among the names of columns, and for several with commas between: their texts, joined."""
+    """Return the row with a further column per path in `names`, and with the joined texts of names with commas."""
     if row.problem:
         return row
     row = with_messages(row)
@@ -204,35 +201,38 @@ def with_paths(row: Row, names: Iterable[str]) -> Row:
 
 
 def with_messages(row: Row) -> Row:
-    """The row with the text of every list of messages in it, the assistant's last turn as its response."""
+    """Return the row with each list of messages as one text, and with the assistant's last turn as its response."""
     if not row.problem and (values := with_last_turn(row.values)) is not row.values:
         row = replace(row, values=dict(values))
-    texts = {name: _spoken(value) for name, value in row.values.items() if isinstance(value, list) and value}
+    texts = {name: _messages_text(value) for name, value in row.values.items() if isinstance(value, list) and value}
     texts = {name: text for name, text in texts.items() if text}
     return replace(row, values={**row.values, **texts}) if texts else row
 
 
-def _spoken(value: Sequence[Any]) -> str:
-    if not all(
-        isinstance(message, Mapping) and "role" in message and {"content", "prompt"} & message.keys() for message in value
-    ):
-        return ""
-    messages = [{"role": message["role"], "content": message.get("content", message.get("prompt"))} for message in value]
+def _messages_text(entries: Sequence[Any]) -> str:
+    """Return the text of a conversation; "" for a list of anything else."""
+    messages = []
+    for message in entries:
+        if not isinstance(message, Mapping) or "role" not in message or not {"content", "prompt"} & message.keys():
+            return ""
+        messages.append({"role": message["role"], "content": message.get("content", message.get("prompt"))})
     prompt, system = prompt_from(messages)
     return "\n\n".join(filter(None, (system, prompt)))
 
 
-@lru_cache(64)
+@lru_cache(64)  # the same for all rows of a table
 def _own_columns(columns: tuple[str, ...], models: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """Model -> the columns beside its own that are called after it, by what they hold. The same for all rows of a table."""
+    """Return {model: {key: column}} of the columns called after a model, such as {"gpt-4o": {"correct": "gpt-4o correct"}}."""
     other_columns = [column for column in columns if column not in models]
     return {model: {key: column for column in other_columns if (key := own_key(column, model))} for model in models}
 
 
 def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator[Row]:
-    """A row that holds several answers, as a row an answer: where each of `models` is a column, what stands there (an object with columns
-    of its own, or one answer or output) beside what all share; where `lists` hold an entry a sample, the k-th entry of each. A model whose
-    cell is empty has no row."""
+    """Split a row with several answers into a row per answer; a row without any answer has a problem.
+
+    `models` are columns or beginnings of columns with the answers of one model each, as an object or as single cells. A model
+    whose cells are empty has no row. `lists` are columns of lists with an entry per sample. All rows get the shared columns.
+    """
     if row.problem or not (models or lists):
         yield row
         return
@@ -245,10 +245,11 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
     for name in models:
         cell = row.values.get(name)
         model_cells = {key: row.values[column] for key, column in own_columns[name].items()}
-        if any(value not in (None, "", {}) for value in ([cell] if name in row.values else model_cells.values())):
-            answer = cell if isinstance(cell, Mapping) else {bare_column(name): cell}
+        is_column = name in row.values
+        if any(value not in (None, "", {}) for value in ([cell] if is_column else model_cells.values())):
+            answer = {} if not is_column else cell if isinstance(cell, Mapping) else {bare_column(name): cell}
             n_rows += 1
-            yield replace(row, values={**shared, **(answer if name in row.values else {}), **model_cells, OF_MODEL: name})
+            yield replace(row, values={**shared, **answer, **model_cells, OF_MODEL: name})
     sample_lists = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
     n_samples = max(map(len, sample_lists.values()), default=0)
     for sample in range(n_samples):
@@ -264,8 +265,11 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
 
 
 def right_answer(value: Any, prompt_options: Sequence[str], order: Sequence[int], kind: str, form: str = "") -> str | None:
-    """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in the order
-    shown; first of all in the `form` that the column has (one of TARGET_FORMS): 1 may be a place and the text of another option."""
+    """Return the right answer of a variant in canonical form: a number, words, or places of options in the item's own order.
+
+    A cell names an option by text, label or place in the order shown. The `form` of its column (one of TARGET_FORMS) is tried
+    first, because 1 may be a place and the text of another option. None for an empty cell. Raises BadInput for any other cell.
+    """
     if value is None or value != value or value == "":
         return None
     if kind == "text":

@@ -1,10 +1,12 @@
-"""Rows of recorded outputs, gathered by item: in memory where the file is small, else in parts on disk, so that memory does not
-grow with the file."""
+"""Group the rows of recorded outputs by item.
+
+A small file is grouped in memory, a large one in parts on disk, so that memory does not grow with the file.
+"""
 
 import pickle
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +23,13 @@ from flipcore.datasets.tables.stems import names
 
 MOST_MB = 20_000  # of a file of recorded outputs
 _IS_NUMBER = re.compile(r"-?\d+(\.\d+)?")
-IN_MEMORY = 48_000_000  # bytes of text that are gathered at once
-_PACKED, _MOST_PARTS = 8, 256  # times that a packed file's text is larger, and files that are open at once
+IN_MEMORY = 48_000_000  # bytes of text that are grouped at once
+_PACKED = 8  # assumed size of a packed file's text, per byte of the file
+_MOST_PARTS = 256  # files that are open at once
 
 
 class Refusal(NamedTuple):
-    """A row that is in no study: its line, and the sentence that says why."""
+    """A row that is not imported: its line, and a sentence with the reason."""
 
     line: int
     sentence: str
@@ -34,7 +37,7 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VariantRow:
-    """One variant as its row says it."""
+    """One variant: its line, its name ("" for none) and the cells of its row."""
 
     line: int
     name: str
@@ -42,7 +45,7 @@ class VariantRow:
 
 
 class Key(NamedTuple):
-    """Whose rows: the model, the task ("" where the table names none) and the item's own key, which two tasks may share."""
+    """The model, the task ("" for none) and the item's key, which two tasks may share."""
 
     model: str
     task: str
@@ -53,16 +56,14 @@ Group = tuple[Key, list[VariantRow]]
 
 
 def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
-    """Groups of rows, each with its base first, in batches that share no item; and each row that is no row, as it is met."""
+    """Yield groups of rows, each with its base first, in batches that share no item; and a refusal of each bad row."""
     file_rows = read_rows(path, most_mb=MOST_MB, sheet=recording.sheet)
     if recording.copies == "out":
         file_rows = _without_copies(file_rows)
-    # Looking at the names of all columns in every row takes longer than reading a short row.
-    inside = [name for name in recording.columns if any(sign in name for sign in ",.[")]
-    rows = _answer_rows(file_rows, recording, inside)
+    rows = _answer_rows(file_rows, recording)
     if recording.nested or not recording.item:
         for number, row in rows:
-            yield _refusal(row) if row.problem else [_alone(number, row, recording)]
+            yield _refusal(row) if row.problem else [_single_group(number, row, recording)]
         return
     n_parts = n_parts_of(allowed(path))
     if n_parts == 1:
@@ -71,21 +72,21 @@ def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
             if row.problem:
                 yield _refusal(row)
             else:
-                _gather(groups, number, row, recording)
+                _add(groups, number, row, recording)
         yield _sorted(groups)
         return
     yield from _by_parts(rows, recording, n_parts)
 
 
-def _answer_rows(file_rows: Iterator[Row], recording: Recording, inside: Sequence[str]) -> Iterator[tuple[int, Row]]:
+def _answer_rows(file_rows: Iterator[Row], recording: Recording) -> Iterator[tuple[int, Row]]:
     """Yield one row per answer with the number of its row in the file."""
     for number, row in enumerate(file_rows):
         for answer_row in rows_apart(row, recording.models_beside, recording.lists):
-            yield number, with_paths(answer_row, inside)
+            yield number, with_paths(answer_row, recording.paths)
 
 
 def _without_copies(rows: Iterator[Row]) -> Iterator[Row]:
-    """The rows without those that repeat another word for word, as a resumed run writes them."""
+    """Drop rows that repeat another one word for word, as a resumed run writes them."""
     seen = set()
     for row in rows:
         key = digest(row.values) if not row.problem else ""
@@ -95,7 +96,7 @@ def _without_copies(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _by_parts(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: int) -> Iterator[list[Group] | Refusal]:
-    """The same by way of the disk: all rows of an item go to one of `n_parts` files, and each file is gathered by itself."""
+    """Group rows by way of the disk: all rows of an item go to the same one of `n_parts` files."""
     with work_folder("import") as folder:
         paths = [Path(folder, str(part)) for part in range(n_parts)]
         with ExitStack() as stack:
@@ -108,21 +109,17 @@ def _by_parts(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: in
                 pickle.dump((number, row), files[zlib.crc32(key) % n_parts], protocol=5)
         for path in paths:
             groups: dict[Key, list[VariantRow]] = {}
-            for number, row in _unpickled(path):
-                _gather(groups, number, row, recording)
+            with path.open("rb") as part:
+                while part.peek(1):
+                    number, row = pickle.load(part)
+                    _add(groups, number, row, recording)
             path.unlink()
             if groups:
                 yield _sorted(groups)
 
 
-def _unpickled(path: Path) -> Iterator[tuple[int, Row]]:
-    with path.open("rb") as stream:
-        while stream.peek(1):
-            yield pickle.load(stream)
-
-
 def n_parts_of(path: Path) -> int:
-    """Return in how many parts a file is gathered; records of several parts come part by part."""
+    """Return the number of parts in which a file is grouped; its records come part by part."""
     packed = path.suffix.lower() in (".parquet", ".xlsx") or is_packed(path)
     n_bytes = path.stat().st_size * (_PACKED if packed else 1)
     return min(_MOST_PARTS, 1 + n_bytes // IN_MEMORY)
@@ -133,56 +130,48 @@ def _refusal(row: Row) -> Refusal:
 
 
 def model_of(row: Row, recording: Recording) -> str:
-    """Return who answered in a row."""
+    """Return the name of the model that answered in a row, with its settings: "gpt-4o, temperature 0"."""
     if "," in recording.models and recording.models not in row.values:
-        return _joined_model(row, recording)
+        cells = [(column, row.values.get(column)) for column in recording.models.split(",")]
+        parts = [_as_name(column, value) for column, value in cells if value not in (None, "")]
+        return ", ".join(parts) or recording.model
     if names(recording.models, "setting") and row.values.get(recording.models) is not None:
         return _as_name(recording.models, row.values[recording.models])
     return str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
 
 
-def _joined_model(row: Row, recording: Recording) -> str:
-    """The model and the settings that make a system of it: "gpt-4o, temperature 0"."""
-    named: list[str] = []
-    for column in recording.models.split(","):
-        value = row.values.get(column)
-        if value not in (None, ""):
-            named.append(_as_name(column, value))
-    return ", ".join(named) or recording.model
-
-
 def _as_name(column: str, value: Any) -> str:
-    """A setting's value with its name, where it is a number that says nothing alone."""
+    """Return a setting's value, a number with the name of its setting."""
     number = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{column.rpartition('.')[2]} {number}" if _IS_NUMBER.fullmatch(number) else number
 
 
-def _key(number: int, row: Row, recording: Recording, *, of_item: bool = True) -> Key:
+def _key(item: str, row: Row, recording: Recording) -> Key:
     task = str(row.values.get(recording.tasks) or "") if recording.tasks else ""
-    item = item_of(number, row, recording) if of_item else str(number)
     return Key(model_of(row, recording), task, item)
 
 
 def item_of(number: int, row: Row, recording: Recording) -> str:
-    """Return the key of a row's item, the row's number where no column names it."""
+    """Return the key of a row's item; the row's number if no column names it."""
     if "," in recording.item and recording.item not in row.values:
         return "/".join(str(row.values.get(column, "")) for column in recording.item.split(","))
     return str(row.values.get(recording.item, number))
 
 
-def _alone(number: int, row: Row, recording: Recording) -> Group:
-    """A row that is an item by itself, with its nested variants where it holds any."""
+def _single_group(number: int, row: Row, recording: Recording) -> Group:
+    """Return the group of a row that is an item by itself, with its nested variants if it has any."""
     nested = [
         VariantRow(row.line, name, {**row.values, **value})
         for name, value in row.values.items()
         if recording.nested and name.startswith(recording.nested) and isinstance(value, Mapping)
     ]
     name = "" if recording.nested else str(row.values.get(recording.variant, ""))
-    return _key(number, row, recording, of_item=False), _base_first(nested or [VariantRow(row.line, name, row.values)])
+    return _key(str(number), row, recording), _base_first(nested or [VariantRow(row.line, name, row.values)])
 
 
-def _gather(groups: dict[Key, list[VariantRow]], number: int, row: Row, recording: Recording) -> None:
-    key = _key(number, row, recording)
+def _add(groups: dict[Key, list[VariantRow]], number: int, row: Row, recording: Recording) -> None:
+    """Add a row to the group of its item and model."""
+    key = _key(item_of(number, row, recording), row, recording)
     variant = VariantRow(row.line, str(row.values.get(recording.variant, "")), row.values)
     groups.setdefault(key, []).append(variant)
 

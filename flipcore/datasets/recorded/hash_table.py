@@ -1,4 +1,4 @@
-"""A table of numbers by 64-bit hash in some ten bytes an entry, for what an import of a million rows has to remember."""
+"""A table of numbers by 64-bit hash, for imports of a million rows: some ten bytes per entry."""
 
 from array import array
 from hashlib import blake2b
@@ -8,14 +8,17 @@ _FULL = 0.6  # share of the slots in use above which the table grows
 
 
 def hash_of(*parts: str) -> int:
-    """A hash of texts in 1 … 2⁶⁴ − 1, the same in every process."""
+    """Return a hash of texts in 1 … 2⁶⁴ − 1, which is the same in every process."""
     text = "\x00".join(parts).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little") or 1
 
 
 class HashTable:
-    """`width` unsigned 64-bit numbers for each key. Open addressing with linear probing; keys are hashes already, so their
-    lowest bits are the slot. Two texts of one hash are one entry: with a million entries that happens once in 3·10⁷ tables."""
+    """`width` unsigned 64-bit numbers per key, which is a hash itself.
+
+    Open addressing with linear probing; the lowest bits of a key are its slot, 0 marks a free one. Two
+    texts with one hash share an entry: with a million entries that happens in one of 3·10⁷ tables.
+    """
 
     def __init__(self, width: int) -> None:
         self.width, self._n = width, 0
@@ -25,12 +28,14 @@ class HashTable:
         return self._n
 
     def get(self, key: int) -> tuple[int, ...] | None:
+        """Return the numbers of a key; None without an entry."""
         slot = self._slot(key)
         if not self._keys[slot]:
             return None
         return tuple(column[slot] for column in self._columns)
 
     def set(self, key: int, *values: int) -> None:
+        """Set the numbers of a key."""
         slot = self._slot(key)
         if not self._keys[slot]:
             if self._n >= _FULL * len(self._keys):
@@ -42,7 +47,7 @@ class HashTable:
             column[slot] = value
 
     def _slot(self, key: int) -> int:
-        """The slot of a key, or the free one where it would stand."""
+        """Return the slot of a key, or the free slot for it."""
         keys, last = self._keys, len(self._keys) - 1
         slot = key & last
         while keys[slot] and keys[slot] != key:

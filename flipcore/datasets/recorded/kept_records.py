@@ -1,7 +1,7 @@
-"""The records of an import on the disk, so that its files are read once.
+"""Keep the records of an import on the disk, so that its files are read once.
 
-A survey has to see every record before it is known what any of them is stored as. Reading the
-files again for that takes several times as long as reading back what was made of them.
+A survey reads all records before the first one can be stored. To read the files again would take
+several times as long as to read the records back.
 """
 
 import pickle
@@ -17,7 +17,7 @@ from typing import IO
 from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord, Rejection
 
-CHUNK, CHUNK_CHARS = 200, 1_000_000  # records, and characters of theirs, that are written together
+CHUNK, CHUNK_CHARS = 200, 1_000_000  # most records, and characters in them, that are written at once
 _RECORD_NAMES = [field.name for field in fields(LogRecord)]
 _READOUTS = _RECORD_NAMES.index("readouts")
 _record_values = attrgetter(*_RECORD_NAMES)
@@ -25,22 +25,22 @@ _readout_values = attrgetter(*(field.name for field in fields(LogReadout)))
 
 
 class KeptRecords:
-    """Records that were read of each file, by the file's number.
+    """The records of each file, by the file's number.
 
-    Holds nothing where the disk was full or a format's record cannot be written: whoever asks
-    reads the file again. The same goes for a copy in another process.
+    A file's records are missing if the disk was full or a record cannot be pickled, and in a copy
+    in another process. Then the file is read again.
     """
 
     def __init__(self) -> None:
         self._stream: IO[bytes] | None = None
-        self._chunks: dict[int, array] = {}  # file -> places and sizes of its chunks
+        self._chunks: dict[int, array] = {}  # by file: place, size, place, size … of its chunks
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple:
         return KeptRecords, ()
 
     def keep(self, number: int, records: Iterable[LogRecord | Rejection]) -> Iterator[LogRecord | Rejection]:
-        """Pass on the records of a file, and keep them once all of them were passed on."""
+        """Yield the records of a file, and keep them as soon as all were yielded."""
         chunks: array | None = array("Q")
         waiting: list[LogRecord | Rejection] = []
         n_chars = 0
@@ -54,7 +54,7 @@ class KeptRecords:
                     chunks = self._write(chunks, waiting)
                     waiting, n_chars = [], 0
         except BadInput:
-            # The rest of the file cannot be read: what stands before that place is used.
+            # The rest of the file cannot be read; the records before it are imported.
             self._finish(number, chunks, waiting)
             raise
         self._finish(number, chunks, waiting)
@@ -64,7 +64,7 @@ class KeptRecords:
         return number in self._chunks
 
     def records(self, number: int) -> Iterator[LogRecord | Rejection]:
-        """Return the records of a file, in their order."""
+        """Yield the records of a file, in their order."""
         chunks = self._chunks[number]
         for place, size in zip(chunks[::2], chunks[1::2], strict=True):
             for values in pickle.loads(self._read(place, size)):
@@ -76,14 +76,14 @@ class KeptRecords:
             self._chunks[number] = chunks
 
     def _write(self, chunks: array | None, waiting: list) -> array | None:
-        """Write a chunk and note its place; None as soon as one could not be written."""
+        """Write a chunk and append its place and size; None if this or an earlier chunk failed."""
         if chunks is None or not waiting:
             return chunks
         try:
             data = pickle.dumps([_as_values(record) for record in waiting], protocol=5)
             with self._lock:
                 if self._stream is None:
-                    # It has no name, and is gone with this object or its process.
+                    # the file has no name, and vanishes with this object or its process
                     self._stream = tempfile.TemporaryFile()  # noqa: SIM115
                     weakref.finalize(self, self._stream.close)
                 place = self._stream.seek(0, 2)
@@ -102,7 +102,7 @@ class KeptRecords:
 
 
 def _as_values(record: LogRecord | Rejection) -> str | list:
-    """A record as plain values, which are written several times faster than objects."""
+    """Return a record as plain values, which pickle writes several times faster than objects."""
     if isinstance(record, Rejection):
         return record.sentence
     values = list(_record_values(record))

@@ -1,9 +1,9 @@
-"""Which item each record of an import is about.
+"""Find the item of each record of an import.
 
-A document is an item as the records of one or several files hold it. Records are joined to one
-document by the item's hash, else by its id where the text agrees, else by its text; never by the
-name of a file or the order of its rows. The same id with another text is another document, which is
-said. A million documents are remembered in some hundred bytes each.
+A document is an item in the records of one or several files. Records belong to one document by the
+item's hash, else by its id if the text agrees, else by its text; never by the name of a file or the
+order of its rows. The same id with another text is another document, and a user is told. A document
+takes some hundred bytes, so that a million fit in memory.
 """
 
 from array import array
@@ -20,14 +20,16 @@ from flipcore.datasets.recorded.log_records import LogRecord
 
 BY_ID, BY_TEXT = "id", "text"
 JOINS = (BY_ID, BY_TEXT)
-# Documents of one text in one file that are told apart. Further ones are joined by id or hash.
+# Documents with the same text that are found by it; further ones only by id or hash.
 _MOST_ALIKE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`number` counts documents from 0, `task` is where it was first met. `shares_hash` tells that
-    another document has its hash, under another id of the same file."""
+    """A document: its number from 0, and the task of its first record.
+
+    `shares_hash` is True if another document of the same file has its hash and another id.
+    """
 
     number: int
     task: str
@@ -35,27 +37,26 @@ class Document:
     is_new: bool = False
 
     def key(self, record: LogRecord) -> str:
-        """Its id within its task, from the record that is met first. Later ones take that item's
-        stored id, whatever it is called there."""
+        """Return the item's key within its task, by its first `record`; later records take the stored id."""
         if not record.item_hash:
             return record.item
         return record.item_hash[:12] + (f"-{record.item}" if self.shares_hash else "")
 
 
 class DocumentIndex:
-    """The document of each record of an import, by the record's place among all of them.
+    """The document of each record of an import, by the record's place among all records.
 
-    Four bytes per record are what is left of `Documents` once every file was looked at, so that
-    storing need not look again.
+    It keeps four bytes per record of what `Documents` found while the files were surveyed, so that
+    storing does not have to search again.
     """
 
     def __init__(self) -> None:
-        # by record: twice the number of its document, plus one where that shares its hash
+        # by record: twice the number of its document, plus one if that shares its hash
         self._numbers = array("I")
         self._tasks = array("I")  # by document
         self._is_repeated = bytearray()  # by document
         self._labels: list[str] = []
-        self._label_numbers: dict[str, int] = {}  # of tasks
+        self._label_numbers: dict[str, int] = {}  # places of tasks in `_labels`
 
     def add(self, document: Document) -> None:
         """Append the next record's document."""
@@ -89,13 +90,13 @@ class DocumentIndex:
         return Document(number, self._labels[self._tasks[number]], shares_hash)
 
     def is_alone(self, document: Document) -> bool:
-        """Return whether one record of the import is about this document, and no other."""
+        """Tell whether a document has only one record in the import."""
         return not self._is_repeated[document.number]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Hashes of one record, 0 for what it lacks, and the number of its file."""
+    """The hashes of one record (0 for a part that it lacks), and the number of its file."""
 
     own_id: int
     item: int
@@ -105,22 +106,22 @@ class _Seen:
 
 
 class Documents:
-    """Finds the document of each record, and makes one where there is none.
+    """Find the document of each record, or make a new one.
 
-    `n_other_text` ids stood for another text than before, `first_other_text` is the first of them;
-    `n_by_text` documents were known again by their text alone. `join` is "" for all three ways, "id"
-    to trust ids whatever the text, "text" to ignore them.
+    `join` is "" to search by hash, id and text, "id" to trust ids whatever the text, "text" to ignore
+    ids. `n_other_text` counts ids with a second text, the first of which is `first_other_text`;
+    `n_by_text` counts documents that were found by their text alone.
     """
 
     def __init__(self, join: str = "") -> None:
         self.join = join
         self.n_other_text, self.n_by_text, self.first_other_text = 0, 0, ""
-        # Numbers of documents by the hash of an item, of a task and id, and of a text.
+        # numbers of documents, by the hash of an item, of a task and id, and of a text
         self._by_item, self._by_id, self._by_text = HashTable(1), HashTable(1), HashTable(1)
-        self._label_numbers: dict[str, int] = {}  # of tasks and models
+        self._label_numbers: dict[str, int] = {}  # places of tasks and models in `_labels`
         self._labels: list[str] = []
-        # By document, as arrays: an object each would be a gigabyte of a large import. The first
-        # source of a document is its home.
+        # By document, in arrays, because objects would take a gigabyte in a large import. The home of
+        # a document is its first source.
         self._tasks, self._models = array("I"), array("I")
         self._sources, self._homes = array("I"), array("I")
         self._id_hashes, self._text_hashes = array("Q"), array("Q")
@@ -128,7 +129,7 @@ class Documents:
         self._formats: dict[int, str] = {}
 
     def place(self, record: LogRecord, source: int, file_format: str = "") -> Document:
-        """The document of a record of the file number `source`."""
+        """Return the document of a record of the file number `source`."""
         self._formats[source] = file_format
         text, gold = (0, 0) if _is_version(record) else (text_hash(record), gold_hash(record))
         item = hash_of(record.item_hash) if record.item_hash and not self.join else 0
@@ -147,8 +148,7 @@ class Documents:
         return Document(number, self._labels[self._tasks[number]], shares_hash, is_new)
 
     def _same_item(self, record: LogRecord, seen: _Seen) -> int | None:
-        """The same hash is the same document, unless this file holds it under another id: then it
-        holds it twice."""
+        """Return the document with the record's hash; one per id, if a file has the hash under two ids."""
         same_hash = self._by_item.get(seen.item)
         if same_hash is None or self._id_hashes[same_hash[0]] == seen.own_id:
             return None if same_hash is None else same_hash[0]
@@ -160,7 +160,7 @@ class Documents:
         return same_hash_and_id[0] if same_hash_and_id else None
 
     def _same_id(self, record: LogRecord, seen: _Seen) -> int | None:
-        """The same id of the same task is the same document where text and right answer agree."""
+        """Return the document with the record's task and id, if text and right answer agree."""
         if self.join == BY_TEXT:
             return None
         same_id = self._by_id.get(hash_of(record.task, record.item))
@@ -179,8 +179,10 @@ class Documents:
         return same_id_and_text[0] if same_id_and_text else None
 
     def _same_text(self, record: LogRecord, seen: _Seen) -> int | None:
-        """A document of another file with this text. Within one run two tasks may ask one question,
-        as two items."""
+        """Return a document of another file with the record's text, of the same task or of another run.
+
+        Within one run, two tasks may have the same question as two items.
+        """
         if not seen.text or self.join == BY_ID:
             return None
         fitting = []
@@ -204,11 +206,11 @@ class Documents:
         return number
 
     def _agrees(self, number: int, gold: int) -> bool:
-        """Tell whether the right answers are the same, where both are known: a contradiction is
-        shown, not hidden."""
+        """Tell whether the right answers are equal, or one is unknown. Two documents show a contradiction."""
         return not gold or not self._gold_hashes[number] or self._gold_hashes[number] == gold
 
     def _is_other_run(self, number: int, record: LogRecord, source: int) -> bool:
+        """Tell whether a document was first met in a log of another model or format."""
         home = self._homes[number]
         is_other_model = self._labels[self._models[number]] != record.model
         return bool(self.join) or is_other_model or self._formats.get(home) != self._formats[source]
@@ -232,8 +234,7 @@ class Documents:
         return number
 
     def _index(self, record: LogRecord, number: int, seen: _Seen) -> None:
-        """Enter a document under its hash, or under its id where it has none, so that its next row
-        is known at once."""
+        """Index a document by its hash, or by its id if it has none, so that its next row is found at once."""
         table = self._by_item if seen.item else self._by_id
         name = seen.item or hash_of(record.task, record.item)
         first = table.get(name)
@@ -254,13 +255,12 @@ class Documents:
 
 
 def _is_version(record: LogRecord) -> bool:
-    """Tell whether the record says itself that it is a changed version: then its text is not the
-    item's."""
+    """Tell whether a record is a changed version, whose text is not the item's."""
     return record.axis not in ("", OWN_PROMPT) and record.variant != BASE
 
 
 def folded(text: str) -> str:
-    """Return a text without case and without blanks that layouts add."""
+    """Return a text in lower case with single blanks, as layouts differ in them."""
     return " ".join(text.casefold().split())
 
 
@@ -284,45 +284,47 @@ def gold_hash(record: LogRecord) -> int:
 
 
 class ItemIds:
-    """Each document's item as it was first met: its stored id, and its options' order and hash."""
+    """The first item of each document, packed: its stored id, and the order and hash of its options."""
 
     def __init__(self) -> None:
         self._packed, self._ends = bytearray(), array("Q")
 
     def as_first_met(self, number: int, item: Item) -> Item:
-        """The item under its stored id and with its options in the stored order; the first one of a
-        document as it is.
+        """Return an item with the id and the order of options of the document's first item.
 
-        Raises BadInput for other options than the first time.
+        Raises BadInput if the options differ from the first ones.
         """
-        while len(self._ends) < number:  # documents whose first rows were no item
+        while len(self._ends) < number:  # documents whose first rows were refused
             self._ends.append(len(self._packed))
         if len(self._ends) == number:
             self._packed += _packed(item)
             self._ends.append(len(self._packed))
             return item
-        packed = bytes(self._packed[self._ends[number - 1] if number else 0 : self._ends[number]])
+        start = self._ends[number - 1] if number else 0
+        packed = bytes(self._packed[start : self._ends[number]])
         return item if not packed or packed == _packed(item) else _as_stored(item, packed)
 
 
-# An item in bytes: the hash of its options, how many there are, the rank of each, and its id.
+# An item in bytes: the hash of its options, their number, the rank of each by text, and its id.
 _HASH_BYTES = 8
 
 
 def _packed(item: Item) -> bytes:
-    own_ranks = [0] * len(item.options)
+    ranks = [0] * len(item.options)
     for rank, place in enumerate(_places_by_text(item.options)):
-        own_ranks[place] = rank
-    of_set = hash_of(*sorted(map(folded, item.options)))
-    head = of_set.to_bytes(_HASH_BYTES, "little") + bytes([len(own_ranks), *own_ranks])
+        ranks[place] = rank
+    options_hash = hash_of(*sorted(map(folded, item.options)))
+    head = options_hash.to_bytes(_HASH_BYTES, "little") + bytes([len(ranks), *ranks])
     return head + item.item_id.encode("utf-8", "surrogatepass")
 
 
 def _places_by_text(options: Sequence[str]) -> list[int]:
+    """Return the places of options in the order of their texts."""
     return sorted(range(len(options)), key=lambda place: (folded(options[place]), options[place]))
 
 
 def _as_stored(item: Item, packed: bytes) -> Item:
+    """Return an item with the id and the order of options of a packed one; BadInput for other options."""
     n_options, ranks_end = packed[_HASH_BYTES], _HASH_BYTES + 1 + packed[_HASH_BYTES]
     ranks = packed[_HASH_BYTES + 1 : ranks_end]
     item_id = packed[ranks_end:].decode("utf-8", "surrogatepass")
@@ -331,7 +333,7 @@ def _as_stored(item: Item, packed: bytes) -> Item:
     if packed[: _HASH_BYTES + 1] != _packed(item)[: _HASH_BYTES + 1]:
         raise BadInput("shows other options in one version than in its first")
     by_text = _places_by_text(item.options)
-    places = [by_text[rank] for rank in ranks]  # of the stored item's options in this one
+    places = [by_text[rank] for rank in ranks]  # by place in the stored item: the place in this one
     target = item.target
     if target:
         target = "\n".join(str(places.index(int(answer))) for answer in target.split("\n"))

@@ -1,9 +1,7 @@
-"""Records that every reader of a log yields: one completion of one prompt, with what the log's own
-harness read from it.
+"""Records, which all readers of logs yield: one completion of one prompt, with the harness's own readouts.
 
-Nothing is decided here. What a log does not say stays empty or None; what a harness wrote (answers,
-right answers) stays as it was written and is made canonical in `log_rows`, so that all formats go
-the same way.
+Readers decide nothing. A fact that a log lacks stays empty or None. Answers and right answers stay as
+the harness wrote them; `log_rows` makes them canonical, in the same way for all formats.
 """
 
 import json
@@ -17,9 +15,11 @@ from flipcore.datasets.tables.table_reading import Question
 
 @dataclass(slots=True)
 class LogReadout:
-    """Readout of a completion by one filter or scorer: the `answer` as it wrote it (None where it
-    gives none), whether it called it right, and its `score` (None where it is no number).
-    `unreadable` says that it found no answer."""
+    """Readout of a completion by one filter or scorer of the harness.
+
+    `answer` is as written; it, `is_correct` and `score` are None if the scorer does not give them.
+    `unreadable` means that it found no answer.
+    """
 
     name: str
     answer: str | None = None
@@ -27,12 +27,12 @@ class LogReadout:
     score: float | None = None
     unreadable: bool = False
     reason: str = ""
-    place: int | None = None  # the option's index in the item's own order, where the log says it so
+    place: int | None = None  # the option's index in the item's own order, if the log gives it
 
 
 @dataclass(frozen=True, slots=True)
 class PlanMark:
-    """Prompt of a study that an answer belongs to; `model` is the study's name for it."""
+    """Planned prompt of a study that a record answers; `model` is the model's name in the study."""
 
     study_id: str
     model: str
@@ -41,7 +41,7 @@ class PlanMark:
 
 
 def mark_of(marks: Any) -> PlanMark | None:
-    """The names that `python -m flipcore variants` wrote beside a prompt, as a harness keeps them; None without them."""
+    """Return the names that `python -m flipcore variants` wrote beside a prompt; None without them."""
     if not isinstance(marks, dict) or "flipscope_study" not in marks:
         return None
     study_id, model, variant_id = (marks.get(f"flipscope_{name}") for name in ("study", "model", "variant"))
@@ -55,12 +55,12 @@ def mark_of(marks: Any) -> PlanMark | None:
 class LogRecord:
     """One completion.
 
-    `item` is the item's id within `task`; `item_hash` a hash of its document, which joins it with the same document in other
-    logs and tasks. `options` stand in the item's own order, `order` lists their indices in the order of the prompt. `targets`
-    are the right answers as written (text, label, index or number; an index from 0 where `target_is_place`). `axis` and
-    `variant` say what was changed ("" for the log's own prompt). `sample` is the repeat or epoch from 0, None for "a further
-    one". `category` is the subject, `family` the template or passage that the item shares with others. `option_scores` are
-    log-likelihoods in nats of `continuations`, one an option. Times are seconds.
+    `item` is the item's id within `task`; `item_hash` is a hash of its document, by which it is found in other logs and
+    tasks. `options` are in the item's own order, `order` lists their indices in the order of the prompt. `targets` are the
+    right answers as written: text, label, index or number, an index from 0 if `target_is_place`. `axis` and `variant` name
+    the change ("" for the log's own prompt). `sample` is the repeat or epoch from 0, None for "the next one". `category` is
+    the subject, `family` the template or passage that items share. `option_scores` are log-likelihoods in nats of
+    `continuations`, one per option. Times are in seconds.
     """
 
     place: str
@@ -78,12 +78,12 @@ class LogRecord:
     target_is_place: bool = False
     kind: str = ""
     role: str = "benchmark"
-    pair: str = ""  # what a benchmark item and its control share
+    pair: str = ""  # the same text for a benchmark item and its control
     axis: str = ""
     variant: str = ""
     harmless: bool = True
     sample: int | None = 0
-    sample_from: int | None = None  # what a user said the number of its file's first sample is
+    sample_from: int | None = None  # the number of the file's first sample, if a user gave it
     sampling: Mapping[str, Any] = field(default_factory=dict)
     text: str | None = None
     finish_reason: str = ""
@@ -100,26 +100,29 @@ class LogRecord:
     readouts: tuple[LogReadout, ...] = ()
     category: str = ""
     family: str = ""
-    item_id: str = ""  # of a format whose items had ids of their own before all formats went one way
-    repeat: str = ""  # the name under which a table asks a prompt of its item again
-    raw_reply: str = ""  # what was recorded of an output beside its text, or in place of one
-    served_model: str = ""  # what the server called the model that answered
-    is_backward: bool = False  # it ended before it began
-    mark: PlanMark | None = None  # the prompt of a study of ours that another harness asked
+    item_id: str = ""  # the stored id, in formats that had ids before `log_rows` made them
+    repeat: str = ""  # the name under which a table repeats a prompt of its item
+    raw_reply: str = ""  # further recorded parts of an output, or all that is recorded of it
+    served_model: str = ""  # the server's name of the model that answered
+    is_backward: bool = False  # the call ended before it began
+    mark: PlanMark | None = None  # the planned prompt of a study that another harness asked
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Rejection:
-    """A row that is no record: `sentence` begins with its place in the file."""
+    """A row that is no record; `sentence` begins with its place in the file and gives the reason."""
 
     sentence: str
 
 
 @dataclass(frozen=True)
 class ReportedScore:
-    """A score that a log reports of itself. `readout` is the name that its records use; `n` and `stderr` are None where the
-    log does not say them. `reducer` makes one score of an item's epochs ("mean", "pass_at_2"); None where the log names none."""
+    """A score that a log reports for one of its tasks.
+
+    `readout` is its name in the records. `reducer` makes one score of an item's epochs ("mean", "pass_at_2"). `n`, `stderr`
+    and `reducer` are None if the log lacks them.
+    """
 
     model: str
     task: str
@@ -133,7 +136,7 @@ class ReportedScore:
 
 @dataclass(frozen=True)
 class Run:
-    """Task that a log asked, the model it asked, and the settings that make another system of it."""
+    """The task and the model of a log, and the settings by which two runs are two systems."""
 
     task: str
     model: str
@@ -141,22 +144,22 @@ class Run:
 
     @property
     def words(self) -> str:
-        """The settings as people say them."""
-        if not self.settings:
-            return "default settings"
-        return ", ".join(f"{name.replace('_', ' ')} {_spoken(value)}" for name, value in self.settings.items())
-
-
-def _spoken(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        """The settings in words: "temperature 0.7, top p 1"."""
+        phrases = []
+        for name, value in self.settings.items():
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            phrases.append(f"{name.replace('_', ' ')} {text}")
+        return ", ".join(phrases) or "default settings"
 
 
 @dataclass
 class LogAbout:
-    """Statements of a log about itself, beside its records. `notes` are sentences for people;
-    `counts_outputs` is how many outputs it says it holds; `columns` is how a table's columns are
-    read; `plan` has the `items`, `epochs` and perhaps `ids` that were to be asked. `doubts` say
-    what its score could rest on besides, as (about, sentence): columns that could be read two ways.
+    """Facts of a log beside its records.
+
+    `notes` are sentences for people, `uses` and `leaves` name the parts that are read and not read.
+    `columns` is the recording of a table. `plan` has the numbers of `items` and `epochs`, and perhaps
+    the `ids`, that were to be asked. `doubts` are (subject, sentence) about columns that could be read
+    in two ways.
     """
 
     format: str
@@ -169,15 +172,13 @@ class LogAbout:
     doubts: list[tuple[str, str]] = field(default_factory=list)
     run: Run | None = None
     read_as: str = ""  # how a table was read, in a sentence
-    questions: tuple[Question, ...] = ()  # what a table leaves open
-    labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(
-        default_factory=dict
-    )  # rows that people labelled, by each column
-    unreadable: str = ""  # why it has no rows before its questions are answered
+    questions: tuple[Question, ...] = ()  # that a table leaves open
+    labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # see `people.labelled_by`
+    unreadable: str = ""  # why no row can be read before a question is answered
 
 
 def as_text(value: Any) -> str:
-    """Text of a message's content: a string, or a list of parts of which the text parts are kept."""
+    """Return the text of a message's content: a string, or a list of parts, of which only texts are kept."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -185,7 +186,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, dict):
         return as_text(value.get("text", value.get("content", "")))
     if isinstance(value, Sequence):
-        return "".join(as_text(one) for one in value if not (isinstance(one, dict) and one.get("type") in _NO_TEXT))
+        return "".join(as_text(part) for part in value if not (isinstance(part, dict) and part.get("type") in _NO_TEXT))
     return str(value)
 
 
@@ -193,34 +194,42 @@ _NO_TEXT = {"image", "image_url", "audio", "video", "reasoning", "thinking", "to
 
 
 def reasoning_of(content: Any) -> str:
-    """The reasoning parts of a message's content."""
+    """Return the reasoning parts of a message's content, "" for none."""
     if not isinstance(content, list):
         return ""
-    parts = [one for one in content if isinstance(one, dict) and one.get("type") in ("reasoning", "thinking")]
-    return "\n".join(as_text(one.get("reasoning") or one.get("thinking") or one.get("summary") or "") for one in parts)
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") in ("reasoning", "thinking")]
+    return "\n".join(as_text(part.get("reasoning") or part.get("thinking") or part.get("summary") or "") for part in parts)
 
 
 def prompt_of(messages: Iterable[Any]) -> tuple[str, str]:
-    """(prompt, system) of chat messages. One user message is the prompt itself; several turns are set out by role."""
-    turns = [(str(one.get("role", "user")), as_text(one.get("content"))) for one in messages if isinstance(one, dict)]
-    system = "\n".join(text for role, text in turns if role == "system")
-    dialogue = [(role, text) for role, text in turns if role != "system"]
-    if len(dialogue) == 1:
-        return dialogue[0][1], system
-    return "\n\n".join(f"[{role}]\n{text}" for role, text in dialogue), system
+    """Return (prompt, system prompt) of chat messages.
+
+    A single message is the prompt itself; of several, each has its role in brackets above it.
+    """
+    system_texts: list[str] = []
+    turns: list[tuple[str, str]] = []
+    for message in messages:
+        if isinstance(message, dict):
+            role, text = str(message.get("role", "user")), as_text(message.get("content"))
+            if role == "system":
+                system_texts.append(text)
+            else:
+                turns.append((role, text))
+    prompt = turns[0][1] if len(turns) == 1 else "\n\n".join(f"[{role}]\n{text}" for role, text in turns)
+    return prompt, "\n".join(system_texts)
 
 
 def prompt_from(value: Any) -> tuple[str, str]:
-    """(prompt, system) of what a log calls the prompt: text, a list of messages, or either as JSON in a string."""
+    """Return (prompt, system prompt) of a prompt in a log: a text, a list of messages, or their JSON."""
     if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
-    if (isinstance(value, str) and value.lstrip()[:2] in ("[{", "[ ")) or (isinstance(value, str) and value[:3] == "[\n "):
+    if isinstance(value, str) and (value.lstrip()[:2] in ("[{", "[ ") or value[:3] == "[\n "):
         try:
             messages = json.loads(value)
         except (ValueError, RecursionError):
             return value, ""
-        value = messages if isinstance(messages, list) and messages and all(_is_message(one) for one in messages) else value
-    if isinstance(value, (list, tuple)) and value and all(_is_message(one) for one in value):
+        value = messages if isinstance(messages, list) and messages and all(map(_is_message, messages)) else value
+    if isinstance(value, (list, tuple)) and value and all(map(_is_message, value)):
         return prompt_of(value)
     if isinstance(value, str):
         return value, ""
@@ -241,8 +250,7 @@ _LEAST_PASSAGE, _LONGEST_NAME = 80, 60  # characters
 
 
 def family_of(doc: Any) -> str:
-    """Return what a document says of the template or passage that it shares with others: its name,
-    or a hash of its text; "" for none."""
+    """Return the template or passage of a document: its name, or a hash of its text; "" for none."""
     if not isinstance(doc, dict) or _FAMILY_NAMES.isdisjoint(doc):
         return ""
     for name in _FAMILY:
@@ -250,13 +258,14 @@ def family_of(doc: Any) -> str:
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
             text = str(value).strip()
             return f"{name} {text if len(text) <= _LONGEST_NAME else digest(text)}"
-    texts = (doc.get(name) for name in _PASSAGE)
-    text = next((one for one in texts if isinstance(one, str) and len(one) >= _LEAST_PASSAGE), "")
-    return f"passage {digest(text)}" if text else ""
+    for passage in (doc.get(name) for name in _PASSAGE):
+        if isinstance(passage, str) and len(passage) >= _LEAST_PASSAGE:
+            return f"passage {digest(passage)}"
+    return ""
 
 
 def number_of(value: Any) -> float | None:
-    """A finite number, also from a string or a bool; None for anything else."""
+    """Return a finite number, also from a string or a bool; None for anything else."""
     if isinstance(value, str):
         try:
             value = float(value)
@@ -267,11 +276,22 @@ def number_of(value: Any) -> float | None:
     return None
 
 
+def usable_tokens(tokens: Iterable[tuple[str, Any]]) -> tuple[tuple[str, float], ...] | None:
+    """Return (token, log-probability) pairs; None if a number is missing, or all are 0 (placeholders)."""
+    pairs: list[tuple[str, float]] = []
+    for text, value in tokens:
+        log_probability = number_of(value)
+        if log_probability is None:
+            return None
+        pairs.append((text, log_probability))
+    return tuple(pairs) if any(log_probability for _, log_probability in pairs) else None
+
+
 def count_of(value: Any) -> int | None:
-    """A whole number, or None."""
+    """Return a number without its fraction; None for anything else."""
     return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value else None
 
 
 def right_of(score: float | None) -> bool | None:
-    """True for 1, False for 0, None for a score between, which calls nothing right or wrong."""
+    """Return True for 1, False for 0, None for any other score, which does not say what is right."""
     return None if score is None or score not in (0.0, 1.0) else score == 1.0

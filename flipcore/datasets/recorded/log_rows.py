@@ -1,6 +1,6 @@
-"""Records of logs -> the pipeline's own types, joined over files: one item for one document, samples counted on.
+"""Convert records of logs to the pipeline's types. Over all files, a document is one item and samples are numbered on.
 
-What is remembered for an item fits in some hundred bytes, so that a million outputs fit in memory.
+An item takes some hundred bytes of memory, so that a million outputs can be imported.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -23,22 +23,21 @@ UNNAMED = "model not named in the log"
 
 @dataclass(frozen=True)
 class Joining:
-    """Decisions for a whole import: kind, role and clusters ("family" or "subject") of each task,
-    and names that recorded readouts may not take."""
+    """Decisions for a whole import, most of them by task."""
 
     kinds: Mapping[str, str]
-    own_names: Collection[str] = ()
+    own_names: Collection[str] = ()  # names of extractors, which recorded readouts may not take
     roles: Mapping[str, str] = field(default_factory=dict)
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    grades: Collection[tuple[str, str]] = ()  # (task, readout) of scores on another scale than 0 to 1: none is right or wrong
-    axes: Mapping[str, str] = field(default_factory=dict)  # other names of axes
-    harmless: Mapping[str, bool] = field(default_factory=dict)  # by axis, under its other name
-    mathematics: Mapping[str, Mathematics] = field(default_factory=dict)  # by task, of those whose right answers are formulas
+    clusters: Mapping[str, str] = field(default_factory=dict)  # "family" or "subject"
+    grades: Collection[tuple[str, str]] = ()  # (task, readout) of scores that do not say what is right
+    axes: Mapping[str, str] = field(default_factory=dict)  # other names of axes, by name
+    harmless: Mapping[str, bool] = field(default_factory=dict)  # by other name of an axis
+    mathematics: Mapping[str, Mathematics] = field(default_factory=dict)  # of tasks with formulas as right answers
 
 
 @dataclass(slots=True)
 class LogRow:
-    """One record in the pipeline's types; `calls` are several where each option was scored by a request of its own."""
+    """One record in the pipeline's types; `calls` are several if a request scored each option."""
 
     item: Item
     variant: Variant
@@ -47,10 +46,10 @@ class LogRow:
     calls: list[tuple[Call, Completion]]
     readouts: list[Readout]
     sample: int
-    source_place: str  # where its row stands in its file, for people
+    source_place: str  # the place of its row in the file, for people
     pair: str
-    is_new: bool  # False where the completion itself stood in an earlier row, under another filter or metric
-    has_text: bool  # False where the log holds what was read of the output in place of its text
+    is_new: bool  # False if an earlier row holds the same completion under another filter or metric
+    has_text: bool  # False if the log holds a readout in place of the output's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,46 +66,59 @@ class AskedItem:
 
 @dataclass(slots=True)
 class _Setting:
-    """Question that a record answers: the item, and how it was put."""
+    """The question of a record: its item, prompt and place."""
 
     item: Item
     order: tuple[int, ...]
     target: str | None
     prompt: Prompt
     place: Place
-    is_alone: bool  # no other record is about its document
+    is_alone: bool  # whether its document has no other record
 
 
 class Builder:
-    """Records of one import, in its order -> `LogRow`. The first prompt of an item is its base; `placed` tells their documents,
-    `elsewhere` what calls of these files hold in other studies (`OwnCalls`)."""
+    """Makes a `LogRow` of each record of an import, which must come in the order of `placed`.
+
+    The first prompt of an item is its base. `elsewhere` has the calls of these files in other studies (see `OwnCalls`).
+    """
 
     def __init__(self, joining: Joining, placed: DocumentIndex, elsewhere: HashTable | None = None) -> None:
         self.joining, self._placed, self._n_seen = joining, placed, 0
         self._items, self._prompts, self._calls = ItemIds(), Prompts(joining.axes), OwnCalls(elsewhere)
-        self._bases = HashTable(1)  # prompts of items -> whether they are a base
-        self._last: tuple[tuple, Item] | None = None
+        self._bases = HashTable(1)  # by variant: whether it is a base
+        self._last: tuple[tuple, Item] | None = None  # the facts of the last record, and its item
 
     def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
-        """Raises BadInput, without the place, for a record that is no item."""
-        setting, variant = self._asked(record, source, model)
+        """Make the row of a record. Raises BadInput, without the place, for a record that is no item."""
+        setting, variant = self._setting_and_variant(record, source, model)
         item, place = setting.item, setting.place
-        calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
+        calls = self._calls.calls(place.output, place.sample, lambda sample: _calls(record, variant, model, revision, sample))
         ids = tuple(call.call_id for call, _ in calls)
         readouts = [self.readout(readout, record, item, variant, model, place.sample, ids) for readout in record.readouts]
-        about = place.sample, record.place, record.pair, place.is_new, has_text(record)
-        return LogRow(item, variant, place.position, self._role(record), calls, readouts, *about)
+        return LogRow(
+            item,
+            variant,
+            place.position,
+            self._role(record),
+            calls,
+            readouts,
+            sample=place.sample,
+            source_place=record.place,
+            pair=record.pair,
+            is_new=place.is_new,
+            has_text=has_text(record),
+        )
 
     def asked(self, record: LogRecord) -> AskedItem:
-        """Make what a record asks, without its output. Raises BadInput as `entry` does."""
-        setting, variant = self._asked(record, source=0, model="")
+        """Make the item and the prompt of a record, without its output. Raises BadInput as `entry` does."""
+        setting, variant = self._setting_and_variant(record, source=0, model="")
         place = setting.place
         return AskedItem(setting.item, variant, place.position, self._role(record), place.sample, record.pair)
 
     def _role(self, record: LogRecord) -> str:
         return self.joining.roles.get(record.task, record.role)
 
-    def _asked(self, record: LogRecord, source: int, model: str) -> tuple[_Setting, Variant]:
+    def _setting_and_variant(self, record: LogRecord, source: int, model: str) -> tuple[_Setting, Variant]:
         setting = self._setting(record, source, model)
         item, place = setting.item, setting.place
         labels = record.labels or labels_of("upper", len(setting.order))
@@ -128,14 +140,16 @@ class Builder:
         return setting, variant
 
     def _is_free(self, variant: Variant) -> bool:
-        """Tell whether no other model has this prompt under another name, where one of them is its
-        base: a version of one may be the base of another, and each model keeps its own."""
+        """Tell whether a variant is a base for all models so far, or for none.
+
+        A version of one model may be the base of another one, and each model keeps its own.
+        """
         if variant.axis in (OWN_PROMPT, OTHER_PROMPT):
-            return True  # a base and further prompts are on axes of their own
-        at, is_base = hash_of(variant.item_id, variant.axis, variant.variant_id), int(variant.key == BASE)
-        before = self._bases.get(at)
+            return True  # a base and further prompts are on different axes
+        key, is_base = hash_of(variant.item_id, variant.axis, variant.variant_id), int(variant.key == BASE)
+        before = self._bases.get(key)
         if before is None:
-            self._bases.set(at, is_base)
+            self._bases.set(key, is_base)
         return before is None or before[0] == is_base
 
     def _setting(self, record: LogRecord, source: int, model: str) -> _Setting:
@@ -161,8 +175,18 @@ class Builder:
         return _Setting(item, order, target, prompt, place, is_alone)
 
     def _item(self, record: LogRecord, source: int, document: Document, *, is_alone: bool) -> Item:
-        own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
-        if self._last and self._last[0] == own:
+        """Make the item of a record, or return that of the last record with the same facts."""
+        facts = (
+            source,
+            record.task,
+            record.item,
+            record.item_hash,
+            record.question,
+            record.options,
+            record.targets,
+            record.axis,
+        )
+        if self._last and self._last[0] == facts:
             return self._last[1]
         kind = self.joining.kinds.get(document.task, "text")
         kind = "text" if kind == "choice" and len(record.options) < 2 else kind
@@ -178,7 +202,7 @@ class Builder:
             "meta": dict(record.meta),
             "source_id": self._source(record, document.task),
         }
-        # A table's rows bring the ids of their items, which are older than this way.
+        # rows of tables have item ids of their own, so that the ids of earlier imports stay
         if record.item_id and kind == record.kind:
             item = Item(record.item_id, **fields)
         else:
@@ -186,46 +210,45 @@ class Builder:
         item = checked(item)
         if not is_alone:
             item = self._items.as_first_met(document.number, item)
-        self._last = (own, item)
+        self._last = (facts, item)
         return item
 
     def _source(self, record: LogRecord, task: str) -> str | None:
-        """The cluster of its items that move together; None for an item of its own."""
+        """Return the name of the item's cluster; None for an item by itself."""
         name = {"family": record.family, "subject": record.category}.get(self.joining.clusters.get(record.task, ""), "")
         return f"{task}/{name}" if name else None
 
     def readout(
-        self, one: LogReadout, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple
+        self, recorded: LogReadout, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple
     ) -> Readout:
-        """Return what the log read of a record, in the pipeline's types."""
-        if (record.task, one.name) in self.joining.grades:
-            one = replace(one, is_correct=None)
-        reading = reading_of(item, variant, record, one, self.joining.mathematics.get(item.dataset))
-        right = one.is_correct
-        if right is None and one.score is None:
-            right = correctness(reading, variant.target)
-        name = f"{one.name} (log)" if one.name in self.joining.own_names else one.name
-        return Readout(model, item.item_id, variant.axis, variant.variant_id, sample, name, reading, right, ids)
+        """Convert a recorded readout; `ids` are those of its calls."""
+        if (record.task, recorded.name) in self.joining.grades:
+            recorded = replace(recorded, is_correct=None)
+        reading = reading_of(item, variant, record, recorded, self.joining.mathematics.get(item.dataset))
+        is_correct = recorded.is_correct
+        if is_correct is None and recorded.score is None:
+            is_correct = correctness(reading, variant.target)
+        name = f"{recorded.name} (log)" if recorded.name in self.joining.own_names else recorded.name
+        return Readout(model, item.item_id, variant.axis, variant.variant_id, sample, name, reading, is_correct, ids)
 
 
 def _order(record: LogRecord, item: Item) -> tuple[int, ...]:
-    """The item's own index of the option at each position. Options that a version lists in another order are matched by
-    their text."""
+    """Return the item's own index of the option at each position; options are matched by their text."""
     if item.kind != "choice":
         return ()
-    own = unique_options(record.options)
-    if sorted(own) != sorted(item.options):
+    record_options = unique_options(record.options)
+    if sorted(record_options) != sorted(item.options):
         raise BadInput("shows other options in one version than in its first")
-    places = record.order if record.order is not None else range(len(own))
-    return tuple(item.options.index(own[place]) for place in places)
+    places = record.order if record.order is not None else range(len(record_options))
+    return tuple(item.options.index(record_options[place]) for place in places)
 
 
 def _in_item(target: str | None, record: LogRecord, item: Item) -> str | None:
-    """A version's right answer in the item's own order of options."""
+    """Return a version's right answer in the item's own order of options."""
     if target is None or item.kind != "choice":
         return target
-    own = unique_options(record.options)
-    return "\n".join(str(item.options.index(own[int(place)])) for place in target.split("\n"))
+    record_options = unique_options(record.options)
+    return "\n".join(str(item.options.index(record_options[int(place)])) for place in target.split("\n"))
 
 
 def _calls(record: LogRecord, variant: Variant, model: str, revision: str, sample: int) -> list[tuple[Call, Completion]]:
@@ -246,7 +269,7 @@ def request_of(record: LogRecord, variant: Variant) -> Request:
         temperature=_number(params.get("temperature"), None),  # None: the log does not say
         top_p=float(_number(params.get("top_p"), 1.0)),
         seed=None if not isinstance(params.get("seed"), int) else params["seed"],
-        stop=tuple(str(one) for one in params.get("stop") or ()),
+        stop=tuple(map(str, params.get("stop") or ())),
     )
 
 
@@ -255,12 +278,12 @@ def _number(value, default):
 
 
 def has_text(record: LogRecord) -> bool:
-    """Tell whether a record holds what its output was, and not only what was read of it."""
+    """Tell whether a record holds the output itself, and not only readouts."""
     return record.text is not None or bool(record.error) or not record.raw_reply
 
 
 def recorded_text(call_id: str, text: str | None, *, error: str, finish: str, raw_reply: str) -> Completion:
-    """The completion of which a table holds a text and how it ended, as `recorded_completion` makes it of a record."""
+    """Return the completion of a text in a table, the same as `recorded_completion` of its record."""
     status, error = _outcome(text, error, raw_reply)
     completion = Completion(
         call_id, status, text=text or "", finish_reason=finish_reason(finish), error=error, raw_reply=raw_reply
@@ -269,14 +292,14 @@ def recorded_text(call_id: str, text: str | None, *, error: str, finish: str, ra
 
 
 def _outcome(text: str | None, error: str, raw_reply: str) -> tuple[str, str]:
-    """(status, error) of a call; one without a text failed, with the log's reason."""
+    """Return (status, error) of a call; one without a text failed, with the log's reason."""
     failed = bool(error) or (text is None and not raw_reply)
     status = "failed" if failed and not text else "ok"
     return status, error or ("The log holds no text." if failed else "")
 
 
 def recorded_completion(call_id: str, record: LogRecord) -> Completion:
-    """The text as recorded; a call without one failed, with the log's reason."""
+    """Return the completion of a record; a call without a text failed, with the log's reason."""
     status, error = _outcome(record.text, record.error, record.raw_reply)
     recorded = Completion(
         call_id,
@@ -299,7 +322,7 @@ def recorded_completion(call_id: str, record: LogRecord) -> Completion:
 def _scored_calls(
     record: LogRecord, variant: Variant, model: str, revision: str, sample: int
 ) -> Iterator[tuple[Call, Completion]]:
-    """One call an option in the order shown: its continuation and its log-likelihood."""
+    """Yield one call per option in the order shown: its continuation and its log-likelihood."""
     scores = record.option_scores or (float("nan"),) * len(record.continuations)
     places = variant.order if len(variant.order) == len(scores) else range(len(scores))
     for place in places:

@@ -1,9 +1,8 @@
 """Tables with one row per item and model, read without making a record of every row.
 
-In most tables a row repeats what was asked and adds what one model said or scored. What is asked
-is then made once per item, by the same code as a record, and only texts and scores are read per
-row. A table whose rows do not all fit that is left to the way of records: `NotPlain` says so, and
-nothing is decided here.
+In most tables a row repeats the item and adds one model's output or score. Then the item is made
+once, by the same code as a record, and only outputs and scores are read per row. If a row does not
+fit, `NotPlain` is raised and the table is read record by record.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,11 +16,11 @@ from flipcore.datasets.recorded.grouping import MOST_MB, Key, VariantRow, item_o
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.recording import SETS, Recording
 
-MOST_REMEMBERED = 50_000  # different scores, whose readouts are made once
+MOST_REMEMBERED = 50_000  # different scores whose readouts are cached
 
 
 class NotPlain(Exception):
-    """A row that differs from the others of its item in more than what its model said."""
+    """Raised for a row that differs from the other rows of its item in more than the output."""
 
 
 class TableRows(Protocol):
@@ -37,19 +36,19 @@ class TableRows(Protocol):
 
 
 class PlainRow(NamedTuple):
-    """One row: whose it is, which item, and its cells."""
+    """One row: its line, its model, its item (task and key) and its cells."""
 
     line: int
     model: str
-    item: tuple[str, str]  # its task and key
+    item: tuple[str, str]
     values: Mapping[str, Any]
 
 
 def is_plain(recording: Recording) -> bool:
     """Tell whether rows that are read by this recording may be plain."""
-    names_several = recording.nested or recording.models_beside or recording.lists
-    says_more = recording.variant or recording.sample or recording.fields
-    return not (names_several or says_more or recording.copies or recording.answers == SETS)
+    holds_several = recording.nested or recording.models_beside or recording.lists
+    holds_more = recording.variant or recording.sample or recording.fields
+    return not (holds_several or holds_more or recording.copies or recording.answers == SETS)
 
 
 class PlainTable:
@@ -67,26 +66,24 @@ class PlainTable:
 
     @property
     def has_own_order(self) -> bool:
-        """Tell whether rows come in another order than records of them would."""
+        """Tell whether rows come in another order than their records would."""
         return bool(self.recording.item) and n_parts_of(allowed(self.path)) > 1
 
     def rows(self) -> Iterator[PlainRow | Rejection]:
-        """Read the rows; a `Rejection` stands for one that is none."""
-        recording = self.recording
-        inside = [name for name in recording.columns if any(sign in name for sign in ",.[")]
-        of_texts = allowed(self.path).name.lower().endswith((".csv", ".tsv")) and not inside
+        """Read the rows; a row that cannot be read becomes a `Rejection`."""
+        recording, paths = self.recording, self.recording.paths
+        is_flat_file = allowed(self.path).name.lower().endswith((".csv", ".tsv")) and not paths
         file_rows = read_rows(self.path, most_mb=MOST_MB, sheet=recording.sheet)
         for number, row in enumerate(file_rows):
-            # Without a path or a list, a row is whole as it is.
-            is_whole = of_texts or not (inside or any(type(cell) is list for cell in row.values.values()))
-            whole = row if is_whole else with_paths(row, inside)
-            if whole.problem:
-                yield self.rejection(whole.line, f"{whole.problem}.")
+            # to look for paths and conversations takes time, so rows without them are used as they are
+            if not is_flat_file and (paths or any(type(cell) is list for cell in row.values.values())):
+                row = with_paths(row, paths)
+            if row.problem:
+                yield self.rejection(row.line, f"{row.problem}.")
                 continue
-            values = whole.values
-            task = str(values.get(recording.tasks) or "") if recording.tasks else ""
-            item = item_of(number, whole, recording) if recording.item else str(number)
-            yield PlainRow(whole.line, self._model(whole), (task, item), values)
+            task = str(row.values.get(recording.tasks) or "") if recording.tasks else ""
+            item = item_of(number, row, recording) if recording.item else str(number)
+            yield PlainRow(row.line, self._model(row), (task, item), row.values)
 
     def _model(self, row: Row) -> str:
         column = self.recording.models
@@ -97,29 +94,29 @@ class PlainTable:
             self._models[cell] = model_of(row, self.recording)
         return self._models[cell]
 
-    def rejection(self, line: int, why: str) -> Rejection:
-        """Say why a row is none."""
-        return Rejection(f"Line {line} of {self.file} {why}")
+    def rejection(self, line: int, problem: str) -> Rejection:
+        """Return the rejection of a row; `problem` is a predicate with a period."""
+        return Rejection(f"Line {line} of {self.file} {problem}")
 
     def content(self, row: PlainRow) -> int:
-        """Hash what a row says of its item, which all rows of the item must say alike."""
+        """Hash the cells about the item, which must be equal in all rows of the item."""
         cells = [row.values.get(name) for name in self._content]
         return hash(repr(cells))
 
     def record(self, row: PlainRow) -> LogRecord:
         """Make the record of a row. Raises NotPlain where it is refused."""
-        found = self.record_or_rejection(row)
-        if isinstance(found, Rejection):
+        record = self.record_or_rejection(row)
+        if isinstance(record, Rejection):
             raise NotPlain
-        return found
+        return record
 
     def record_or_rejection(self, row: PlainRow) -> LogRecord | Rejection:
-        """Make the record of a row that no other row of its item and model stands beside."""
+        """Make the record of a row, the only one of its item and model."""
         self._rows.forget()
         name = str(row.values.get(self.recording.variant, ""))
         variant = VariantRow(row.line, name, row.values)
-        (found,) = self._rows.group(Key(row.model, *row.item), [variant])
-        return found
+        (record,) = self._rows.group(Key(row.model, *row.item), [variant])
+        return record
 
     def records(self) -> Iterator[LogRecord | Rejection]:
         """Make a record of every row, in the order of the file."""
@@ -127,22 +124,22 @@ class PlainTable:
             yield row if isinstance(row, Rejection) else self.record_or_rejection(row)
 
     def readouts(self, row: PlainRow) -> tuple[LogReadout, ...]:
-        """Return what scorers gave a row. Raises NotPlain for what is no score."""
+        """Return the readouts of the scorers. Raises NotPlain for a cell that is no score."""
         recording, values = self.recording, row.values
         if not recording.scores:
             return ()
         cells = tuple(values.get(name) for name in recording.scores)
+        # 1, 1.0 and True are the same key, and the same score
         key = (*cells, values.get(recording.scorer), values.get(recording.text) in (None, ""))
         try:
-            known = self._scored.get(key)
-        except TypeError:  # a list or an object
-            known, key = None, ()
-        # Equal numbers of other kinds, 1 and 1.0 and True, are the same score.
-        if known is None:
-            known = self._read_scores(row)
-            if key and len(self._scored) < MOST_REMEMBERED:
-                self._scored[key] = known
-        return known
+            readouts = self._scored.get(key)
+        except TypeError:  # a list or an object is no key
+            return self._read_scores(row)
+        if readouts is None:
+            readouts = self._read_scores(row)
+            if len(self._scored) < MOST_REMEMBERED:
+                self._scored[key] = readouts
+        return readouts
 
     def _read_scores(self, row: PlainRow) -> tuple[LogReadout, ...]:
         try:
@@ -151,10 +148,10 @@ class PlainTable:
             raise NotPlain from error
 
     def text(self, row: PlainRow) -> tuple[str | None, str]:
-        """(the text, why there is none) of a row."""
+        """Return (output, "") of a row, or (None, the error)."""
         return self._rows.text(row.values)
 
     def finish(self, row: PlainRow) -> str:
-        """Return why the output of a row ended, as the table says it."""
+        """Return the finish reason of a row as the table writes it; "" for none."""
         column = self.recording.finish
         return str(row.values.get(column) or "") if column else ""

@@ -1,4 +1,4 @@
-"""The meaning of the columns of a table of outputs: the words by which its rows become records."""
+"""The meaning of the columns of a table of outputs, by which its rows become records."""
 
 import re
 from dataclasses import dataclass
@@ -7,41 +7,46 @@ from functools import cached_property
 from flipcore.datasets.recorded.fields import Field
 from flipcore.text.prompts import labels_of
 
-SETS = "letters"  # of `answers`: several letters each, compared as sets
+SETS = "letters"  # a value of `answers`: several letters per answer, compared as sets
 
 
 @dataclass(frozen=True)
 class Recording:
     """The meaning of the columns of a file.
 
-    One row is an item whose columns `nested`... ("shuffle_0", "shuffle_1") hold its variants;
-    without `nested` one row is a variant, and rows with the same `item` column belong together, the
-    first being the base unless the column `variant` names another "base". The same prompt under the
-    same name again is a further sample. The options shown are the list or the keys in the column
-    `options`, one option in each of several columns ("A,B,C,D"), or what `option_pattern` finds in
-    the prompt (one group); with neither the answers are numbers. `order` names a permutation
-    column, where `order[i]` is the item's own index at position i; without it options are matched
-    by their text. `text` is the generated text, read after the last `text_after`. `target` names
-    the right option by text, label or place from 0; a variant's own right answer is its own. `pair`
-    is a column that a benchmark item shares with the control that it is paired with. `model` is the
-    model's name, or `models` the column that holds it, or each of `model_columns`, with commas
-    between, holds what the model of that name said; each of `sample_columns` holds a list with an
-    entry a sample (see `fields.rows_apart`); `axes`, `role`, `harmless` and `sample` name columns
-    that say them row by row. `answers` is the kind of all items ("text", "number", "choice") where
-    it does not follow from the options, their letters ("A-E") where no row shows them, or "letters"
-    where a right answer is several of them. A column may be a path: doc.options, resps[0][0].
+    A column may be a path (doc.options, resps[0][0]). Several columns stand in one field with commas
+    between: of `prompt` and `question` the texts are joined, of `models` and `item` the names.
 
-    `score` is what a scorer gave the row, and `scorer` the column that names it; or one column a
-    scorer, with commas between. A table of scores needs neither prompt nor output. `models` and
-    `item` may be several columns, with commas between. `missing` lists values that are no score
-    (-1), `percent` columns whose values above 1 are percentages, `people` those of the scores that
-    people gave; `failed=out` leaves failed calls out of the score, `copies=out` rows that repeat
-    another word for word. Of the columns in `lower` less is better, and they call nothing right;
-    those in `reverse` are turned round: 1 less what they hold. `tasks`, `category` and `cluster`
-    name columns of the task, the subject, and the template or passage that items share; `finish`
-    that of why an output ended: "length" where it was cut off. `prompt` and `question` may be
-    several columns, with commas between: their texts are joined. `sheet` is the sheet of an Excel
-    file that is read, "" for its first.
+    Rows and items. A row is a variant, and rows with the same `item` belong together. The first is
+    the base, unless `variant` names another one "base". With `nested` ("shuffle_"), a row is an item,
+    and its columns shuffle_0, shuffle_1 … hold its variants. The same prompt under the same name again
+    is a further sample.
+
+    Options. `options` is the column of a list or an object, or several columns with an option each
+    ("A,B,C,D"). Otherwise `option_pattern` finds them in the prompt, in its one group. With neither,
+    answers are numbers. `order` names a column of permutations, where `order[i]` is the item's own
+    index at position i. Without it options are matched by their text.
+
+    Answers. `text` is the output, read after the last `text_after`. `target` names the right option
+    by text, label or place from 0; a variant may have its own. `answers` is the kind of all items
+    ("text", "number", "choice") if it does not follow from the options, their letters ("A-E") if no
+    row shows them, or SETS.
+
+    Models. `model` is the name of the only one, `models` the column with the name, and
+    `model_columns` are columns called after a model, with its answers. `sample_columns` hold lists
+    with an entry per sample (see `fields.rows_apart`).
+
+    Scores. `score` lists the columns of scorers. `scorer` is the column that names the scorer of a
+    row. A table of scores needs neither prompt nor output. `missing` lists values that are no score
+    (-1), `percent` columns whose values above 1 are percentages, `people` the scores that people
+    gave. Less is better in the columns of `lower`, which do not say what is right. Those of `reverse`
+    are replaced by 1 less their value. `failed=out` drops failed calls from the score, `copies=out`
+    drops rows that repeat another one word for word.
+
+    Further columns: `axes`, `role`, `harmless` and `sample` of a variant; `tasks`, `category` (the
+    subject) and `cluster` (the template or passage that items share); `pair`, which is the same for
+    an item and its control; `finish`, "length" where an output was cut off. `sheet` is the sheet of
+    an Excel file, "" for the first.
     """
 
     dataset: str
@@ -85,37 +90,59 @@ class Recording:
 
     @cached_property
     def models_beside(self) -> tuple[str, ...]:
+        """The columns that are called after a model."""
         return tuple(filter(None, self.model_columns.split(",")))
 
     @cached_property
     def lists(self) -> tuple[str, ...]:
+        """The columns of lists with an entry per sample."""
         return tuple(filter(None, self.sample_columns.split(",")))
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """Letters that stand for the options of a table that shows none."""
+        """The letters of options whose texts the table does not hold."""
         return labels_of("upper", ord(self.answers[-1]) - ord("A") + 1) if re.fullmatch("A-[B-Z]", self.answers) else ()
 
     @cached_property
     def kind(self) -> str:
+        """The kind of items: "choice", "number" or "text"."""
         if self.answers == SETS:
             return "text"
         return "choice" if self.letters else self.answers or ("choice" if self.options or self.option_pattern else "number")
 
     @cached_property
     def scores(self) -> tuple[str, ...]:
-        return tuple(filter(None, (one.strip() for one in self.score.split(","))))
+        """The columns of scores."""
+        return tuple(filter(None, map(str.strip, self.score.split(","))))
 
     @cached_property
     def option_columns(self) -> tuple[str, ...]:
-        """The columns of options: one with all of them, or one an option."""
-        return tuple(filter(None, (one.strip() for one in self.options.split(","))))
+        """The columns of options: one with all of them, or one per option."""
+        return tuple(filter(None, map(str.strip, self.options.split(","))))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Every name of a column, or path to one, that the recording uses."""
-        own = (self.prompt, self.item, *self.option_columns, self.order, self.question, self.text, self.target, self.variant)
-        inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
-        more = (*self.scores, self.scorer, self.tasks, self.category, self.cluster)
-        own += tuple(name for name in (*self.item.split(","), *self.models.split(",")))
-        return (*own, self.axes, self.role, self.harmless, self.sample, self.pair, self.finish, *more, *inner)
+        """All columns, or paths to them, that the recording uses; "" among them for fields that are empty."""
+        of_prompt = (
+            self.prompt,
+            self.item,
+            *self.option_columns,
+            self.order,
+            self.question,
+            self.text,
+            self.target,
+            self.variant,
+        )
+        joined = (*self.item.split(","), *self.models.split(","))
+        of_variant = (self.axes, self.role, self.harmless, self.sample, self.pair, self.finish)
+        of_item = (self.tasks, self.category, self.cluster)
+        columns = [*of_prompt, *joined, *of_variant, *self.scores, self.scorer, *of_item]
+        for field in self.fields:
+            columns += (field.column, field.top_token, field.top_score)
+        return tuple(columns)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The columns that are paths, or several columns in one."""
+        # computed once, because to look at all names in every row takes longer than to read a short row
+        return [name for name in self.columns if any(sign in name for sign in ",.[")]

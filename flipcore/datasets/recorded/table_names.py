@@ -1,12 +1,14 @@
-"""Names of tables of outputs that lie beside each other: tables that ask the same questions are one
-task, and what tells their files apart is the model, the condition under which it was asked, or a
-run of it."""
+"""Names of tables of outputs in one import.
+
+Tables with the same questions are one task. The difference between the names of their files is the
+model, the condition under which it was asked, or a run.
+"""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -22,29 +24,29 @@ from flipcore.datasets.tables.roles import PROMPT, part_of
 from flipcore.datasets.tables.stems import last_names
 from flipcore.datasets.tables.stems import names as is_called
 
-LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
-MOST_BY_CHANCE = 0.7  # of the rows of two columns that tell something: a kind of question is nearly constant
-LEAST_ROWS = 10  # whose right answers two tables do not share by chance
-LONG = 20  # letters of a text that no two questions share by chance
-MOST_SHARING = 64  # sets of tables that hold a cell by which one is found
-MOST_TRIED = 8  # sets of tables that share the most cells with one
-_N_TRIED = 5  # rows whose texts find the tables that may ask the same
-# a part of a name that counts runs or says when one was: run3, seed_1, 20250601_202535, 2025-06-01T20-25-35
+LEAST_ALIKE = 0.9  # least share of equal rows in two tables with the same questions
+MOST_BY_CHANCE = 0.7  # most rows in which two columns may agree by chance, as those of a kind of question do
+LEAST_ROWS = 10  # rows; fewer right answers may be equal by chance
+LONG = 20  # letters; shorter texts may be equal by chance
+MOST_SHARING = 64  # most groups of tables with the same cell, where the cell helps to find one of them
+MOST_TRIED = 8  # groups with the most shared cells, which are compared row by row
+_N_TRIED = 5  # rows whose cells are used to find groups
+# part of a file's name that numbers or dates a run: run3, seed_1, 20250601_202535, 2025-06-01T20-25-35
 _RUN = re.compile(
     r"(?:^|[_. -])(?:(?:run|seed|trial|epoch|rep|repeat|sample|fold|part|shard)[_ -]?\d+|20\d{6}(?:[_T-]\d{4,6})?"
     r"|20\d\d-\d\d-\d\d(?:[_T ]\d\d[-:.]\d\d(?:[-:.][\d.]+)?)?)(?=$|[_. -])",
     re.IGNORECASE,
 )
-
-
-# how one table is cut into files: part_00001, shard-2, train-00000-of-00003
+# part of the name of a file that holds a part of a table: part_00001, shard-2, train-00000-of-00003
 _SHARD = re.compile(r"[_. -]*(?:(?:part|shard|chunk|split|batch)[_ -]?\d+|\d{3,}-of-\d{3,})(?=$|[_. -])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class TableName:
-    """The `task` of a table; how its `model` is called where its rows name none; the `condition` under which those were asked that they
-    name. "" for neither."""
+    """Names that a table gets from its file; "" for unknown ones.
+
+    `model` is for a table whose rows name none, `condition` for the models that its rows name.
+    """
 
     task: str
     model: str = ""
@@ -53,40 +55,46 @@ class TableName:
 
 @dataclass(frozen=True)
 class _Table:
+    """A table's file, the models that its rows name, and its columns."""
+
     source: Source
     models: frozenset[str]
     columns: frozenset[str] = frozenset()
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Folders and stem without what counts runs, the stem first."""
+        """The stem and the folders from the innermost on, without numbers and dates of runs."""
         path = without_packing(self.source.name)
         stem = path.stem if path.suffix.lower() in SUFFIXES else path.name
         return tuple(re.sub(r"^\d+$", "", _RUN.sub("", part)).strip("_. -") for part in (stem, *reversed(path.parts[:-1])))
 
 
 def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | None = None) -> dict[str, TableName]:
-    """Name of a file -> what its table is called, of those that ask the same questions as another, and of those whose folder or stem is
-    called like what tells these apart. Different files of one model are different conditions, unless their names only count runs."""
+    """Return the names of tables by the name of their file.
+
+    They are given to tables that share their questions with another one, to tables whose folder or stem is a label found
+    there, and to the rest by folder or shard. Files of one model are different conditions, unless their names only number runs.
+    """
     sources = list(sources)
     if len(sources) < 2:
         return {}
     names: dict[str, TableName] = {}
-    conditions: set[str] = set()  # of models that tables name
-    models: set[str] = set()  # that files name
+    conditions: set[str] = set()  # labels of files whose rows name models
+    models: set[str] = set()  # labels of files whose rows name none
     unlabelled: list[_Table] = []
-    groups = _asking_alike(sources, layouts_of(sources) if layouts is None else layouts)
-    tasks = [_task([table.parts for table in tables]) if len(tables) > 1 else ("",) for tables in groups]
-    n_called = Counter(names[0] for names in tasks)
-    for tables, called in zip(groups, tasks, strict=True):
-        task = next((name for name in called if n_called[name] < 2), called[0])
-        labels_beside: dict[frozenset[str], dict[str, str]] = {}
+    groups = _groups_by_questions(sources, layouts_of(sources) if layouts is None else layouts)
+    candidates = [_task_names([table.parts for table in tables]) if len(tables) > 1 else ("",) for tables in groups]
+    n_groups = Counter(task_names[0] for task_names in candidates)
+    for tables, task_names in zip(groups, candidates, strict=True):
+        task = next((name for name in task_names if n_groups[name] < 2), task_names[0])
+        labels_by_models: dict[frozenset[str], dict[str, str]] = {}
         for table in tables:
-            if table.models not in labels_beside:
+            if table.models not in labels_by_models:
                 siblings = [sibling for sibling in tables if table.models & sibling.models] if table.models else tables
                 labels = _labels([sibling.parts for sibling in siblings])
-                labels_beside[table.models] = dict(zip((sibling.source.name for sibling in siblings), labels, strict=True))
-            label = labels_beside[table.models][table.source.name]
+                files = [sibling.source.name for sibling in siblings]
+                labels_by_models[table.models] = dict(zip(files, labels, strict=True))
+            label = labels_by_models[table.models][table.source.name]
             if task:
                 names[table.source.name] = _table_name(table, task, label)
             if label:
@@ -105,14 +113,14 @@ def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | 
     by_stem: dict[str, list[_Table]] = defaultdict(list)
     for table in unnamed:
         by_stem[table.parts[0]].append(table)
-    for same_stem in by_stem.values():  # a folder a task, and one name for its file in all of them
+    for same_stem in by_stem.values():  # a folder per task, with a file of the same name in each
         labelled = zip(same_stem, _labels([table.parts for table in same_stem]), strict=True)
         names |= {table.source.name: TableName(label) for table, label in labelled if label}
     return names
 
 
 def _names_of_shards(tables: Iterable[_Table]) -> dict[str, TableName]:
-    """Name of a file -> what the table is called of which it is a part, as part_00001 and part_00002 are of one."""
+    """Return the names of tables that are split into several files, by the name of each file."""
     parts: dict[tuple, list[_Table]] = defaultdict(list)
     for table in tables:
         path = without_packing(table.source.name)
@@ -132,8 +140,10 @@ def _table_name(table: _Table, task: str, label: str) -> TableName:
 
 
 def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | None = None) -> dict[str, str]:
-    """Name of a table -> that of the one beside it that is called like it and more, and holds the same rows with more in them: labels, or a
-    judgement, that were added to the same outputs."""
+    """Return {table: a later state of it}: a file whose name begins alike, with the same rows and further columns.
+
+    Somebody has added labels or a judgement to the same outputs.
+    """
     by_name: list[tuple[str, str, int]] = []  # folder, stem, place among the sources
     for place, source in enumerate(sources):
         path = Path(source.name)
@@ -141,7 +151,7 @@ def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | Non
     by_name.sort()
     pairs: list[tuple[int, int]] = []
     for index, (folder, stem, place) in enumerate(by_name):
-        # names that begin alike stand next to each other in this order
+        # in this order, names that begin alike are neighbors
         for other_index in range(index + 1, len(by_name)):
             other_folder, other_stem, other_place = by_name[other_index]
             if other_folder != folder or not other_stem.startswith(stem):
@@ -154,86 +164,86 @@ def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | Non
         row = _first_row(sources[place], layouts)
         other_row = _first_row(sources[other_place], layouts)
         if row and other_row and not _within(row, other_row):
-            continue  # without opening both
-        if _says_more(sources[place], sources[other_place]):
+            continue  # known without opening the files
+        if _is_first_state(sources[place], sources[other_place]):
             states[sources[place].name] = sources[other_place].name
     return states
 
 
 def _first_row(source: Source, layouts: Mapping[Path, Layout]) -> Mapping[str, Any]:
-    """Return the first row that the layout holds of a table, empty for a table without a layout."""
+    """Return the first row of a table from its layout; {} for a table without a layout."""
     layout = layouts.get(source.path)
     return layout.rows[source.path][0] if layout else {}
 
 
-def _says_more(first: Source, second: Source) -> bool:
-    """Tell whether every row of `second` holds all that the row of `first` does, and some row more."""
-    is_more = False
+def _is_first_state(first: Source, second: Source) -> bool:
+    """Tell whether each row of `second` contains that of `first`, and some row holds more."""
+    has_more = False
     try:
         file_rows = (read_rows(str(source.path), most_mb=MOST_MB) for source in (first, second))
         for row, second_row in zip_longest(*file_rows):
-            if (
-                row is None
-                or second_row is None
-                or row.problem
-                or second_row.problem
-                or not _within(row.values, second_row.values)
-            ):
+            if row is None or second_row is None or row.problem or second_row.problem:
                 return False
-            is_more |= row.values != second_row.values
+            if not _within(row.values, second_row.values):
+                return False
+            has_more |= row.values != second_row.values
     except (BadInput, OSError):
-        return False  # its reader says why
-    return is_more
+        return False  # the reader of the file gives the reason
+    return has_more
 
 
 def _within(part: Any, outer: Any) -> bool:
+    """Tell whether an object contains the keys and values of another one; other values must be equal."""
     if isinstance(part, Mapping) and isinstance(outer, Mapping):
         return all(key in outer and _within(value, outer[key]) for key, value in part.items())
     return part == outer
 
 
-def _looked_at(source: Source, layout: Layout | None) -> tuple[_Table, list[Mapping[str, Any]]]:
-    """A table, and its first rows without what was answered."""
+def _table_and_questions(source: Source, layout: Layout | None) -> tuple[_Table, list[Mapping[str, Any]]]:
+    """Return a table, and its first rows without outputs and readouts. Raises BadInput or OSError."""
     if layout:
         reading, models, first_rows = layout.reading({}), layout.models[source.path], layout.rows_of(source.path)
     else:
         reading = read_by_structure(source.path, {})
         models, first_rows = reading.named_models, looked_at(str(source.path))
-    said = {reading.roles.output, *reading.roles.readouts}
+    answered = {reading.roles.output, *reading.roles.readouts}
     rows: list[Mapping[str, Any]] = []
     for row in first_rows:
-        rows.append({name: cell for name, cell in row.items() if name not in said})
+        rows.append({name: cell for name, cell in row.items() if name not in answered})
     return _Table(source, models, frozenset(columns_of(first_rows))), rows
 
 
-def _asking_alike(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> list[list[_Table]]:
-    """The tables, those that ask the same questions together."""
+def _groups_by_questions(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> list[list[_Table]]:
+    """Group the tables that have the same questions; tables that cannot be read are left out."""
     groups: list[list[_Table]] = []
-    firsts: list[Sequence[Mapping[str, Any]]] = []  # the rows of the first table of each, without what was answered
-    holders: dict[int, list[int]] = defaultdict(list)  # hash of a cell -> the sets whose first table holds it
+    first_rows: list[Sequence[Mapping[str, Any]]] = []  # by group: the rows of its first table, without outputs
+    groups_by_cell: dict[int, list[int]] = defaultdict(list)  # by hash of a cell: numbers of groups
     for source in sources:
         try:
-            table, rows = _looked_at(source, layouts.get(source.path))
+            table, rows = _table_and_questions(source, layouts.get(source.path))
         except (BadInput, OSError):
-            continue  # its reader says why
-        likely: Counter[int] = Counter()
-        for cell in _cells(rows[:_N_TRIED]):
-            sets = holders.get(cell, ())
-            if len(sets) <= MOST_SHARING:  # a cell that more of them hold tells nothing
-                likely.update(sets)
-        group = next((group for group, _ in likely.most_common(MOST_TRIED) if ask_alike(firsts[group], rows)), len(groups))
-        if group == len(groups):
+            continue  # the reader of the file gives the reason
+        n_shared: Counter[int] = Counter()  # cells shared with each group
+        for cell in _cell_hashes(rows[:_N_TRIED]):
+            numbers = groups_by_cell.get(cell, ())
+            if len(numbers) <= MOST_SHARING:
+                n_shared.update(numbers)
+        likely = [number for number, _ in n_shared.most_common(MOST_TRIED)]
+        number = next((number for number in likely if ask_alike(first_rows[number], rows)), len(groups))
+        if number == len(groups):
             groups.append([])
-            firsts.append(rows)
-            for cell in _cells(rows):
-                holders[cell].append(group)
-        groups[group].append(table)
+            first_rows.append(rows)
+            for cell in _cell_hashes(rows):
+                groups_by_cell[cell].append(number)
+        groups[number].append(table)
     return groups
 
 
-def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Return hashes that find tables which may ask the same: long texts, the cells of the first
-    row, and how each column begins."""
+def _cell_hashes(rows: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Return hashes by which tables with the same questions are found.
+
+    They are of long texts, of the cells of the first row, of the beginning of each column, and of ids in words.
+    """
     texts: set[int] = set()
     for row in rows:
         texts |= {hash(text) for value in row.values() if len(text := str(value)) > LONG}
@@ -245,7 +255,7 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
 
 
 def _bare_ids(rows: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The ids of a table without texts, where they name their items and do not only count them."""
+    """Return the ids of a table without long texts; an empty set if they are only numbers."""
     for row in rows:
         if any(len(str(value)) > LONG for value in row.values()):
             return set()
@@ -255,73 +265,76 @@ def _bare_ids(rows: Sequence[Mapping[str, Any]]) -> set[str]:
 
 
 def ask_alike(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether the rows of two tables are of the same questions: these stand in the same order,
-    or the right answers do, or the same long texts stand in any. An id, a count and a constant say
-    nothing, and neither do a few right answers."""
+    """Tell whether the first rows of two tables have the same questions.
+
+    A column of questions or of right answers is equal row by row, or long texts or ids are equal in any order. Numbers,
+    constants and a few right answers do not count.
+    """
     first_ids, second_ids = _bare_ids(first), _bare_ids(second)
-    if min(len(first_ids), len(second_ids)) >= LEAST_ROWS and len(first_ids & second_ids) >= LEAST_ALIKE * min(
-        len(first_ids), len(second_ids)
-    ):
+    if min(len(first_ids), len(second_ids)) >= LEAST_ROWS and _are_alike(first_ids, second_ids):
         return True
     for name in (column for column in columns_of(first) if column in columns_of(second)):
         pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, second, strict=False)]
+        if _share_by_chance(pairs) <= MOST_BY_CHANCE and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs):
+            is_fact = not last_names(name, "id") and len(pairs) >= LEAST_ROWS and not _counts(pairs)
+            if part_of(name) == PROMPT or is_fact:
+                return True
         first_texts, second_texts = ({str(row.get(name)) for row in rows} for rows in (first, second))
-        in_order = _by_chance(pairs) <= MOST_BY_CHANCE and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
-        if in_order and (
-            part_of(name) == PROMPT or (not last_names(name, "id") and len(pairs) >= LEAST_ROWS and not _counts(pairs))
-        ):
-            return True
-        if min(map(len, first_texts)) > LONG and len(first_texts & second_texts) >= LEAST_ALIKE * min(
-            len(first_texts), len(second_texts)
-        ):
+        if min(map(len, first_texts)) > LONG and _are_alike(first_texts, second_texts):
             return True
     return False
 
 
-def _by_chance(pairs: Sequence[tuple[str, str]]) -> float:
-    """The share of rows in which two columns would agree in any order of theirs: 1 for a constant."""
+def _are_alike(first: set[str], second: set[str]) -> bool:
+    """Tell whether nearly all texts of the smaller set are in the other one."""
+    return len(first & second) >= LEAST_ALIKE * min(len(first), len(second))
+
+
+def _share_by_chance(pairs: Sequence[tuple[str, str]]) -> float:
+    """Return the expected share of equal rows of two columns in random order: 1 for a constant."""
     first, second = (Counter(side) for side in zip(*pairs, strict=True))
     return sum(n * second[name] for name, n in first.items()) / len(pairs) ** 2
 
 
 def _counts(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether a column counts its rows."""
+    """Tell whether the first column of the pairs counts its rows."""
     numbers = [int(cell) for cell, _ in pairs if cell.isdecimal()]
     return len(numbers) == len(pairs) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
-def _task(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return what the files share, the likeliest name of their task first: the stem, else the
-    deepest folder; the beginning of their names."""
-    shared = [next(iter(names)) for level in zip(*paths, strict=False) if len(names := set(level)) == 1]
-    tokens = [re.split(r"[_ ]", path[0]) for path in paths]
-    same = "_".join(level[0] for level in _while_same(zip(*tokens, strict=False)))
-    return tuple(filter(None, (*shared[:1], same, *shared[1:]))) or ("outputs",)
+def _task_names(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return candidates for the name of the task, the likeliest first: parts of names that all files share."""
+    shared = [level[0] for level in zip(*paths, strict=False) if len(set(level)) == 1]
+    words = [re.split(r"[_ ]", path[0]) for path in paths]
+    beginning = "_".join(level[0] for level in _while_same(zip(*words, strict=False)))
+    return tuple(filter(None, (*shared[:1], beginning, *shared[1:]))) or ("outputs",)
 
 
 def _labels(paths: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return what tells each file from the others, "" where nothing does: one folder's name or the
-    stem where that is enough, else all that differ."""
-    n = max(map(len, paths))
-    levels = list(zip(*(path + ("",) * (n - len(path)) for path in paths), strict=True))
-    kinds = len(set(zip(*levels, strict=True)))
-    if kinds == 1:
+    """Return a label per file by which they differ, all "" if none do.
+
+    The name of one folder or the stem if that is enough, else all names that differ.
+    """
+    n_levels = max(map(len, paths))
+    levels = list(zip(*(path + ("",) * (n_levels - len(path)) for path in paths), strict=True))
+    n_different = len(set(zip(*levels, strict=True)))
+    if n_different == 1:
         return [""] * len(paths)
     for level in (*levels[1:], levels[0]):
-        if len(set(level)) == kinds:
+        if len(set(level)) == n_different:
             return _trimmed(level)
     differing = [_trimmed(level) for level in reversed(levels) if len(set(level)) > 1]
     return ["/".join(filter(None, parts)) for parts in zip(*differing, strict=True)]
 
 
 def _trimmed(names: Sequence[str]) -> list[str]:
-    """The names without the words that all begin or end with; "a" and "4" keep the word before them."""
+    """Drop the words with which all names begin or end; "a" and "4" keep the word before them."""
     words = [re.split(r"(?<=[_ ])", name) for name in names]
     for side in range(2):
         n = sum(1 for _ in _while_same(zip(*words, strict=False)))
         n = min(n, *(len(name_words) - 1 for name_words in words))
         if side == 0 and n:
-            # model_a and gpt_4 are called so, and neither "a" nor "4"
+            # a model is called model_a or gpt_4, not "a" or "4"
             ends = [name_words[n].strip("_ ") for name_words in words]
             is_short = any(len(end) == 1 or end.isdigit() for end in ends)
             n -= is_short and is_called(words[0][n - 1], "model")
@@ -330,7 +343,5 @@ def _trimmed(names: Sequence[str]) -> list[str]:
 
 
 def _while_same(levels: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    for is_same, same_levels in groupby(levels, lambda level: len(set(level)) == 1):
-        if not is_same:
-            return
-        yield from same_levels
+    """Return the first levels, up to one whose names differ."""
+    return takewhile(lambda level: len(set(level)) == 1, levels)

@@ -1,7 +1,6 @@
-"""Tables that no known harness wrote, read by their structure: right, or a question, never a silent
-guess.
+"""Read tables of unknown origin by their structure. Doubts become questions, never silent guesses.
 
-`read_table` is the way in. A file becomes a DuckDB table (`load`), named SQL profiles it
-(`profile`), and each further step is a function from the profile and the steps before it to a new
-value. Names tell output, right answer and score apart; structure tells the rest.
+`read_table` is the entry point. `load` makes a DuckDB table of a file, and `profile` measures its
+columns. Each further step is a function from the profile and the results before it to a new result.
+Names distinguish output, right answer and scores; structure decides the rest.
 """

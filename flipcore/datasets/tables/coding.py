@@ -1,10 +1,10 @@
-"""Steps 8 and 9: how the right answer is written, and how often an output agrees with it."""
+"""Steps 8 and 9: find how right answers are written, and how often outputs agree with them."""
 
 import json
 import math
 import re
 from ast import literal_eval
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,22 +12,24 @@ from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.tables.stems import is_word
 from flipcore.text.answers import canonical_number, normalised_text, number_at_end
 
-LONGEST_KEY = 40  # characters of a right answer that is looked for in a text
+LONGEST_KEY = 40  # most characters of a right answer that is searched for in an output
 _LETTER = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]*\s*")
-_SAID = re.compile(
+_NAMED_LETTER = re.compile(
     r"(?:answer|option|choice|antwort|r[ée]ponse|respuesta|risposta|resposta|答案|正解|정답)"
     r"[^A-Za-z0-9\n]{0,3}(?:is|ist|est|es|é|è|:|：|选)?[\s:：*(\[$\\{]*(?:boxed\{)?([A-Z])(?![A-Za-z])",
     re.IGNORECASE,
 )
-_SEVERAL_SAID = re.compile(
+_NAMED_LETTERS = re.compile(
     r"(?:answers?|options?|choices?|antwort(?:en)?|respuestas?|答案|正解|정답)[^A-Za-z0-9\n]{0,3}(?:is|are|ist|sind|es|son|是|为)?"
     r"[\s:：*(\[$\\{]*(?:boxed\{)?((?:[A-J][)\]}*]*(?:\s*[,;/&+]\s*|\s+and\s+|、|和)?[(\[*]*)+)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?")
-# 0,57 and 3,5, as spreadsheets write them in much of Europe
+# 0,57 and 3,5, as European spreadsheets write numbers
 DECIMAL_COMMA = r"-?(?:\d+,\d{1,2}|0,\d+|\d+,\d{4,})"
-_BEGINS = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]+\s")
+_ONLY_LETTERS = re.compile(r"[A-Z\s,;\[\]\"'/&+]+")
+_PLACE = re.compile(r"\d{1,2}")
+_LEADING_LETTER = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]+\s")
 
 
 class Coding(StrEnum):
@@ -48,7 +50,7 @@ class Coding(StrEnum):
 
 @dataclass(frozen=True)
 class Agreement:
-    """Count of outputs that agree with the right answer under one coding."""
+    """Counts of outputs with a right answer (`n`), and of those that agree with it."""
 
     coding: Coding
     n_right: int
@@ -61,7 +63,7 @@ class Agreement:
 
 
 def entries_of(cell: str | None) -> list[str]:
-    """The entries of a list in a cell, JSON or Python; a plain text is one entry."""
+    """Return the entries of a list in a cell, JSON or Python; a plain text is one entry."""
     if not cell:
         return []
     text = cell.strip()
@@ -83,25 +85,28 @@ def entries_of(cell: str | None) -> list[str]:
 
 
 def letter_in(text: str) -> str | None:
-    """The letter that an output names: alone, after "answer", or before an option's text."""
+    """Return the letter that an output names: alone, after "answer", or before an option's text."""
     bare = _LETTER.fullmatch(text)
     if bare:
         return bare[1]
-    said = _SAID.findall(text)
-    if said:
-        return said[-1].upper()
-    begins = _BEGINS.match(text)
-    return begins[1] if begins else None
+    letters = _NAMED_LETTER.findall(text)
+    if letters:
+        return letters[-1].upper()
+    leading = _LEADING_LETTER.match(text)
+    return leading[1] if leading else None
 
 
 def is_right(coding: Coding, output: str, key: str, options: Sequence[str] = ()) -> bool:
-    """Tell whether an output is right under a coding."""
+    """Tell whether an output is right under a coding.
+
+    `key` is the cell of the right answer, `options` are the texts of the options in their order.
+    """
     keys = entries_of(key)
     if coding is Coding.LETTER:
         letter = letter_in(output)
         if letter is None and options:
-            named = [i for i, option in enumerate(options) if _same(option, output)]
-            letter = chr(ord("A") + named[0]) if named else None
+            places = [i for i, option in enumerate(options) if _same(option, output)]
+            letter = chr(ord("A") + places[0]) if places else None
         return letter is not None and letter in {letter_in(k) for k in keys}
     if coding is Coding.LETTER_OR_TEXT:
         letters = {k.strip() for k in keys if _LETTER.fullmatch(k)}
@@ -125,25 +130,22 @@ def is_right(coding: Coding, output: str, key: str, options: Sequence[str] = ())
             number_at_end(k.rpartition("####")[2]) for k in keys
         }
     if coding is Coding.CONTAINED:
-        said = f" {normalised_text(output)} "
-        return any(f" {normalised_text(k)} " in said for k in keys if normalised_text(k))
+        text = f" {normalised_text(output)} "
+        return any(f" {normalised_text(k)} " in text for k in keys if normalised_text(k))
     return any(_same(k, output) for k in keys)
 
 
 def letters_of(text: str) -> frozenset[str]:
-    """The set of letters in an answer of several: "A, C", "AC", ["A", "C"], "The answers are A and
-    C.".
-    """
+    """Return the letters of an answer of several: "A, C", "AC", ["A", "C"], "They are A and C."."""
     joined = " ".join(entries_of(text))
-    said = _SEVERAL_SAID.findall(joined)
-    for answer in (joined, *said[-1:]):
+    named_letters = _NAMED_LETTERS.findall(joined)
+    for answer in (joined, *named_letters[-1:]):
         bare = re.sub(r"[\s,;/&+.()\[\]*\"']|and|和", "", answer)
         if re.fullmatch(r"[A-J]+", bare) and len(set(bare)) == len(bare):
             return frozenset(bare)
-    # words beside the letters: "A is an article" names none
-    return (
-        frozenset(re.findall(r"\b([A-J])\b", joined)) if len(joined) <= LONGEST_KEY else frozenset()
-    )
+    if len(joined) > LONGEST_KEY:
+        return frozenset()  # in a longer text a capital A is often the article
+    return frozenset(re.findall(r"\b([A-J])\b", joined))
 
 
 def _same(left: str, right: str) -> bool:
@@ -160,15 +162,17 @@ def agreement(
     target: str,
     options: Sequence[str] = (),
 ) -> Agreement:
-    """Count the rows whose output is right; a row without an output is wrong."""
+    """Count the rows whose output is right.
+
+    A row without an output is wrong, a row without a right answer is not counted.
+    """
     n_right = n = 0
     for row in rows:
-        key, said = row.get(target), row.get(output)
+        key, text = row.get(target), row.get(output)
         if key is None:
             continue
         n += 1
-        listed = _options_in(row, options)
-        n_right += said is not None and is_right(coding, said, key, listed)
+        n_right += text is not None and is_right(coding, text, key, _options_in(row, options))
     return Agreement(coding, n_right, n)
 
 
@@ -181,47 +185,27 @@ def _options_in(row: Mapping[str, str | None], options: Sequence[str]) -> list[s
 def codings_of(
     rows: Sequence[Mapping[str, str | None]], output: str, target: str, options: Sequence[str]
 ) -> list[Coding]:
-    """The codings that the right answers allow, the likeliest first."""
+    """Return the codings that the right answers allow, the likeliest first; [] without any."""
     keys = [key for row in rows if (key := row.get(target)) is not None]
-    outputs = [said for row in rows if (said := row.get(output)) is not None]
+    outputs = [text for row in rows if (text := row.get(output)) is not None]
     if not keys or not outputs:
         return []
-    lists = [entries_of(key) for key in keys]
-    if (
-        _share(
-            lists,
-            lambda entries: (
-                len(entries) == 2 and sum(bool(_LETTER.fullmatch(e)) for e in entries) == 1
-            ),
-        )
-        > 0.9
-    ):
+    if _share(keys, _is_letter_and_text) > 0.9:
         return [Coding.LETTER_OR_TEXT]
-    if (
-        _share(
-            keys,
-            lambda key: bool(letters_of(key)) and bool(re.fullmatch(r"[A-Z\s,;\[\]\"'/&+]+", key)),
-        )
-        > 0.95
-    ):
-        if _share(keys, lambda key: len(letters_of(key)) > 1) > 0.1:
-            return [Coding.LETTERS]
-        return [Coding.LETTER]
-    are_integers = _share(keys, lambda key: bool(re.fullmatch(r"\d{1,2}", key))) > 0.95
-    has_options = (
-        _share(rows, lambda row: row.get(target) is None or any(row.get(name) for name in options))
-        > 0.9
+    if _share(keys, lambda key: letters_of(key) and _ONLY_LETTERS.fullmatch(key)) > 0.95:
+        has_several = _share(keys, lambda key: len(letters_of(key)) > 1) > 0.1
+        return [Coding.LETTERS if has_several else Coding.LETTER]
+    has_options = _share(
+        rows, lambda row: row.get(target) is None or any(row.get(name) for name in options)
     )
-    if options and are_integers and has_options:
-        if _share(outputs, lambda said: bool(re.fullmatch(r"\d{1,2}", said))) > 0.9:
+    if options and _share(keys, _PLACE.fullmatch) > 0.95 and has_options > 0.9:
+        if _share(outputs, _PLACE.fullmatch) > 0.9:
             return [Coding.SAME_VALUE]
         listed = [_options_in(row, options) for row in rows]
         as_text = _share(list(zip(keys, listed, strict=False)), lambda pair: pair[0] in pair[1])
         places = [int(key) for key in keys if key.isdecimal()]
         longest = max((len(entries) for entries in listed), default=0)
-        bases = [Coding.PLACE_FROM_0, Coding.PLACE_FROM_1]
-        if 0 in places or (places and max(places) < longest):
-            bases = [Coding.PLACE_FROM_0] if 0 in places else bases
+        bases = [Coding.PLACE_FROM_0] if 0 in places else [Coding.PLACE_FROM_0, Coding.PLACE_FROM_1]
         if places and max(places) >= longest:
             bases = [Coding.PLACE_FROM_1]
         return [Coding.SAME_VALUE, *bases] if as_text > 0.9 else bases
@@ -231,31 +215,36 @@ def codings_of(
         is_short = _share(keys, lambda key: len(key) <= LONGEST_KEY or "####" in key) > 0.9
         return [Coding.NUMBER] if is_short else [Coding.LONG_TEXT]
     labels = {key.casefold() for key in keys}
-    says_labels = _share(outputs, lambda said: said.strip().casefold() in labels) > 0.3
-    if says_labels and len(labels) <= max(2, len(keys) // 5):
+    are_labels = _share(outputs, lambda text: text.strip().casefold() in labels) > 0.3
+    if are_labels and len(labels) <= max(2, len(keys) // 5):
         return [Coding.LABEL]
     if _share(keys, lambda key: max(map(len, entries_of(key)), default=0) <= LONGEST_KEY) > 0.5:
         return [Coding.TEXT, Coding.CONTAINED]
     return [Coding.LONG_TEXT]
 
 
+def _is_letter_and_text(key: str) -> bool:
+    """Tell whether a right answer is a list of a letter and the text of that option."""
+    entries = entries_of(key)
+    return len(entries) == 2 and sum(bool(_LETTER.fullmatch(entry)) for entry in entries) == 1
+
+
 def _are_classes(keys: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Tell whether right answers and outputs are the same few whole numbers: digits 0 to 9 as
-    classes.
-    """
+    """Tell whether right answers and outputs are the same few whole numbers, such as digits."""
     classes = set(keys)
     if not 2 <= len(classes) <= max(2, len(keys) // 5):
         return False
     are_whole = all(re.fullmatch(r"\d{1,3}", key) for key in classes)
-    return are_whole and sum(said in classes for said in outputs) > 0.9 * len(outputs)
+    return are_whole and sum(text in classes for text in outputs) > 0.9 * len(outputs)
 
 
-def _share(values: Sequence, test) -> float:
+def _share(values: Sequence, test: Callable) -> float:
+    """Return the share of values that pass a test; 0 without values."""
     return sum(bool(test(value)) for value in values) / len(values) if values else 0.0
 
 
 def score_of_cell(cell: str | None) -> float | None:
-    """A score as a table writes it; None where there is none."""
+    """Return the score in a cell, with percentages and k/n as shares; None for anything else."""
     if cell is None:
         return None
     text = cell.strip()
@@ -270,7 +259,7 @@ def score_of_cell(cell: str | None) -> float | None:
         return float(ratio[1]) / float(ratio[2])
     is_percent = text.endswith("%")
     text = text.removesuffix("%").strip()
-    # 1,234 may be a thousand or a little more than one, and is neither
+    # 1,234 may be a thousand or a little more than one, so it is no number here
     if re.fullmatch(DECIMAL_COMMA, text):
         text = text.replace(",", ".")
     try:

@@ -1,8 +1,8 @@
 """Questions about what a reading leaves unexplained.
 
-A reading gives a role to each column that it understands. Here the other columns are looked at: one
-that could move the score, the number of questions, or the split into systems and runs, and that
-nothing explains, is asked about. A table with plain names raises no doubt.
+A reading gives a role to each column that it understands. This module examines the other columns.
+It asks about a column without an explanation that could change the score, the number of questions,
+or the split into systems and runs. A table with clear names raises no doubt.
 """
 
 import re
@@ -22,25 +22,25 @@ from flipcore.datasets.tables.stems import last_part, lower_is_better, names, wo
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
 from flipcore.text.counts import count_of
 
-TOLD = 0.95  # of the rows are told apart, from which on nothing needs to tell them apart
-PARTS = 1.2  # combinations per combination, from which on a column parts the rows of a question
-MOST_VALUES = 60  # of a column that may be a system or a setting
-RELATED = 0.5  # correlation with right and wrong, from which on a column may be the score
-DIFFERENT = 3.0  # standard errors between two runs, from which on they are no reruns
+TOLD = 0.95  # least share of rows that are told apart, where no further column is needed
+PARTS = 1.2  # least factor of combinations by which a column divides the rows of a question
+MOST_VALUES = 60  # values of a column that may be a system or a setting
+RELATED = 0.5  # least correlation with right and wrong of a column that may be the score
+DIFFERENT = 3.0  # standard errors between two runs, above which they are no reruns
 NEARLY = 0.98
-SURPRISING = 20  # rows, none or all of which are seldom right
-LONG = 20  # characters of an output that repeats its right answer only where one is a copy
+SURPRISING = 20  # rows; in so many, it is surprising if none or all are right
+LONG = 20  # characters; a longer output repeats its right answer only if one is a copy
 MOST_LOOKED_AT = 40  # columns
-POOLED = 0.9  # of the rows are told apart, up to which nothing tells them apart
-MANY_ARMS, SPARSE = 8, 0.5  # systems, and the share of their questions that they were given
+POOLED = 0.9  # most combinations per row, where rows of one combination need an explanation
+MANY_ARMS, SPARSE = 8, 0.5  # systems, and the share of the questions that they were given
 MOST_ARMS, EQUAL = 12, 0.8  # values of a column, and rows of its rarest per rows of its commonest
 
 
 def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]:
-    """List what nothing explains and what could move a number, as questions."""
+    """List questions about columns that nothing explains and that could change a number."""
     if not (reading.roles.graders or reading.roles.output):
-        return []  # nothing is claimed of such a table
-    asked = [
+        return []  # no score is claimed about such a table
+    questions = [
         _doubt_shape(table_profile, reading)
         or _doubt_outputs(table_profile, reading)
         or _doubt_graders(reading),
@@ -58,14 +58,14 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         or _doubt_arms(table_profile, reading)
         or _doubt_id(table_profile, reading),
     ]
-    return [question for question in asked if question]
+    return [question for question in questions if question]
 
 
-# Which column is the output, the right answer, the score.
+# Doubts about the columns of the output, the right answer and the score.
 
 
 def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Columns taken for systems without an output, or lists of unequal length taken for runs."""
+    """Ask about columns that were read as systems but hold no output, and about uneven lists."""
     shape, table = reading.shape, table_profile.table
     if shape.models and not reading.roles.output:
         texts = [name for name in reading.unused if table_profile[name].is_text]
@@ -85,13 +85,11 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
         )
     if not shape.lists:
         return None
-    sizes = table.rows(
-        f"SELECT n, count(*) FROM (SELECT count(*) AS n FROM {table.relation} GROUP BY "
-        f"{table.place}) GROUP BY n ORDER BY 2 DESC"
-    )
-    if sizes[0][1] >= EVEN * sum(n for _, n in sizes):
+    entries = f"SELECT count(*) AS n FROM {table.relation} GROUP BY {table.place}"
+    n_by_length = dict(table.rows(f"SELECT n, count(*) FROM ({entries}) GROUP BY n"))
+    if max(n_by_length.values()) >= EVEN * sum(n_by_length.values()):
         return None
-    least, most = min(n for n, _ in sizes), max(n for n, _ in sizes)
+    least, most = min(n_by_length), max(n_by_length)
     return Question(
         "samples",
         f"{shape.lists[0]} holds lists of {least} to {most} entries.",
@@ -103,41 +101,41 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
 
 
 def _doubt_graders(reading: TableReading) -> Question | None:
-    """Scores that share their last word and are called after nothing known: baseline_correct and
-    agent_correct, of two systems or by two graders. Or scores before and after.
-    """
+    """Ask whether scores such as agent_correct and base_correct are of systems or by graders."""
     roles = reading.roles
     if reading.shape:
         return None
     stages: dict[str, dict[str, str]] = {}
     for name in roles.graders:
-        beginning, _, last = _parted(name)
-        if last in CONTRASTED:
+        beginning, _, last = _name_parts(name)
+        if last in CONTRASTED:  # score_before and score_after
             stages.setdefault(beginning, {})[last] = name
     for members in stages.values():
         if len(members) > 1:
             return _ask_systems(reading, members)
     if roles.output:
         return None
-    if any(all(names(word, "filler") for word in _beginning_of(name)) for name in roles.graders):
-        return None  # beside an overall score they are aspects
+    for name in roles.graders:
+        words = words_of(name)
+        beginning_words = words[:-1] if words and names(words[-1], "score") else ("",)
+        if all(names(word, "filler") for word in beginning_words):
+            return None  # beside an overall score the other scores are aspects
     families: dict[str, dict[str, str]] = {}
     for name in roles.graders:
-        beginning, sign, last = _parted(name)
-        words = [
+        beginning, sign, last = _name_parts(name)
+        unknown_words = [
             word for word in words_of(beginning) if not _is_known(word) or names(word, "model")
         ]
-        if sign and words and "," not in name:
+        if sign and unknown_words and "," not in name:
             families.setdefault(last, {})[beginning] = name
     for last, members in families.items():
-        if len(members) < 2 or not (names(last, "score") or names(last, "grade")):
-            continue
-        return _ask_systems(reading, members)
+        if len(members) > 1 and (names(last, "score") or names(last, "grade")):
+            return _ask_systems(reading, members)
     return None
 
 
 def _ask_systems(reading: TableReading, members: Mapping[str, str]) -> Question:
-    """Ask whether scores, by what tells them apart, are of several systems."""
+    """Ask whether scores are of several systems; `members` are the scores by system."""
     listed = list(members.values())
     values = [value for (_, grader), value in reading.scores.items() if grader == listed[0]]
     return Question(
@@ -155,27 +153,21 @@ def _ask_systems(reading: TableReading, members: Mapping[str, str]) -> Question:
     )
 
 
-def _beginning_of(name: str) -> tuple[str, ...]:
-    """The words of a column's name before the word for a score."""
-    words = words_of(name)
-    return words[:-1] if words and names(words[-1], "score") else ("",)
-
-
-def _parted(name: str) -> tuple[str, str, str]:
-    """(beginning, sign, last word) of a column's name: baseline_correct, Google Score."""
+def _name_parts(name: str) -> tuple[str, str, str]:
+    """Split a column's name into beginning, separator and last word: ("agent", "_", "correct")."""
     matched = re.fullmatch(r"(.+)([_ .:-])([A-Za-z]+)", name)
     return (matched[1], matched[2], matched[3].lower()) if matched else ("", "", name)
 
 
 def _differs_within_row(table_profile: Profile, name: str) -> bool:
-    """Tell whether the systems of a row hold different texts in a column."""
+    """Tell whether the systems of one row have different texts in a column."""
     table = table_profile.table
     groups = f"SELECT count(DISTINCT {table.sql(name)}) AS n FROM {table.relation}"
     return bool(table.rows(f"SELECT max(n) > 1 FROM ({groups} GROUP BY {table.place})")[0][0])
 
 
 def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Two outputs in one row, neither of which was read of the other: two systems?"""
+    """Ask whether outputs in one row, none of which contains another, are of several systems."""
     output = reading.roles.output
     if not output or reading.shape or names(output, "readout"):
         return None
@@ -191,7 +183,7 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
     if not other_outputs:
         return None
     listed, n = ",".join([output, *other_outputs]), 1 + len(other_outputs)
-    left = f"{', '.join(other_outputs)} {'is' if len(other_outputs) == 1 else 'are'} not used"
+    unused = f"{', '.join(other_outputs)} {'is' if len(other_outputs) == 1 else 'are'} not used"
     return Question(
         "outputs",
         f"Each row holds {'two' if n == 2 else n} outputs,"
@@ -200,12 +192,12 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
             f"They are of {'two' if n == 2 else n} systems; each has a score of its own.",
             (f"model_columns={listed}",),
         ),
-        Choice(f"{output} is the output; {left}.", (f"text={output}",)),
+        Choice(f"{output} is the output; {unused}.", (f"text={output}",)),
     )
 
 
 def _is_held_by(table_profile: Profile, part: str, text_column: str) -> bool:
-    """Tell whether the text of one column stands inside of another's, in most rows."""
+    """Tell whether most texts of the column `part` are contained in those of another column."""
     rows = table_profile.table.frame([part, text_column], most=200)
     pairs = [(row[part], row[text_column]) for row in rows if row[part] and row[text_column]]
     n_held = sum(str(inner).strip() in str(text) for inner, text in pairs)
@@ -213,7 +205,7 @@ def _is_held_by(table_profile: Profile, part: str, text_column: str) -> bool:
 
 
 def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | None:
-    """No output repeats its right answer, or long ones all do: are these two columns compared?"""
+    """Ask whether the output is to be compared with the right answer, if all or no rows agree."""
     roles, n_rows = reading.roles, table_profile.n_rows
     values = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
     is_graded = bool(roles.scores or roles.judges)
@@ -226,7 +218,7 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     share = sum(values) / len(values)
     is_long = share > NEARLY and table_profile[roles.output].mean_length > LONG
     is_copy = is_long and table_profile.share_equal(roles.output, roles.target) > NEARLY
-    # a letter or a number may be wrong in every row; texts that never agree were not to be compared
+    # all letters or numbers may be wrong; texts that never agree were not meant to be compared
     is_text = reading.coding in (Coding.TEXT, Coding.CONTAINED, Coding.LABEL)
     is_number = reading.coding is Coding.NUMBER and _holds_numbers(table_profile, roles.output)
     if not (is_copy or (share == 0 and (is_text or is_number))):
@@ -261,7 +253,7 @@ def _holds_numbers(table_profile: Profile, name: str) -> bool:
 
 
 def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | None:
-    """A score that is only called after something bad, and another column of right and wrong."""
+    """Ask whether another column should lead the scores: an overall score, or right and wrong."""
     roles = reading.roles
     lead = next(iter((*roles.scores, *roles.judges)), "")
     overall_names = [name for name in reading.unused if _is_overall(table_profile, name)]
@@ -284,11 +276,7 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
     return Question(
         "score",
         f"{lead} is called after something bad; {better} holds right and wrong too.",
-        Choice(
-            f"{verdicts[0]} is the score.",
-            (f"score={verdicts[0]}",),
-            mean_of(table_profile, verdicts[0]),
-        ),
+        Choice(f"{better} is the score.", (f"score={better}",), mean_of(table_profile, better)),
         Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
     )
 
@@ -304,19 +292,19 @@ _OVERALL = {"overall", "total", "composite", "combined", "aggregate", "global", 
 
 
 def _like_scores(table_profile: Profile, reading: TableReading) -> list[str]:
-    """The columns that are not used and hold right and wrong, or numbers from 0 to 1."""
+    """Return the unused columns that hold right and wrong, or numbers from 0 to 1."""
     score_columns = []
     for name in dict.fromkeys((*reading.roles.unnamed_scores, *reading.unused)):
         column, last = table_profile[name], last_part(name)
         is_other = any(names(last, kind) for kind in ("about", "error", "id", "run"))
-        is_unit = column.is_numeric and 0 <= (column.least or 0) <= (column.most or 0) <= 1
+        is_unit = column.is_numeric and column.is_unit
         if column.n_distinct > 1 and not is_other and (column.is_verdict or is_unit):
             score_columns.append(name)
     return score_columns[:MOST_LOOKED_AT]
 
 
 def _doubt_score(table_profile: Profile, reading: TableReading) -> Question | None:
-    """A column that is no score by its name, and that says what the comparison made here says."""
+    """Ask whether a column that correlates with the comparison of outputs is the score."""
     roles = reading.roles
     is_compared = any(grader == MATCH for _, grader in reading.scores)
     if roles.graders or not is_compared or not table_profile.table.is_whole:
@@ -338,7 +326,7 @@ def _doubt_score(table_profile: Profile, reading: TableReading) -> Question | No
             continue
         share, mean = overall(reading), mean_of(table_profile, name)
         if abs(share - mean) < 0.005:
-            continue  # the answer moves nothing
+            continue  # the answer would not change the score
         return Question(
             "score",
             f"{name} says nearly what a comparison of {roles.output} with {roles.target} says.",
@@ -349,22 +337,22 @@ def _doubt_score(table_profile: Profile, reading: TableReading) -> Question | No
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return Pearson's correlation; 0 for fewer than LEAST_ITEMS pairs or constant values."""
     if len(pairs) < LEAST_ITEMS:
         return 0.0
     try:
         return correlation(*zip(*pairs, strict=True))
-    except StatisticsError:  # one of both is constant
+    except StatisticsError:  # constant values
         return 0.0
 
 
 def _doubt_target(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Another column that is called like the right answer, and agrees with other outputs."""
+    """Ask which of two columns called like the right answer is right, if their scores differ."""
     roles = reading.roles
     shares = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
     if not shares or roles.scores or roles.judges or reading.shape or not reading.coding:
         return None
-    target_columns = [name for name in reading.unused if part_of(name) == TARGET]
-    for name in target_columns:
+    for name in (name for name in reading.unused if part_of(name) == TARGET):
         rows = table_profile.table.frame(
             [roles.output, roles.target, name, *roles.options], most=LOOKED_AT
         )
@@ -384,7 +372,7 @@ def _doubt_target(table_profile: Profile, reading: TableReading) -> Question | N
 
 
 def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question | None:
-    """A leading score of a quality whose name does not say whether more of it is better."""
+    """Ask whether more is better, if the name of the leading score does not say so."""
     roles = reading.roles
     name = next(iter((*roles.scores, *roles.judges)), "")
     if not name or lower_is_better(name) or table_profile[name].n_distinct < 2:
@@ -411,16 +399,16 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
 
 
 def _is_known(word: str) -> bool:
-    """Tell whether a word of a score's name says nothing, or that more is better."""
+    """Tell whether a word of a score's name raises no doubt: neutral, or something good."""
     kinds = ("score", "grade", "good", "filler", "model", "people", "judge", "answer", "output")
     return len(word) < 3 or word.isdigit() or any(names(word, kind) for kind in kinds)
 
 
-# What a question is, and what its rows are.
+# Doubts about what a question is, and what its rows are.
 
 
 def _doubt_means(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Fractions of something that is called neither a question nor an id: means of systems?"""
+    """Ask whether fractions per row are scores of questions, or means of systems."""
     roles, grid = reading.roles, reading.grid
     is_bare = not (roles.output or roles.prompts or roles.readouts or roles.people)
     if not is_bare or len(grid.items) != 1 or reading.n_items < table_profile.n_rows:
@@ -440,17 +428,14 @@ def _doubt_means(table_profile: Profile, reading: TableReading) -> Question | No
 
 
 def _doubt_item(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Ids that stand for several different texts."""
+    """Ask whether an id with several texts is one question, or whether each text is one."""
     grid, prompts = reading.grid, reading.roles.prompts
     if not grid.items or not prompts or grid.open_item[1] or grid.variants or reading.shape:
         return None
     prompt = prompts[0]
-    telling = [*grid.items, *grid.conditions]
-    n_ids, n_both = (
-        table_profile.n_distinct(telling),
-        table_profile.n_distinct([*telling, prompt]),
-    )
-    if set(grid.items) & {*prompts, *grid.content} or n_both < PARTS * n_ids:
+    cell = [*grid.items, *grid.conditions]
+    n_cells, n_with_prompt = (table_profile.n_distinct(key) for key in (cell, [*cell, prompt]))
+    if set(grid.items) & {*prompts, *grid.content} or n_with_prompt < PARTS * n_cells:
         return None
     listed, n_items = ",".join(grid.items), reading.n_items
     n_parted = table_profile.n_distinct([*grid.items, prompt])
@@ -468,21 +453,20 @@ def _doubt_item(table_profile: Profile, reading: TableReading) -> Question | Non
 
 
 def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Rows of one question that differ in a column without a role: systems, settings, or runs?"""
+    """Ask about rows of one question that nothing tells apart, or only a column without a role."""
     grid, n_rows = reading.grid, table_profile.n_rows
     if not grid.items or grid.open_condition or grid.open_item[1] or grid.regrade:
         return None
-    told_by = list(grid.told_by)
-    n_cells = table_profile.n_distinct(told_by)
+    n_cells = table_profile.n_distinct(grid.row_key)
     if n_cells >= TOLD * n_rows:
         return None
     best, most = "", PARTS * n_cells
     for name in reading.unused[:MOST_LOOKED_AT]:
         if not _is_level(table_profile, name):
             continue
-        n_parted = table_profile.n_distinct([*told_by, name])
-        tells = n_parted >= TOLD * n_rows and not _is_outcome(name)
-        if n_parted > most and (tells or crosses(table_profile, told_by, name)):
+        n_parted = table_profile.n_distinct([*grid.row_key, name])
+        is_key = n_parted >= TOLD * n_rows and not _is_outcome(name)
+        if n_parted > most and (is_key or crosses(table_profile, grid.row_key, name)):
             best, most = name, n_parted
     if best:
         return _ask_arms(table_profile, reading, best)
@@ -504,7 +488,7 @@ def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | N
 
 
 def _each_row(table_profile: Profile, reading: TableReading) -> Choice:
-    """Offer each row as a question, by a column that numbers them where there is no prompt."""
+    """Return the choice that each row is a question, with a column of ids if there is no prompt."""
     if reading.roles.prompts:
         return Choice("Each row is a question.", ("item=",), overall(reading))
     n_rows = table_profile.n_rows
@@ -517,25 +501,25 @@ def _each_row(table_profile: Profile, reading: TableReading) -> Choice:
 
 
 def _is_level(table_profile: Profile, name: str) -> bool:
-    """Tell whether a column holds a few plain values, as names and numbers of settings are."""
+    """Tell whether a column holds a few plain values, like the names or numbers of settings."""
     column, last = table_profile[name], last_part(name)
     is_plain = not (column.is_list or column.is_object or column.is_text or "," in name)
     is_few = 2 <= column.n_distinct <= min(MOST_VALUES, table_profile.n_rows / 2)
-    is_said = names(last, "run") or names(last, "error")
-    return is_plain and is_few and not is_said and (column.is_integer or not column.is_numeric)
+    is_other = names(last, "run") or names(last, "error")
+    return is_plain and is_few and not is_other and (column.is_integer or not column.is_numeric)
 
 
 def _is_outcome(name: str) -> bool:
-    """Tell whether a column is called like something that an output decides, or a remark on it."""
+    """Tell whether a column is called like a property of the output, or a remark about it."""
     last = last_part(name)
     if words_of(last) == ("type",):
-        return False  # of the prompt, as often as of anything else
+        return False  # `type` may be about the prompt as well
     kinds = ("about", "score", "people", "judge", "output", "target", "answer", "configuration")
     return any(names(last, kind) for kind in kinds) and not names(last, "setting")
 
 
 def _ask_arms(table_profile: Profile, reading: TableReading, name: str) -> Question:
-    """Ask whether a column names systems, or counts reruns or parts of the question."""
+    """Ask whether a column names systems, counts reruns, or is part of the question."""
     grid, column = reading.grid, table_profile[name]
     items = ",".join(grid.items)
     conditions = ",".join([*grid.conditions, name])
@@ -559,7 +543,7 @@ def _ask_arms(table_profile: Profile, reading: TableReading, name: str) -> Quest
 
 
 def _doubt_sparse(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Many systems by the names of their columns, most of which answered few of the questions."""
+    """Ask whether there really are so many systems, if most answered few of the questions."""
     conditions, n_rows = reading.grid.conditions, table_profile.n_rows
     n_full = reading.n_items * reading.n_conditions
     if reading.shape or reading.n_conditions <= MANY_ARMS or n_rows >= SPARSE * n_full:
@@ -578,7 +562,7 @@ def _doubt_sparse(table_profile: Profile, reading: TableReading) -> Question | N
 
 
 def _doubt_runs(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Runs by their numbers alone whose scores differ by more than reruns do."""
+    """Ask about runs that are only numbered, if their scores differ more than reruns do."""
     grid = reading.grid
     name = grid.run
     if not name or name not in table_profile.columns or reading.shape:
@@ -587,16 +571,16 @@ def _doubt_runs(table_profile: Profile, reading: TableReading) -> Question | Non
     if names(last, "run") or is_rater(name) or "order" in words_of(last):
         return None
     by_level = means_by(table_profile, reading, name)
-    means = sorted(entry for entry in by_level.values() if entry[1] > 1)
+    means = sorted((mean, n, variance) for mean, n, variance in by_level.values() if n > 1)
     if len(means) < 2:
         return None
-    (low, n_low, spread_low), (high, n_high, spread_high) = means[0], means[-1]
-    error = (spread_low / n_low + spread_high / n_high) ** 0.5
+    (low, n_low, variance_low), (high, n_high, variance_high) = means[0], means[-1]
+    error = (variance_low / n_low + variance_high / n_high) ** 0.5
     return _ask_arms(table_profile, reading, name) if high - low > DIFFERENT * error else None
 
 
 def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Each row a question, though two columns cross: each value of one beside each of the other."""
+    """Ask about two columns that cross, each value of one with each of the other once."""
     grid, roles, n_rows = reading.grid, reading.roles, table_profile.n_rows
     is_counted = grid.run or grid.variants or grid.open_condition or grid.open_item[1]
     if is_counted or reading.shape or n_rows < 2 * LEAST_ITEMS or reading.n_items < TOLD * n_rows:
@@ -611,7 +595,7 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
         name for name in free if _is_level(table_profile, name) and not _is_outcome(name)
     ]
     for topic, setting in product(topics[:12], settings[:12]):
-        n_topics, n_settings = (table_profile[name].n_distinct for name in (topic, setting))
+        n_topics, n_settings = table_profile[topic].n_distinct, table_profile[setting].n_distinct
         is_full = abs(n_topics * n_settings - n_rows) <= (1 - NEARLY) * n_rows
         if topic == setting or not is_full or n_settings > n_topics:
             continue
@@ -635,18 +619,14 @@ def _may_be_topic(table_profile: Profile, name: str) -> bool:
     """Tell whether a column may say what a row is about: ids, names, texts that repeat."""
     column, last = table_profile[name], last_part(name)
     kinds = ("error", "run", "score", "people", "judge", "output", "configuration")
-    is_outcome = any(names(last, kind) for kind in kinds)
-    is_plain = not (column.is_list or column.is_object)
-    return (
-        is_plain
-        and not is_outcome
-        and (column.is_integer or not column.is_numeric)
-        and LEAST_ITEMS <= column.n_distinct <= table_profile.n_rows / 2
-    )
+    if column.is_list or column.is_object or any(names(last, kind) for kind in kinds):
+        return False
+    is_plain = column.is_integer or not column.is_numeric
+    return is_plain and LEAST_ITEMS <= column.n_distinct <= table_profile.n_rows / 2
 
 
 def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Each row a question, and a column without a role whose few values stand equally often."""
+    """Ask about a column without a role whose few values are equally frequent."""
     grid, roles, n_rows = reading.grid, reading.roles, table_profile.n_rows
     is_parted = grid.conditions or grid.run or grid.variants or grid.open_condition
     if is_parted or grid.open_item[1] or reading.shape or reading.n_items < TOLD * n_rows:
@@ -659,7 +639,7 @@ def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | Non
         if is_fact or not is_level or not is_word or column.n_filled < n_rows:
             continue
         if roles.target and table_profile.follows([roles.target], name):
-            continue  # a name of the class
+            continue  # it names the class of the right answer
         sizes = table_profile.cell_sizes([name])
         if min(sizes) < max(LEAST_ITEMS, EQUAL * max(sizes)):
             continue
@@ -677,16 +657,16 @@ def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | Non
 
 
 def _doubt_id(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Ids that end in a few letters, each of which every beginning has: 1A, 1B, 2A, 2B."""
+    """Ask about ids that cross numbers with a few endings: 1A, 1B, 2A, 2B."""
     grid, n_rows = reading.grid, table_profile.n_rows
     if len(grid.items) != 1 or grid.conditions or reading.n_items < n_rows or reading.shape:
         return None
     name = grid.items[0]
     rows = table_profile.table.frame([name], most=LOOKED_AT)
-    matched = [_ENDING.fullmatch(str(row[name]).strip()) for row in rows]
-    parts = [(match[1], match[2]) for match in matched if match]
-    beginnings, endings = {first for first, _ in parts}, sorted({last for _, last in parts})
-    is_full = len(parts) == len(rows) == n_rows == len(beginnings) * len(endings)
+    matches = [_ENDING.fullmatch(str(row[name]).strip()) for row in rows]
+    beginnings = {match[1] for match in matches if match}
+    endings = sorted({match[2] for match in matches if match})
+    is_full = all(matches) and len(rows) == n_rows == len(beginnings) * len(endings)
     if not is_full or not 2 <= len(endings) <= MOST_ARMS or len(beginnings) < LEAST_ITEMS:
         return None
     return Question(

@@ -1,8 +1,11 @@
-"""Steps 6, 7 and 10: what an item is, which columns are conditions and runs, which are clusters."""
+"""Steps 6, 7 and 10: find the columns of items, of conditions and runs, and of clusters.
+
+Columns "tell rows apart" if no two rows have the same values in all of them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 
 from flipcore.datasets.tables.coding import entries_of
 from flipcore.datasets.tables.profile import Profile
@@ -10,27 +13,29 @@ from flipcore.datasets.tables.roles import Roles
 from flipcore.datasets.tables.shape import OF_ROW, OF_VERSION
 from flipcore.datasets.tables.stems import last_names, last_part, names, words_of
 
-EVEN = 0.7  # of the rows stand in cells of the commonest size, if a column is a condition
-RAISES = 1.005  # distinct prompts, from which on a context is part of the question
-FINER = 1.1  # ids per distinct prompt, up to which repeats are repeats
-NAMED_RUN = (
-    0.85  # of the rows are told apart by a column that is called a run; the others repeat it
-)
-MOST_LEVELS = 200  # of a condition
-FEWEST_CLUSTERS = 10  # fewer have no error bar, and each item counts alone
+EVEN = 0.7  # least share of rows in cells of the commonest size, for a condition
+RAISES = 1.005  # least factor of distinct questions by which a context is part of the question
+FINER = 1.1  # most ids per distinct prompt, where repeats of a prompt are repeats of its item
+NAMED_RUN = 0.85  # least share of rows that a column called a run tells apart
+MOST_LEVELS = 200  # values of a condition
+FEWEST_CLUSTERS = 10  # with fewer there is no error bar, and each item counts alone
 LEAST_ITEMS = 5
-MOST_FRACTIONS = 12  # of a setting such as the temperature; more are measures
-MIN_OUTPUT = 8  # characters: shorter outputs are alike by chance
+MOST_FRACTIONS = 12  # values of a setting such as the temperature; more are measurements
+MIN_OUTPUT = 8  # characters; shorter outputs may be equal by chance
+MANY = 10  # rows per value of an id, from which on the id is none of the question
+MOST_PARTS = 6  # columns that make a question together
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Items × conditions × runs. `open_item` and `open_condition` are what nothing decides."""
+    """The columns of items × conditions × runs.
+
+    `open_item` and `open_condition` are candidates that the table does not decide between: a user
+    is asked. `open_item` is (row id, column of the question), or ("", "parts;id").
+    """
 
     items: tuple[str, ...] = ()
-    content: tuple[
-        str, ...
-    ] = ()  # the columns that make the question: prompt, key, options, contexts
+    content: tuple[str, ...] = ()  # the columns of the question: prompt, key, options, contexts
     conditions: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     run: str = ""
@@ -39,16 +44,14 @@ class Grid:
     scorer: str = ""  # the column that names the scorer, where rows hold one score each
     open_item: tuple[str, str] = ("", "")
     open_condition: str = ""
-    is_rerun: bool = False
-    n_repeated: int = 0
-    notes: tuple[str, ...] = ()
+    is_rerun: bool = False  # whether rows that no column tells apart are reruns
+    n_repeated: int = 0  # combinations of values with several rows
 
     @property
-    def told_by(self) -> tuple[str, ...]:
+    def row_key(self) -> tuple[str, ...]:
         """The columns that tell rows apart."""
-        return tuple(
-            filter(None, (*self.items, *self.conditions, *self.variants, self.scorer, self.run))
-        )
+        columns = (*self.items, *self.conditions, *self.variants, self.scorer, self.run)
+        return tuple(filter(None, columns))
 
 
 def find_grid(profile: Profile, roles: Roles) -> Grid:
@@ -56,61 +59,52 @@ def find_grid(profile: Profile, roles: Roles) -> Grid:
     if OF_VERSION in profile.columns and OF_ROW in profile.columns:
         return Grid(items=(OF_ROW,), variants=(OF_VERSION,))
     grid = Grid(content=_content(profile, roles))
-    grid = _with_telling_set(profile, roles, _with_items(profile, roles, grid))
+    grid = _with_made_items(profile, roles, _with_items(profile, roles, grid))
     grid = _with_scorer(profile, roles, _with_conditions(profile, roles, grid))
     grid = _with_regrades(profile, roles, _with_runs(profile, roles, grid))
     return replace(grid, clusters=_clusters(profile, roles, grid))
 
 
 def _content(profile: Profile, roles: Roles) -> tuple[str, ...]:
-    """Prompt, key, options, and every context that raises the number of distinct questions."""
+    """Return the prompt, and further columns that raise the number of distinct questions."""
     if not roles.prompts:
         return ()
-    content = [roles.prompts[0], *_told_by_text(profile, roles)]
-    more = [
-        *roles.prompts[1:],
-        *([roles.target] if roles.target else []),
-        *roles.options,
-        *roles.contexts,
-    ]
-    named = _named_conditions(profile, roles)
-    for name in more:
+    content = [roles.prompts[0], *_deciding_text(profile, roles)]
+    target = [roles.target] if roles.target else []
+    systems = _named_conditions(profile, roles)
+    for name in (*roles.prompts[1:], *target, *roles.options, *roles.contexts):
         raises = profile.n_distinct([*content, name]) > RAISES * profile.n_distinct(content)
-        if raises and not _is_of_system(profile, content, named, name):
+        if raises and not _is_of_system(profile, content, systems, name):
             content.append(name)
     return tuple(content)
 
 
 def _is_of_system(
-    profile: Profile, content: Sequence[str], named: Sequence[str], name: str
+    profile: Profile, content: Sequence[str], systems: Sequence[str], name: str
 ) -> bool:
-    """Tell whether each system has its own text in a column: the passage that it found, the key as
-    it writes it.
-    """
-    n_content, n_asked = profile.n_distinct(content), profile.n_distinct([*content, *named])
-    is_even = (
-        bool(named) and n_asked > FINER * n_content and profile.follows([*content, *named], name)
-    )
-    return is_even and profile.n_distinct([*content, name]) > FINER * n_content
+    """Tell whether each system has its own text in a column, such as the passage that it found."""
+    n_content, with_systems = profile.n_distinct(content), [*content, *systems]
+    if not systems or profile.n_distinct(with_systems) <= FINER * n_content:
+        return False
+    has_more = profile.n_distinct([*content, name]) > FINER * n_content
+    return has_more and profile.follows(with_systems, name)
 
 
-def _told_by_text(profile: Profile, roles: Roles) -> list[str]:
-    """The text that a question is asked of, where its right answer follows from both alone."""
+def _deciding_text(profile: Profile, roles: Roles) -> list[str]:
+    """Return the text that a question is about, if both decide the right answer; [] for none."""
     if not roles.target:
         return []
-    asked = [
-        roles.prompts[0],
-        *(name for name in profile.names if names(name, "task") and name not in roles.taken),
-    ]
-    if profile.n_distinct([*asked, roles.target]) <= FINER * profile.n_distinct(asked):
+    tasks = [name for name in profile.names if names(name, "task") and name not in roles.taken]
+    asking = [roles.prompts[0], *tasks]
+    if profile.n_distinct([*asking, roles.target]) <= FINER * profile.n_distinct(asking):
         return []
-    telling = [name for name in roles.contexts if profile.follows([*asked, name], roles.target)]
-    return telling[:1]
+    deciding = [name for name in roles.contexts if profile.follows([*asking, name], roles.target)]
+    return deciding[:1]
 
 
 def _ids(profile: Profile, roles: Roles) -> list[str]:
-    """The columns that are named like an id, of which each way of parting rows stands once."""
-    fitting: list[str] = []
+    """Return the columns called like an id, one of those that divide the rows in the same way."""
+    ids: list[str] = []
     for name in profile.names:
         column = profile[name]
         last = last_part(name)
@@ -132,35 +126,30 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
             continue
         if (column.is_numeric and not column.is_integer) or column.is_list or column.is_object:
             continue
-        if any(profile.are_same(name, other_name) for other_name in fitting):
+        if any(profile.are_same(name, other_id) for other_id in ids):
             continue
-        fitting.append(name)
-    # a row's number is no id where another id has several rows each, all of them equally many
-    counters = [name for name in fitting if _numbers_rows(profile, name)]
-    has_ids = any(
-        LEAST_ITEMS <= profile[name].n_distinct and _is_even(profile, [name])
-        for name in fitting
-        if name not in counters
-    )
-    return [name for name in fitting if name not in counters] if has_ids else fitting
+        ids.append(name)
+    # a row's number is no id where another id has several rows per value, equally many each
+    ids_of_items = [name for name in ids if not _numbers_rows(profile, name)]
+    for name in ids_of_items:
+        if LEAST_ITEMS <= profile[name].n_distinct and _is_even(profile, [name]):
+            return ids_of_items
+    return ids
 
 
 def _numbers_rows(profile: Profile, name: str) -> bool:
     """Tell whether a column called row or index counts the rows."""
-    words = set(words_of(last_part(name)))
-    is_called = bool(words & {"row", "index", "unnamed"})
-    return is_called and _counts(profile, name) and profile.n_values(name) == profile.n_rows
+    is_called = {"row", "index", "unnamed"} & set(words_of(last_part(name)))
+    is_count = bool(is_called) and _counts(profile, name)
+    return is_count and profile.n_values(name) == profile.n_rows
 
 
 def _has_other_id(profile: Profile, run: str) -> bool:
-    """Tell whether another column says which item a row is about: then runId and run_index count
-    runs.
-    """
+    """Tell whether another column names the item of a row; then runId counts runs."""
     for name in profile.names:
-        words = set(words_of(last_part(name)))
-        is_id = (
-            bool(words & _OF_ITEMS) and not names(last_part(name), "run") and not words & _MEASURED
-        )
+        last = last_part(name)
+        words = set(words_of(last))
+        is_id = words & _ITEM_WORDS and not words & _MEASURED and not names(last, "run")
         if name != run and is_id and LEAST_ITEMS <= profile[name].n_distinct < profile.n_rows:
             return True
     return False
@@ -171,376 +160,302 @@ def _counts_runs(name: str) -> bool:
     words = set(words_of(name))
     # sample_id is the id of an item as often as that of a run
     is_sample = any(word.startswith("sample") for word in words)
-    return (names(name, "run") and not is_sample) or bool(_OF_RUNS & words)
+    return (names(name, "run") and not is_sample) or bool(_CALL_WORDS & words)
 
 
-# ids of calls, which a log gives to every try anew
-_OF_RUNS = set("trace span session request attempt".split())
-_OF_ITEMS = set(
+# ids of calls, which a log gives anew to each attempt
+_CALL_WORDS = set("trace span session request attempt".split())
+_ITEM_WORDS = set(
     "task item case example instance problem question scenario prompt sample doc".split()
 )
 
 
 def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    """Find the columns of items: an id, an id with further columns, or the question itself."""
     ids, content = _ids(profile, roles), grid.content
-    named = _named_conditions(profile, roles)
+    systems = _named_conditions(profile, roles)
     if not content:
-        return replace(grid, items=_items_by_id(profile, roles, ids, named))
+        return replace(grid, items=_items_by_id(profile, roles, ids, systems))
     n_content = profile.n_distinct(content)
-    for name in ids:
-        n_ids = profile.n_values(name)
-        if profile.follows([name], content[0]) and profile.follows(
-            [name], _joined(profile, content, name)
-        ):
-            if n_ids <= FINER * n_content:
-                return replace(grid, items=(name,))
-            # ids of rows, as each system has its own; an id that every system has is the question's
-            parted = [
-                column
-                for column in named
-                if profile.n_distinct([*content, column]) >= 0.99 * n_ids
-                and not crosses(profile, [name], column)
-            ]
-            if parted:
-                return replace(grid, items=content)
-            other_name = _what_differs(profile, roles, content, name)
-            if other_name:
-                return replace(grid, items=(name,))
-            if (
-                n_ids == profile.n_rows
-                and n_content <= n_ids / FINER
-                and _is_even(profile, content)
-            ):
-                return replace(grid, items=content, open_item=(name, content[0]))
-            return replace(grid, items=(name,))
-    for name in (name for name in ids if named and _is_specific(name)):
-        # prompts that hold what each model said differ by model; the question has one id
-        if crosses(profile, [name], named[0]) and profile.follows(
-            [*_told(profile, name, named)], content[0]
+    for name in (name for name in ids if profile.follows([name], content[0])):
+        # if the column that varies most within an id follows from it, all columns do
+        most_varied = max(content, key=lambda column: profile.n_distinct([name, column]))
+        if profile.follows([name], most_varied):
+            return _with_id_of_content(profile, roles, systems, grid, name)
+    for name in ids if systems else ():
+        # prompts that contain the model's output differ by model; the question has one id
+        if (
+            _is_specific(name)
+            and crosses(profile, [name], systems[0])
+            and profile.follows([name, *systems, *_runs_and_turns(profile)], content[0])
         ):
             return replace(grid, items=(name,))
     for name in ids:
-        crossed = _settings_that_cross(profile, roles, name, content)
+        setting = _crossing_setting(profile, roles, name, content)
         is_one_question = not roles.target or profile.follows([name], roles.target)
-        if crossed and (is_one_question or names(crossed, "variant")):
-            return replace(grid, items=(name,), variants=(crossed,))
+        if setting and (is_one_question or names(setting, "variant")):
+            return replace(grid, items=(name,), variants=(setting,))
     for name in ids:
-        turned = _options_turned(profile, roles, name)
-        if turned:
-            return replace(grid, items=(name,), variants=(turned,))
+        shuffled = _shuffled_options(profile, roles, name)
+        if shuffled:
+            return replace(grid, items=(name,), variants=(shuffled,))
     if n_content >= profile.n_rows:
         return replace(grid, items=content)
     for name in ids:
-        chosen_names = _smallest_set(profile, roles, name, content)
-        if chosen_names:
-            return replace(grid, items=chosen_names)
+        items = _smallest_set(profile, roles, name, content)
+        if items:
+            return replace(grid, items=items)
     is_even = n_content >= LEAST_ITEMS and _is_even(profile, content)
     has_copies = n_content >= profile.n_distinct(profile.table.names)
-    if (
-        n_content < profile.n_rows
-        and not (named or has_copies or is_even)
-        and 2 * n_content > profile.n_rows
-    ):
-        return grid  # questions that repeat now and then: each row is one
+    if not (systems or has_copies or is_even) and 2 * n_content > profile.n_rows:
+        return grid  # questions repeat by chance: each row is an item
     return replace(grid, items=content)
 
 
-def _told(profile: Profile, name: str, named: Sequence[str]) -> list[str]:
-    """An id, the conditions, and the columns of runs and turns."""
+def _with_id_of_content(
+    profile: Profile, roles: Roles, systems: Sequence[str], grid: Grid, name: str
+) -> Grid:
+    """Decide between an id from which the question follows, and the question itself."""
+    content, n_ids = grid.content, profile.n_values(name)
+    n_content = profile.n_distinct(content)
+    if n_ids <= FINER * n_content:
+        return replace(grid, items=(name,))
+    for system in systems:
+        # an id of rows: each system has its own ones, unlike the id of a question
+        is_finest = profile.n_distinct([*content, system]) >= 0.99 * n_ids
+        if is_finest and not crosses(profile, [name], system):
+            return replace(grid, items=content)
+    if not _has_differing_part(profile, roles, content, name) and n_ids == profile.n_rows:
+        if n_content <= n_ids / FINER and _is_even(profile, content):
+            return replace(grid, items=content, open_item=(name, content[0]))
+    return replace(grid, items=(name,))
+
+
+def _runs_and_turns(profile: Profile) -> list[str]:
+    """Return the columns that are called like runs or turns and have several values."""
     runs = [run for run in profile.names if names(last_part(run), "run") or "turn" in words_of(run)]
-    return [name, *named, *(run for run in runs if 2 <= profile[run].n_distinct <= MOST_LEVELS)]
+    return [run for run in runs if 2 <= profile[run].n_distinct <= MOST_LEVELS]
 
 
-def _joined(profile: Profile, content: Sequence[str], name: str) -> str:
-    """The part of the content that follows least from an id: where it follows, all does."""
-    return max(content, key=lambda column: profile.n_distinct([name, column]))
-
-
-def _what_differs(profile: Profile, roles: Roles, content: Sequence[str], name: str) -> str:
-    """Another column that makes the rows of one question as many as its ids: an image, a table."""
-    for other_name in profile.names:
-        if (
-            other_name == name
-            or other_name in roles.taken
-            or names(other_name, "run")
-            or names(other_name, "id")
-        ):
+def _has_differing_part(
+    profile: Profile, roles: Roles, content: Sequence[str], row_id: str
+) -> bool:
+    """Tell whether the ids of one question differ in another column, such as an image."""
+    for name in profile.names:
+        column = profile[name]
+        is_other = names(name, "run") or names(name, "id") or name in (row_id, *roles.taken)
+        if is_other or column.is_numeric or column.n_distinct < 2:
             continue
-        column = profile[other_name]
-        if column.is_numeric or column.n_distinct < 2:
+        n_parts = profile.n_distinct([*content, name])
+        if n_parts >= 0.9 * profile.n_values(row_id) and profile.follows([row_id], name):
+            return True
+    return False
+
+
+def _crossing_setting(profile: Profile, roles: Roles, item: str, content: Sequence[str]) -> str:
+    """Return a column of wordings or settings that each id has equally often; "" for none."""
+    for name in profile.names:
+        is_free = name not in roles.taken and name != item
+        is_named = names(name, "variant") or names(name, "setting")
+        if not is_free or not is_named or not 2 <= profile[name].n_distinct <= MOST_LEVELS:
             continue
-        if profile.n_distinct([*content, other_name]) >= 0.9 * profile.n_values(
-            name
-        ) and profile.follows([name], other_name):
-            return other_name
+        if profile.follows([item, name], content[0]) and crosses(profile, [item], name):
+            return name
     return ""
 
 
-def _settings_that_cross(profile: Profile, roles: Roles, name: str, content: Sequence[str]) -> str:
-    """A column of wordings or settings that each id has equally often: its prompts are variants."""
-    for other_name in profile.names:
-        if (
-            other_name in roles.taken
-            or other_name == name
-            or not 2 <= profile[other_name].n_distinct <= MOST_LEVELS
-        ):
-            continue
-        is_named = names(other_name, "variant") or names(other_name, "setting")
-        if (
-            is_named
-            and profile.follows([name, other_name], content[0])
-            and crosses(profile, [name], other_name)
-        ):
-            return other_name
-    return ""
-
-
-def _options_turned(profile: Profile, roles: Roles, name: str) -> str:
-    """A column that lists the same options for each id in other orders, once per row: its prompts
-    are variants.
-    """
-    if not _is_even(profile, [name]):
+def _shuffled_options(profile: Profile, roles: Roles, item: str) -> str:
+    """Return a column with the same options per id in another order in each row; "" for none."""
+    if not _is_even(profile, [item]):
         return ""
-    for other_name in profile.names:
-        is_list = profile[other_name].is_list and other_name not in (
-            name,
-            roles.target,
-            roles.output,
-        )
-        if not is_list or not _is_told(profile, [name, other_name]):
+    for name in profile.names:
+        is_list = profile[name].is_list and name not in (item, roles.target, roles.output)
+        if not is_list or not _is_told(profile, [item, name]):
             continue
-        entries: dict[str | None, set[tuple[str, ...]]] = {}
-        for row in profile.table.frame([name, other_name], most=500):
-            entries.setdefault(row[name], set()).add(tuple(sorted(entries_of(row[other_name]))))
-        if all(
-            len(part_names) == 1 and len(next(iter(part_names))) > 1
-            for part_names in entries.values()
-        ):
-            return other_name
+        option_sets: dict[str | None, set[tuple[str, ...]]] = {}
+        for row in profile.table.frame([item, name], most=500):
+            options = tuple(sorted(entries_of(row[name])))
+            option_sets.setdefault(row[item], set()).add(options)
+        if all(len(sets) == 1 and len(next(iter(sets))) > 1 for sets in option_sets.values()):
+            return name
     return ""
 
 
 def _smallest_set(
-    profile: Profile, roles: Roles, name: str, content: Sequence[str]
+    profile: Profile, roles: Roles, item: str, content: Sequence[str]
 ) -> tuple[str, ...]:
-    """The id and one or two more columns of which the question follows."""
-    other_names = [
-        other_name
-        for other_name in profile.names
-        if other_name not in roles.taken
-        and other_name != name
-        and 2 <= profile[other_name].n_distinct
-        and profile[other_name].mean_length <= 60
-        and not (profile[other_name].is_list or profile[other_name].is_object)
-        and not names(other_name, "condition")
-        and not names(other_name, "run")
-        and (not profile[other_name].is_numeric or profile[other_name].is_integer)
-        and (
-            names(other_name, "id")
-            or names(other_name, "cluster")
-            or names(other_name, "context")
-            or 2 * profile[other_name].n_distinct <= profile.n_rows
-        )
-    ]
+    """Return the id and one or two more columns that decide the question; () for none."""
+    candidates = []
+    for name in profile.names:
+        column = profile[name]
+        is_free = name not in roles.taken and name != item
+        is_plain = column.mean_length <= 60 and not (column.is_list or column.is_object)
+        is_count = not column.is_numeric or column.is_integer
+        is_other = names(name, "condition") or names(name, "run")
+        if not (is_free and is_plain and is_count) or is_other or column.n_distinct < 2:
+            continue
+        is_named = any(names(name, kind) for kind in ("id", "cluster", "context"))
+        if is_named or 2 * column.n_distinct <= profile.n_rows:
+            candidates.append(name)
     n_content = profile.n_distinct(content)
-    for size in (1, 2):
-        for part_names in combinations(other_names[:12], size):
-            chosen_names = (name, *part_names)
-            n_found = profile.n_distinct(chosen_names)
-            if n_found <= 2 * n_content + LEAST_ITEMS and all(
-                profile.follows(chosen_names, column) for column in content
-            ):
-                return chosen_names
+    singles_and_pairs = chain(combinations(candidates[:12], 1), combinations(candidates[:12], 2))
+    for parts in singles_and_pairs:
+        items = (item, *parts)
+        is_small = profile.n_distinct(items) <= 2 * n_content + LEAST_ITEMS
+        if is_small and all(profile.follows(items, column) for column in content):
+            return items
     return ()
 
 
 def _items_by_id(
-    profile: Profile, roles: Roles, ids: Sequence[str], named: Sequence[str]
+    profile: Profile, roles: Roles, ids: Sequence[str], systems: Sequence[str]
 ) -> tuple[str, ...]:
-    """Without a prompt: the id that tells most rows apart beside the conditions, or two columns."""
+    """Find the items of a table without prompts: an id, an id within a task, a task, or a text."""
     tasks = [name for name in profile.names if _is_task(profile, roles, name)]
     best: tuple[str, ...] = ()
     for name in sorted(ids, key=lambda candidate: not _is_specific(candidate)):
-        is_row_number = (
-            profile.n_values(name) == profile.n_rows and bool(best) and _is_specific(best[0])
-        )
-        if not best or (
-            profile.n_distinct([name, *named]) > 1.01 * profile.n_distinct([*best, *named])
-            and not is_row_number
-        ):
+        if not best:
             best = (name,)
-    if best and named and _is_told(profile, [*best, *named]):
+        is_row_number = profile.n_values(name) == profile.n_rows and _is_specific(best[0])
+        n_best = profile.n_distinct([*best, *systems])
+        if profile.n_distinct([name, *systems]) > 1.01 * n_best and not is_row_number:
+            best = (name,)
+    if best and systems and _is_told(profile, [*best, *systems]):
         return best  # a category that differs by model is no part of the question
     if best:
         for task in tasks:
-            # Ids count within a task. A column called task is never a system, even where it crosses
-            # every id.
-            is_apart = bool(_ALWAYS_TASKS & set(words_of(task))) or not crosses(profile, best, task)
-            if is_apart and profile.n_distinct([*best, task]) > 1.05 * profile.n_distinct(best):
+            # Ids count within a task. A column called task is never a system, even if it crosses
+            # all ids.
+            is_task = bool(_ALWAYS_TASKS & set(words_of(task))) or not crosses(profile, best, task)
+            if is_task and profile.n_distinct([*best, task]) > 1.05 * profile.n_distinct(best):
                 best = (*best, task)
         return best
-    crossed = _crossed_by(profile, roles, tasks, named)
+    crossed = _tasks_of_all_systems(profile, roles, tasks, systems)
     if crossed:
         return (crossed,)
-    texts = [
-        name
-        for name in profile.names
-        if name not in roles.taken
-        and not profile[name].is_numeric
-        and not _counts_runs(last_part(name))
-        and not names(last_part(name), "configuration")
-        and profile[name].n_distinct >= LEAST_ITEMS
-        and profile.n_distinct([name, *named]) >= 0.95 * profile.n_rows
-    ]
-    return tuple(texts[:1])
+    for name in profile.names:
+        column, last = profile[name], last_part(name)
+        is_other = _counts_runs(last) or names(last, "configuration")
+        if name in roles.taken or is_other or column.is_numeric or column.n_distinct < LEAST_ITEMS:
+            continue
+        if profile.n_distinct([name, *systems]) >= 0.95 * profile.n_rows:
+            return (name,)
+    return ()
 
 
-def _with_telling_set(profile: Profile, roles: Roles, grid: Grid) -> Grid:
-    """Several columns that make the question together, where the only id has a few values.
+def _with_made_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    """Combine several columns into the item, where the only id has a few values.
 
     Stimuli made from their settings have no id: a size and two colors under each of two prompts.
-    Which of the columns are settings of the question is asked.
+    A user is asked which of the columns are settings of the question.
     """
-    named = _named_conditions(profile, roles)
+    row_key = [*grid.items, *_named_conditions(profile, roles)]
     n_items = profile.n_distinct(grid.items)
     if grid.content or len(grid.items) != 1 or n_items >= LEAST_ITEMS or not roles.graders:
         return grid
-    if profile.n_rows < MANY * profile.n_distinct([*grid.items, *named]):
+    if profile.n_rows < MANY * profile.n_distinct(row_key):
         return grid
-    telling_names = [*grid.items, *named]
-    free = [
-        name
-        for name in profile.names
-        if name not in telling_names and _may_be_part(profile, roles, name)
+    candidates = [
+        name for name in profile.names if name not in row_key and _may_be_part(profile, roles, name)
     ]
-    chosen: list[str] = []
-    while (
-        free
-        and len(chosen) < MOST_PARTS
-        and not _is_nearly_told(profile, [*telling_names, *chosen])
-    ):
-        best = max(free, key=lambda name: profile.n_distinct([*telling_names, *chosen, name]))
-        if profile.n_distinct([*telling_names, *chosen, best]) <= profile.n_distinct(
-            [*telling_names, *chosen]
-        ):
+    parts: list[str] = []
+    while candidates and len(parts) < MOST_PARTS and not _is_nearly_told(profile, row_key):
+        best = max(candidates, key=lambda name: profile.n_distinct([*row_key, name]))
+        if profile.n_distinct([*row_key, best]) <= profile.n_distinct(row_key):
             break
-        chosen.append(best)
-        free.remove(best)
-    if profile.n_distinct(chosen) < LEAST_ITEMS:
+        parts.append(best)
+        row_key = [*row_key, best]
+        candidates.remove(best)
+    if profile.n_distinct(parts) < LEAST_ITEMS:
         return grid
-    parts = ",".join(name for name in profile.names if name in chosen)
-    return replace(grid, items=tuple(parts.split(",")), open_item=("", f"{parts};{grid.items[0]}"))
-
-
-MANY, MOST_PARTS = (
-    10,
-    6,
-)  # rows per question, from which on an id of few values is none; columns of a question
+    parts.sort(key=profile.names.index)
+    open_item = ("", f"{','.join(parts)};{grid.items[0]}")
+    return replace(grid, items=tuple(parts), open_item=open_item)
 
 
 def _may_be_part(profile: Profile, roles: Roles, name: str) -> bool:
     """Tell whether a column may hold a setting of the question: few plain values."""
     column, last = profile[name], last_part(name)
-    is_other = any(
-        names(last, kind) for kind in ("about", "error", "run", "configuration", "score")
-    )
-    is_plain = not (column.is_list or column.is_object or column.is_text) and "," not in name
-    return (
-        name not in roles.taken
-        and is_plain
-        and not is_other
-        and 2 <= column.n_distinct <= MOST_LEVELS
-    )
+    kinds = ("about", "error", "run", "configuration", "score")
+    if name in roles.taken or "," in name or any(names(last, kind) for kind in kinds):
+        return False
+    is_plain = not (column.is_list or column.is_object or column.is_text)
+    return is_plain and 2 <= column.n_distinct <= MOST_LEVELS
 
 
-def _is_nearly_told(profile: Profile, names_: Sequence[str]) -> bool:
-    return profile.n_distinct(names_) >= 0.99 * profile.n_rows
+def _is_nearly_told(profile: Profile, columns: Sequence[str]) -> bool:
+    """Tell whether columns tell nearly all rows apart."""
+    return profile.n_distinct(columns) >= 0.99 * profile.n_rows
 
 
-def _crossed_by(profile: Profile, roles: Roles, tasks: Sequence[str], named: Sequence[str]) -> str:
-    """The tasks that every system was given, or a number that counts what each was given."""
-    if not named:
+def _tasks_of_all_systems(
+    profile: Profile, roles: Roles, tasks: Sequence[str], systems: Sequence[str]
+) -> str:
+    """Return a column of tasks that all systems share, or one that numbers them; "" for none."""
+    if not systems:
         return ""
     for name in tasks:
         # some tasks may have been tried more often than others
-        n_cells = profile.n_distinct([name, named[0]])
-        n_most = profile[name].n_distinct * profile[named[0]].n_distinct
+        n_cells = profile.n_distinct([name, systems[0]])
+        n_most = profile[name].n_distinct * profile[systems[0]].n_distinct
         if profile[name].n_distinct >= LEAST_ITEMS and n_cells >= EVEN * n_most:
             return name
     for name in profile.names:
         column = profile[name]
         is_count = column.is_integer and _counts(profile, name) and column.n_distinct >= LEAST_ITEMS
         is_free = name not in roles.taken and not names(last_part(name), "run")
-        if (
-            is_free
-            and is_count
-            and _is_told(profile, [name, *named])
-            and crosses(profile, named[:1], name)
-        ):
+        is_key = is_free and is_count and _is_told(profile, [name, *systems])
+        if is_key and crosses(profile, systems[:1], name):
             return name
     return ""
 
 
 _ALWAYS_TASKS = {"task", "dataset", "benchmark"}
+_TASKS = _ALWAYS_TASKS | set("set subset split subject topic category domain eval".split())
 
 
 def _is_specific(name: str) -> bool:
-    """Tell whether an id says whose it is: question_id and item, unlike id and index."""
+    """Tell whether an id says what it numbers: question_id and item, unlike id and index."""
     words = {"item", "example", "instance", "doc", "task", "case"}
     return names(name, "prompt") or bool(words & set(words_of(name)))
 
 
 def _is_task(profile: Profile, roles: Roles, name: str) -> bool:
-    words = {
-        "task",
-        "dataset",
-        "benchmark",
-        "set",
-        "subset",
-        "split",
-        "subject",
-        "topic",
-        "category",
-        "domain",
-        "eval",
-    }
-    column = profile[name]
-    is_named = bool(words & set(words_of(name))) and not names(name, "score")
-    return is_named and name not in roles.taken and 2 <= column.n_distinct <= profile.n_rows / 2
+    """Tell whether a column is called like a task or a set of questions, with several rows each."""
+    is_named = bool(_TASKS & set(words_of(name))) and not names(name, "score")
+    n_distinct = profile[name].n_distinct
+    return is_named and name not in roles.taken and 2 <= n_distinct <= profile.n_rows / 2
 
 
 def _named_conditions(profile: Profile, roles: Roles) -> list[str]:
-    """Columns called model, arm, method or system, models first; what follows from another is left
-    out.
+    """Return the columns called model, arm, method or system, models first.
+
+    A column that follows from another one is left out.
     """
-    chosen_names: list[str] = []
     candidates = [
         name
         for name in profile.names
         if _may_be_condition(profile, roles, name) and _is_condition(last_part(name))
     ]
-    for name in sorted(
-        candidates,
-        key=lambda candidate: (not names(last_part(candidate), "model"), len(words_of(candidate))),
-    ):
-        if not any(profile.follows([other_name], name) for other_name in chosen_names):
-            chosen_names.append(name)
-    return chosen_names
+    candidates.sort(key=lambda name: (not names(last_part(name), "model"), len(words_of(name))))
+    conditions: list[str] = []
+    for name in candidates:
+        if not any(profile.follows([condition], name) for condition in conditions):
+            conditions.append(name)
+    return conditions
 
 
 def _is_condition(name: str) -> bool:
-    """Tell whether a name is that of a system: model_name and arm, unlike llm_action and
-    agent_speed.
-    """
+    """Tell whether a name is that of a system: model_name and arm, unlike llm_action."""
     if not names(name, "condition"):
         return False
     words = words_of(name)
-    telling = [word for word in words if word not in _OF_SYSTEMS and not word.isdigit()]
-    return not telling or names(telling[-1], "condition")
+    deciding = [word for word in words if word not in _NEUTRAL_WORDS and not word.isdigit()]
+    return not deciding or names(deciding[-1], "condition")
 
 
-# words beside that of a system, which leave a column the name of one
-_OF_SYSTEMS = set("name id type version slug label key path family provider size a b".split())
+# words that may stand beside "model" in the name of a column of models
+_NEUTRAL_WORDS = set("name id type version slug label key path family provider size a b".split())
 
 
 # `output_token_method` says how tokens were counted, and names no system
@@ -548,6 +463,7 @@ _MEASURED = {"token", "tokens", "time", "latency", "cost", "duration", "count"}
 
 
 def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
+    """Tell whether a column has few plain values, each in several rows, and no other role."""
     column = profile[name]
     if (
         name in roles.taken
@@ -560,7 +476,7 @@ def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
     ):
         return False
     last = last_part(name)
-    # rated_model names who was rated, and grades nobody
+    # rated_model names the model that was graded, and is no grade
     is_graded_model = words_of(last)[-1:] == ("model",) and not names(last, "judge")
     is_grade = any(names(last, kind) for kind in ("people", "judge", "score"))
     if (is_grade and not is_graded_model) or column.mean_length > 80:
@@ -570,72 +486,53 @@ def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
 
 
 def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
-    """Named conditions, then even settings; an even column without a name is asked."""
+    """Add named conditions that divide the items, then settings and variants that cross them."""
     items = grid.items
     if not items:
         return replace(grid, conditions=tuple(_named_conditions(profile, roles)[:1]))
-    chosen: list[str] = []
+    conditions: list[str] = []
     n_items = profile.n_distinct(items)
     for name in _named_conditions(profile, roles):
-        is_model = names(last_part(name), "model")
-        parts_items = profile.n_distinct([*items, name]) > 1.01 * n_items
-        if name in items or not (is_model or parts_items):
+        if name in items:
             continue
-        if (
-            profile.n_distinct([*items, *chosen, name])
-            > 1.01 * profile.n_distinct([*items, *chosen])
-            or is_model
-        ):
-            chosen.append(name)
+        row_key = [*items, *conditions]
+        divides_items = profile.n_distinct([*items, name]) > 1.01 * n_items
+        divides_cells = profile.n_distinct([*row_key, name]) > 1.01 * profile.n_distinct(row_key)
+        if names(last_part(name), "model") or (divides_items and divides_cells):
+            conditions.append(name)
     variants = list(grid.variants)
     for kind in ("condition", "setting", "variant"):
         for name in profile.names:
-            if _is_told(profile, [*items, *chosen, *variants]):
+            row_key = [*items, *conditions, *variants]
+            if _is_told(profile, row_key):
                 break
-            is_candidate = (
-                names(last_part(name), kind)
-                and _may_be_condition(profile, roles, name)
-                and name not in chosen
-            )
-            if is_candidate and _follows_from_finer(
-                profile, roles, [*items, *chosen, *variants], name
-            ):
-                continue
             if (
-                is_candidate
-                and name not in (*items, *variants)
-                and crosses(profile, [*items, *chosen, *variants], name)
+                names(last_part(name), kind)
+                and name not in row_key
+                and _may_be_condition(profile, roles, name)
+                and not _follows_from_finer(profile, roles, row_key, name)
+                and crosses(profile, row_key, name)
             ):
-                (variants if kind == "variant" else chosen).append(name)
-    return replace(grid, conditions=tuple(chosen), variants=tuple(variants))
+                (variants if kind == "variant" else conditions).append(name)
+    return replace(grid, conditions=tuple(conditions), variants=tuple(variants))
 
 
-def _follows_from_finer(
-    profile: Profile, roles: Roles, telling_names: Sequence[str], name: str
-) -> bool:
-    """Tell whether another setting of more values, which each item has, says what this one says:
-    flags beside mode.
-    """
-    for other_name in profile.names:
-        is_finer = (
-            names(last_part(other_name), "setting")
-            and profile[other_name].n_distinct > profile[name].n_distinct
-        )
-        if (
-            not is_finer
-            or other_name in (*telling_names, name)
-            or not _may_be_condition(profile, roles, other_name)
-        ):
+def _follows_from_finer(profile: Profile, roles: Roles, row_key: Sequence[str], name: str) -> bool:
+    """Tell whether a setting follows from one with more values that crosses the items too."""
+    for finer in profile.names:
+        if not names(last_part(finer), "setting") or finer in (*row_key, name):
             continue
-        if profile.follows([other_name], name) and crosses(profile, telling_names, other_name):
+        has_more = profile[finer].n_distinct > profile[name].n_distinct
+        is_condition = has_more and _may_be_condition(profile, roles, finer)
+        if is_condition and profile.follows([finer], name) and crosses(profile, row_key, finer):
             return True
     return False
 
 
 def _with_scorer(profile: Profile, roles: Roles, grid: Grid) -> Grid:
-    """The column that names the scorer, where each row holds the score of one."""
-    telling_names = list(grid.told_by)
-    if not grid.items or len(roles.graders) != 1 or _is_told(profile, telling_names):
+    """Add the column that names the scorer, where each row holds one scorer's score."""
+    row_key = list(grid.row_key)
+    if not grid.items or len(roles.graders) != 1 or _is_told(profile, row_key):
         return grid
     for name in profile.names:
         column = profile[name]
@@ -644,79 +541,66 @@ def _with_scorer(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             and not column.is_numeric
             and 2 <= column.n_distinct <= MOST_LEVELS
         )
-        if not is_name or name in (*telling_names, *roles.taken):
+        if not is_name or name in (*row_key, *roles.taken):
             continue
-        # judges need not have graded all outputs
-        is_judge = names(last_part(name), "judge") and _is_nearly_told(
-            profile, [*telling_names, name]
-        )
-        if is_judge or crosses(profile, telling_names, name):
+        # not every judge has to have graded every output
+        is_judge = names(last_part(name), "judge")
+        is_judge = is_judge and _is_nearly_told(profile, [*row_key, name])
+        if is_judge or crosses(profile, row_key, name):
             return replace(grid, scorer=name)
     return grid
 
 
 def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
-    """Runs by name or by counting; then what is even and has no name; then what nothing tells
-    apart.
+    """Find what tells rows apart beside items and conditions.
+
+    A further part of the question, a column called a run, a column that counts runs, a column
+    without a known name (`open_condition`), or nothing (`is_rerun`).
     """
-    telling_names = list(grid.told_by)
-    if not grid.items or _is_told(profile, telling_names):
+    row_key = list(grid.row_key)
+    if not grid.items or _is_told(profile, row_key):
         return grid
-    free = [
-        name
-        for name in profile.names
-        if name not in telling_names
-        and name not in roles.taken
-        and name not in roles.errors
-        and 2 <= profile[name].n_distinct < profile.n_rows
-    ]
-    free_ids = [
-        name
-        for name in profile.names
-        if name not in telling_names
-        and name not in roles.taken
-        and last_names(last_part(name), "id")
-    ]
+    unassigned = [name for name in profile.names if name not in row_key and name not in roles.taken]
+    free = [name for name in unassigned if name not in roles.errors]
+    free = [name for name in free if 2 <= profile[name].n_distinct < profile.n_rows]
     for name in free:
-        # a figure or a passage that each id has equally often is part of the question
+        # a figure or a passage that tells the rows of an id apart is part of the question
         is_part = names(name, "context") or "turn" in words_of(name)
-        if is_part and profile.n_distinct([*telling_names, name]) >= 0.99 * profile.n_rows:
+        if is_part and _is_nearly_told(profile, [*row_key, name]):
             return replace(grid, items=(*grid.items, name))
     for name in free:
         is_run = names(last_part(name), "run") or "order" in words_of(name) or is_rater(name)
         is_run = is_run and profile[name].n_filled == profile.n_rows
-        if is_run and profile.n_distinct([*telling_names, name]) >= NAMED_RUN * profile.n_rows:
+        if is_run and profile.n_distinct([*row_key, name]) >= NAMED_RUN * profile.n_rows:
             return replace(grid, run=name)
     for name in free:
-        if profile.n_distinct([*telling_names, name]) < 0.99 * profile.n_rows or not crosses(
-            profile, telling_names, name
-        ):
+        is_key = _is_nearly_told(profile, [*row_key, name])
+        if not is_key or not crosses(profile, row_key, name):
             continue
         if profile[name].is_integer and _counts(profile, name):
-            # numbers with names of their own are levels: pressure_level_id, pressure_name
+            # numbers that have names are levels: pressure_level_id beside pressure_name
             if _has_names(profile, roles, name):
                 return replace(grid, open_condition=name)
             return replace(grid, run=name)
         if profile[name].n_distinct <= MOST_LEVELS and not profile[name].is_text:
             return replace(grid, open_condition=name)
-    sizes = profile.cell_sizes(telling_names)
+    sizes = profile.cell_sizes(row_key)
     n_cells, n_repeated = sum(sizes.values()), sum(n for size, n in sizes.items() if size > 1)
-    is_even = n_cells >= LEAST_ITEMS and _is_even(profile, telling_names)
-    row_ids = [name for name in free_ids if profile.n_values(name) == profile.n_rows]
-    open_item = (
-        (row_ids[0], grid.items[0])
-        if is_even and row_ids and not grid.open_item[0]
-        else grid.open_item
-    )
+    is_even = n_cells >= LEAST_ITEMS and _is_even(profile, row_key)
+    ids = [name for name in unassigned if last_names(last_part(name), "id")]
+    row_ids = [name for name in ids if profile.n_values(name) == profile.n_rows]
+    open_item = grid.open_item
+    if is_even and row_ids and not open_item[0]:
+        open_item = (row_ids[0], grid.items[0])
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
 
 
 def _has_names(profile: Profile, roles: Roles, name: str) -> bool:
     """Tell whether another column holds a word for each number of this one."""
-    for other_name in profile.names:
-        column = profile[other_name]
+    for word_column in profile.names:
+        column = profile[word_column]
         is_named = not column.is_numeric and column.n_distinct == profile[name].n_distinct
-        if is_named and other_name not in roles.taken and profile.are_same(name, other_name):
+        if is_named and word_column not in roles.taken and profile.are_same(name, word_column):
             return True
     return False
 
@@ -726,35 +610,31 @@ def is_rater(name: str) -> bool:
     return bool(_RATERS & set(words_of(last_part(name))))
 
 
-# people who rate one output each, so that their rows are no reruns of it
+# words for people who rate the same output, so that their rows are no reruns
 _RATERS = set("annotator evaluator worker rater reviewer turker coder labeler labeller".split())
 
 
 def _with_regrades(profile: Profile, roles: Roles, grid: Grid) -> Grid:
-    """Rows of one question that hold one output word for word, and other grades, are grades of it
-    and no runs.
-    """
-    telling_names = [*grid.items, *grid.conditions, *grid.variants]
-    if (
-        not grid.run
-        or not roles.output
-        or not (roles.scores or roles.judges)
-        or profile[roles.output].mean_length < MIN_OUTPUT
-    ):
+    """Read runs as grades of one output, where its text is the same in all of them."""
+    row_key = [*grid.items, *grid.conditions, *grid.variants]
+    graders = (*roles.scores, *roles.judges)
+    if not (grid.run and roles.output and graders):
         return grid
-    score = (*roles.scores, *roles.judges)[0]
-    if profile.follows(telling_names, roles.output) and not profile.follows(telling_names, score):
+    if profile[roles.output].mean_length < MIN_OUTPUT:
+        return grid
+    if profile.follows(row_key, roles.output) and not profile.follows(row_key, graders[0]):
         return replace(grid, run="", regrade=grid.run)
     return grid
 
 
-def _is_told(profile: Profile, names_: Sequence[str]) -> bool:
-    return profile.n_distinct(names_) >= profile.n_rows
+def _is_told(profile: Profile, columns: Sequence[str]) -> bool:
+    """Tell whether columns tell all rows apart."""
+    return profile.n_distinct(columns) >= profile.n_rows
 
 
-def _is_even(profile: Profile, names_: Sequence[str]) -> bool:
-    """Tell whether most rows stand in cells of one size."""
-    sizes = profile.cell_sizes(names_)
+def _is_even(profile: Profile, columns: Sequence[str]) -> bool:
+    """Tell whether most combinations of values have the same number of rows, above one."""
+    sizes = profile.cell_sizes(columns)
     commonest = max(sizes, key=lambda size: size * sizes[size])
     return commonest > 1 and commonest * sizes[commonest] >= EVEN * profile.n_rows
 
@@ -770,7 +650,7 @@ def crosses(profile: Profile, items: Sequence[str], name: str) -> bool:
 
 
 def _counts(profile: Profile, name: str) -> bool:
-    """Tell whether whole numbers go from 0 or 1 on without a gap."""
+    """Tell whether whole numbers start at 0 or 1 and have no gap."""
     column = profile[name]
     if column.least is None or column.most is None:
         return False
@@ -778,25 +658,19 @@ def _counts(profile: Profile, name: str) -> bool:
 
 
 def _clusters(profile: Profile, roles: Roles, grid: Grid) -> tuple[str, ...]:
-    """Columns that follow from the item and group several items each."""
+    """Return the columns that follow from the item and have several items per value."""
     if not grid.items:
         return ()
     n_items = profile.n_distinct(grid.items)
-    chosen_names = []
+    used = {roles.output, roles.target, *roles.prompts[:1], *roles.scores, *roles.options}
+    used.update(grid.row_key)
+    clusters = []
     for name in profile.names:
-        column = profile[name]
-        is_candidate = (
-            names(last_part(name), "cluster")
-            and not names(last_part(name), "configuration")  # document_word_count measures
-            and name not in grid.told_by
-            and name not in (roles.output, roles.target)
-        )
-        is_free = name not in (*roles.prompts[:1], *roles.scores, *roles.options)
-        if (
-            is_candidate
-            and is_free
-            and 2 <= column.n_distinct <= n_items / 2
-            and profile.follows(grid.items, name)
-        ):
-            chosen_names.append(name)
-    return tuple(chosen_names)
+        last = last_part(name)
+        # document_word_count is a measurement
+        is_called = names(last, "cluster") and not names(last, "configuration")
+        if not is_called or name in used or not 2 <= profile[name].n_distinct <= n_items / 2:
+            continue
+        if profile.follows(grid.items, name):
+            clusters.append(name)
+    return tuple(clusters)

@@ -1,7 +1,7 @@
-"""Step 0: a file of rows as a DuckDB table, one text column per column of the file.
+"""Step 0: load a file of rows into a DuckDB table, one text column per column of the file.
 
-Objects become dotted paths, so that a name of a column here is a path that every reader of rows
-follows. Small files go the way of all rows (`read_rows`); large ones are read by DuckDB itself.
+Objects become columns with dotted paths as names, which all readers of rows can follow. Small files
+are read by `read_rows`, as everywhere else; large ones are read by DuckDB itself.
 """
 
 import json
@@ -24,13 +24,15 @@ from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.reading.sheets import sheet_names
 from flipcore.datasets.tables.turns import conversation_in, with_last_turn
 
-MOST_COLUMNS = 2_000  # DuckDB ended the process at 10,000
-SMALL_BYTES = 4_000_000  # of a file that goes the way of all rows
-_N_TEXTS = 50  # rows whose texts are looked through for the keys of their objects
-DEEPEST = 4  # levels of objects in objects
+MOST_COLUMNS = 2_000  # DuckDB crashed the process at 10,000
+SMALL_BYTES = 4_000_000  # larger files are read by DuckDB
+_N_TEXTS = 50  # rows whose texts are searched for the keys of their objects
+DEEPEST = 4  # levels of objects in objects that become columns
 MOST_MB = 20_000
-_DATA_KEYS, _DATA_SHARE = 5, 0.2  # more keys than this, each in fewer rows: data, no columns
-_LONGEST = 240  # characters of a text that are kept of a large file; the rest is a hash
+# Objects of more than _DATA_KEYS keys, most of which are in fewer than _DATA_SHARE of the rows, are
+# data and do not become columns.
+_DATA_KEYS, _DATA_SHARE = 5, 0.2
+_LONGEST = 240  # characters of a text of a large file; a hash replaces the rest
 _MISSING = ("", "null", "None", "NaN", "nan")
 _NAMES_OF_ENTRIES = ("name", "metric", "metric_name")
 _SCORES_OF_ENTRIES = ("score", "value")
@@ -45,9 +47,9 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 class Table:
     """The rows of a file in the DuckDB table `relation`; `names[i]` is the column `c<i>`.
 
-    `is_whole` is False where long texts are cut and end in their hash: then no text is compared
-    with a right answer, but texts are still told apart. Of several files staged as one table, the
-    column `file` numbers them.
+    If `is_whole` is False, long texts are cut and end in their hash: different texts stay
+    different, but cannot be compared with a right answer. If several files are staged as one table,
+    the column `file` numbers them.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -57,7 +59,7 @@ class Table:
     n_broken: int = 0
     is_whole: bool = True
     n_files: int = 1
-    other_sheets: tuple[str, ...] = ()  # of an Excel file, one sheet of which the table is
+    other_sheets: tuple[str, ...] = ()  # sheets of an Excel file that were not loaded
 
     @property
     def file(self) -> tuple[str, ...]:
@@ -66,11 +68,11 @@ class Table:
 
     @property
     def place(self) -> str:
-        """The SQL columns of where a row stood."""
+        """The SQL columns of a row's place: its number, and its file in a staged table."""
         return ", ".join(["place", *self.file])
 
     def sql(self, name: str) -> str:
-        """The SQL identifier of a column."""
+        """Return the SQL identifier of a column."""
         return f"c{self.names.index(name)}"
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple]:
@@ -78,7 +80,7 @@ class Table:
         return self.connection.execute(query, list(parameters)).fetchall()
 
     def frame(self, names: Sequence[str], most: int = 20_000) -> list[dict[str, str | None]]:
-        """Return the first rows as dictionaries of these columns."""
+        """Return at most `most` rows from the beginning as dictionaries of these columns."""
         selected = ", ".join(self.sql(name) for name in names)
         selected_rows = self.rows(f"SELECT {selected} FROM {self.relation} LIMIT {most}")
         return [dict(zip(names, row, strict=True)) for row in selected_rows]
@@ -90,16 +92,14 @@ class Table:
 
 
 def connect(*, is_small: bool) -> duckdb.DuckDBPyConnection:
-    """Connect to a database in memory, whose tables are temporary: no other connection sees them.
-
-    A new database takes 25 ms, a third of what it takes to read a small table, so small tables
-    share one per process. Each large table has its own, with all of the memory that one may take.
-    """
-    return _database_of_small_tables().cursor() if is_small else _new_database()
+    """Connect to a database in memory; no other connection sees its temporary tables."""
+    # To open a database takes 25 ms, a third of the time to read a small table, so small tables
+    # share one per process. Each large table has its own, because the memory limit is per database.
+    return _shared_database().cursor() if is_small else _new_database()
 
 
 @cache
-def _database_of_small_tables() -> duckdb.DuckDBPyConnection:
+def _shared_database() -> duckdb.DuckDBPyConnection:
     return _new_database()
 
 
@@ -108,9 +108,9 @@ def _new_database() -> duckdb.DuckDBPyConnection:
 
 
 def load(path: str | Path, sheet: str = "") -> Table:
-    """Load a file, of an Excel file one sheet.
+    """Load a file; of an Excel file the sheet with this name, "" for the first.
 
-    Raises BadInput for one without rows, or with more columns than a table has.
+    Raises BadInput for a file without rows, or with more than MOST_COLUMNS columns.
     """
     file = allowed(path)
     plain_suffix = suffix_of(file)
@@ -122,14 +122,15 @@ def load(path: str | Path, sheet: str = "") -> Table:
             return _load_large(connection, file, plain_suffix)
     table = load_rows(connection, read_rows(path, most_mb=MOST_MB, sheet=sheet), spoken_name(path))
     if plain_suffix == ".xlsx":
-        first, *more = sheet_names(file, MOST_MB * 1_000_000)
-        read = sheet or first
-        return replace(table, other_sheets=tuple(name for name in (first, *more) if name != read))
+        all_sheets = sheet_names(file, MOST_MB * 1_000_000)
+        loaded_sheet = sheet or all_sheets[0]
+        other_sheets = tuple(name for name in all_sheets if name != loaded_sheet)
+        return replace(table, other_sheets=other_sheets)
     return table
 
 
 def stage(files: Sequence[Sequence[Mapping[str, Any]]]) -> Table:
-    """Load the rows of many small files of one layout as one table."""
+    """Load the rows of many small files with the same columns as one table."""
     rows: list[Mapping[str, Any]] = []
     numbers: list[int] = []
     for number, file_rows in enumerate(files):
@@ -142,7 +143,10 @@ def stage(files: Sequence[Sequence[Mapping[str, Any]]]) -> Table:
 def load_rows(
     connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: str = "The table"
 ) -> Table:
-    """Load rows that are already in memory."""
+    """Load rows into the database of a connection; `file` names them in messages.
+
+    Raises BadInput without a readable row, or for more than MOST_COLUMNS columns.
+    """
     good: list[Mapping[str, Any]] = []
     n_broken, first_problem = 0, ""
     for row in rows:
@@ -192,7 +196,7 @@ def _check_width(file: str, n_columns: int) -> None:
 
 
 def flatten(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str | None]]:
-    """Return the cells of each column as texts, objects as dotted paths."""
+    """Return the cells of each column as texts; keys of objects become columns: meta.subject."""
     names = dict.fromkeys(chain.from_iterable(rows))
     columns: dict[str, list[str | None]] = {}
     texts = [_texts_of(row) for row in rows[:_N_TEXTS]]
@@ -203,7 +207,7 @@ def flatten(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str | None]]:
 
 
 def _texts_of(value: Any) -> str:
-    """All texts of a row, those inside of its objects and lists among them."""
+    """Return all texts of a row as one, including those inside its objects and lists."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -212,29 +216,27 @@ def _texts_of(value: Any) -> str:
 
 
 def _are_by_option(cells: Sequence[Any], texts: Sequence[str]) -> bool:
-    """Tell whether objects hold a number per option: their keys stand in the texts of the row."""
-    pairs = [
-        (cell, text)
-        for cell, text in zip(cells, texts, strict=False)
-        if isinstance(cell, Mapping) and len(cell) > 1
-    ]
-    for cell, text in pairs:
-        if not all(
-            isinstance(value, (int, float)) and str(key) in text for key, value in cell.items()
-        ):
-            return False
-    return bool(pairs)
+    """Tell whether objects hold a number per option: the keys occur in the texts of the row."""
+    has_objects = False
+    for cell, text in zip(cells, texts, strict=False):
+        if isinstance(cell, Mapping) and len(cell) > 1:
+            has_objects = True
+            for key, value in cell.items():
+                if not isinstance(value, (int, float)) or str(key) not in text:
+                    return False
+    return has_objects
 
 
 def _expand(
     name: str, cells: list[Any], texts: Sequence[str], depth: int
 ) -> dict[str, list[str | None]]:
+    """Return the columns of a cell per row, an object's keys as columns down to DEEPEST levels."""
     filled = [cell for cell in cells if cell not in (None, "", {}, [])]
     if filled and depth < DEEPEST and all(isinstance(cell, Mapping) for cell in filled):
-        keys = Counter(chain.from_iterable(filled))
-        if _are_columns(keys, len(cells)) and not _are_by_option(cells, texts):
+        n_by_key = Counter(chain.from_iterable(filled))
+        if _are_columns(n_by_key, len(cells)) and not _are_by_option(cells, texts):
             columns: dict[str, list[str | None]] = {}
-            for key in keys:
+            for key in n_by_key:
                 inner = [cell.get(key) if isinstance(cell, Mapping) else None for cell in cells]
                 columns |= _expand(f"{name}.{key}", inner, texts, depth + 1)
             return columns
@@ -243,12 +245,12 @@ def _expand(
     return {name: [as_cell(cell) for cell in cells]}
 
 
-def _are_columns(keys: Mapping[str, int], n_rows: int) -> bool:
+def _are_columns(n_by_key: Mapping[str, int], n_rows: int) -> bool:
     """Tell whether the keys of objects are columns, and neither labels of options nor data."""
-    if all(len(str(key)) <= 2 for key in keys):
+    if all(len(str(key)) <= 2 for key in n_by_key):
         return False
-    n_rare = sum(n < _DATA_SHARE * n_rows for n in keys.values())
-    return len(keys) <= _DATA_KEYS or 2 * n_rare <= len(keys)
+    n_rare = sum(n < _DATA_SHARE * n_rows for n in n_by_key.values())
+    return len(n_by_key) <= _DATA_KEYS or 2 * n_rare <= len(n_by_key)
 
 
 def _are_named_scores(cell: Any) -> bool:
@@ -266,7 +268,7 @@ def _first_key(entry: Mapping, keys: Sequence[str]) -> str:
 
 
 def _named_scores(name: str, cells: list[Any]) -> dict[str, list[str | None]]:
-    """A column per name in lists of {name, score}: the path `metrics[Relevancy].score`."""
+    """Return a column per name in lists of {name, score}, such as `metrics[Relevancy].score`."""
     columns: dict[str, list[str | None]] = {}
     for row_number, cell in enumerate(cells):
         for entry in cell or ():
@@ -277,7 +279,7 @@ def _named_scores(name: str, cells: list[Any]) -> dict[str, list[str | None]]:
 
 
 def as_cell(value: Any) -> str | None:
-    """A cell as text, None where it holds nothing."""
+    """Return a cell as text; None for an empty cell or a word for "missing"."""
     if value is None or value != value or value in ("", [], {}):
         return None
     if isinstance(value, str):
@@ -295,17 +297,15 @@ def as_cell(value: Any) -> str | None:
 
 
 def _load_large(connection: duckdb.DuckDBPyConnection, file: Path, suffix: str) -> Table:
-    """Let DuckDB read a large CSV, JSON lines or Parquet file; long texts are cut to a hash."""
+    """Let DuckDB read a large CSV, JSON lines or Parquet file; long texts are cut."""
     if suffix == ".jsonl":
         return _load_lines(connection, file)
     if suffix == ".parquet":
         source = "read_parquet(?)"
     else:
         source = "read_csv(?, all_varchar = true, header = true, sample_size = 20480)"
-    names = [
-        row[0]
-        for row in connection.execute(f"DESCRIBE SELECT * FROM {source}", [str(file)]).fetchall()
-    ]
+    description = connection.execute(f"DESCRIBE SELECT * FROM {source}", [str(file)]).fetchall()
+    names = [row[0] for row in description]
     _check_width(spoken_name(file), len(names))
     columns = []
     for i, name in enumerate(names):
@@ -321,7 +321,7 @@ def _load_large(connection: duckdb.DuckDBPyConnection, file: Path, suffix: str) 
 
 
 def _cut(value: str) -> str:
-    """SQL of a cell: NULL where it holds nothing, a hash in place of the end of a long text."""
+    """Return the SQL of a cell: NULL for a missing value, a hash for the end of a long text."""
     missing = ", ".join(f"'{word}'" for word in _MISSING)
     cut = f"left({value}, {_LONGEST}) || ' #' || hash({value})"
     return (
@@ -331,7 +331,10 @@ def _cut(value: str) -> str:
 
 
 def _load_lines(connection: duckdb.DuckDBPyConnection, file: Path) -> Table:
-    """JSON lines as text, and each path that the first rows have as a column."""
+    """Let DuckDB read JSON lines; each path of the first 500 rows becomes a column.
+
+    Raises duckdb.Error where `read_rows` must read the file.
+    """
     first: list[Mapping[str, Any]] = []
     for row in read_rows(file, most_mb=MOST_MB):
         if not row.problem:
@@ -344,17 +347,16 @@ def _load_lines(connection: duckdb.DuckDBPyConnection, file: Path) -> Table:
         raise duckdb.Error("lists of named scores and conversations are read row by row")
     paths = ", ".join("'" + _json_path(name, first[0]).replace("'", "''") + "'" for name in names)
     lines = (
-        "read_csv(?, columns = {'line': 'VARCHAR'}, header = false, auto_detect = false, delim = "
-        "'\x01', "
-        "quote = '', escape = '', max_line_size = 10000000)"
+        "read_csv(?, columns = {'line': 'VARCHAR'}, header = false, auto_detect = false, "
+        "delim = '\x01', quote = '', escape = '', max_line_size = 10000000)"
     )
     cells = ", ".join(f"{_cut(f'cells[{i + 1}]')} AS c{i}" for i in range(len(names)))
-    # NaN is no JSON, and Python writes it
+    # Python writes NaN and Infinity, which are not valid JSON
     without_nan = r"regexp_replace(line, ':\s*(NaN|-?Infinity)\b', ': null', 'g')"
-    mended = f"CASE WHEN json_valid(line) THEN line ELSE {without_nan} END"
+    valid_line = f"CASE WHEN json_valid(line) THEN line ELSE {without_nan} END"
     connection.execute(
         f"CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, {cells} FROM ("
-        f"SELECT json_extract_string(line, [{paths}]) AS cells FROM (SELECT {mended} AS line "
+        f"SELECT json_extract_string(line, [{paths}]) AS cells FROM (SELECT {valid_line} AS line "
         f"FROM {lines}) WHERE json_valid(line))",
         [str(file)],
     )
@@ -363,6 +365,6 @@ def _load_lines(connection: duckdb.DuckDBPyConnection, file: Path) -> Table:
 
 
 def _json_path(name: str, row: Mapping[str, Any]) -> str:
-    """The JSON path of a column: a key with dots in it stays one key."""
+    """Return the JSON path of a column; a key with dots in it stays one key."""
     steps = [name] if name in row else name.split(".")
     return "$" + "".join('."' + step.replace('"', '\\"') + '"' for step in steps)

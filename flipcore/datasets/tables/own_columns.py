@@ -1,16 +1,16 @@
-"""Columns that are called after a model, and their names once a row stands alone."""
+"""Columns that are named after a model, and their names in a table with a row per model."""
 
 import re
 
-SIGNS = " _.:/-"  # between the name of a model and what a column holds of it
-OF_MODEL, OF_SAMPLE = "model", "sample"  # of a row once it stands alone
+SIGNS = " _.:/-"  # separators between a model's name and the rest of a column's name
+OF_MODEL, OF_SAMPLE = "model", "sample"  # columns that are added where a row becomes several rows
 _OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
 
 
 def own_key(column: str, model: str) -> str:
-    """Return what a column holds of the model it is called after.
+    """Return a column's name without the model's: "correct" for "gpt-4o correct".
 
-    "correct" for "gpt-4o correct" or "correct_gpt-4o", and "" for any other column.
+    The model's name may stand first or last. "" for a column that is not named after the model.
     """
     if column.lower().startswith(model.lower()):
         remainder = column[len(model) :]
@@ -20,13 +20,11 @@ def own_key(column: str, model: str) -> str:
 
 
 def bare_column(model: str) -> str:
-    """Return the name of a model's own column: an output where it says so, else a bare answer."""
+    """Return the new name of a column that is called like the model: "response" or "prediction"."""
     return "response" if _OUTPUT.search(model) else "prediction"
 
 
 def bare_path(name: str) -> str:
-    """A score's path, without the name that an object of one score repeats: correct.correct is
-    correct.
-    """
+    """Return a score's path without a last key that repeats its object: correct.correct."""
     *outer, last = name.split(".")
     return ".".join(outer) if outer and outer[-1] == last else name

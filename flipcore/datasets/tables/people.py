@@ -1,19 +1,20 @@
-"""Step 11: which rows people labelled, against each other column of the table.
+"""Step 11: compare the rows that people labelled with the other rows, column by column.
 
-Labels correct a judge's score only if they are a random part of the rows. The counts here are what
-tells: rows with and without a label, by every value or quarter of every other column.
+Labels correct a judge's score only if the labelled rows are a random sample. To judge that, rows
+with and without a label are counted for every value or quarter of every other column.
 """
 
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import Roles
 
-MOST_GROUPS = 30
-PLACE = "place in the file"
+MOST_GROUPS = 30  # values of a column that are counted one by one; of more, quarters are counted
+PLACE = "place in the file"  # the name of the tenths of the file, beside those of columns
 
 
 def labelled_by(profile: Profile, roles: Roles) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return (rows with a label, rows without) per group of each column; empty where all or no rows
-    have one.
+    """Return {column: a pair (rows with a label, rows without) per group of its values}.
+
+    {} unless some rows have a label, some have none, and a score stands beside the labels.
     """
     if not roles.people or not (roles.scores or roles.judges):
         return {}

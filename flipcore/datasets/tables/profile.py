@@ -1,4 +1,4 @@
-"""Steps 1 and 2: what each column holds, and which column follows from which."""
+"""Steps 1 and 2: measure what each column holds, and which column follows from which."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from flipcore.datasets.tables.coding import DECIMAL_COMMA
 from flipcore.datasets.tables.load import Table
 from flipcore.datasets.tables.stems import stems
 
-AT_ONCE = 60  # columns of one query
-FOLLOWS = 1.01  # distinct pairs per distinct value, up to which a column follows from another
-FEW_ROWS = 20_000  # up to which the columns of a table are measured below one another
-FEW = 12  # distinct values that are remembered one by one
+AT_ONCE = 60  # most columns in one query
+FOLLOWS = 1.01  # most distinct pairs per distinct value, where a column follows from another
+FEW_ROWS = 20_000  # most rows of a table whose columns are measured as one long column
+FEW = 12  # most distinct values of a column whose values are listed
 
 
 @dataclass(frozen=True)
 class Column:
-    """Measures of one column over all rows."""
+    """Measures of one column over all rows: `n_…` count rows, lengths are in characters."""
 
     name: str
     n_rows: int
@@ -34,7 +34,7 @@ class Column:
     n_verdicts: int
     n_ratios: int
     n_sentences: int
-    values: tuple[str, ...] = ()  # all of them where they are few
+    values: tuple[str, ...] = ()  # all different values if they are few, the commonest first
 
     @property
     def is_filled(self) -> bool:
@@ -47,13 +47,20 @@ class Column:
         return self.n_distinct == 1 and self.n_filled == self.n_rows
 
     def share(self, n: int) -> float:
-        """A count as a share of the filled cells."""
+        """Return a count as a share of the filled cells."""
         return n / self.n_filled if self.n_filled else 0.0
 
     @property
     def is_numeric(self) -> bool:
         """Tell whether nearly all values are numbers."""
         return self.n_filled > 0 and self.share(self.n_numbers) >= 0.98
+
+    @property
+    def is_unit(self) -> bool:
+        """Tell whether there are numbers, all of them from 0 to 1."""
+        return (
+            self.least is not None and self.most is not None and 0 <= self.least <= self.most <= 1
+        )
 
     @property
     def is_integer(self) -> bool:
@@ -87,16 +94,16 @@ class Column:
 
     @property
     def is_ratio(self) -> bool:
-        """Tell whether the values are grades of a maximum: 3/5."""
+        """Tell whether nearly all values are points out of a maximum: 3/5."""
         return self.n_filled > 0 and self.share(self.n_ratios) >= 0.95
 
 
 @dataclass
 class Profile:
-    """The columns of a table, and what follows from what, asked for and remembered.
+    """The columns of a table, and counts of their combinations, which are cached.
 
-    Of files that are staged as one table, values of two files are never the same: an id counts
-    within its file. What a `Column` says is of all files together.
+    If several files are staged as one table, an id counts within its file: values of two files are
+    never the same. A `Column` measures all files together.
     """
 
     table: Table
@@ -112,7 +119,7 @@ class Profile:
         return self.table.n_rows
 
     def n_distinct(self, names: Iterable[str]) -> int:
-        """Return how many different combinations of values these columns hold."""
+        """Count the different combinations of values in these columns."""
         key = frozenset(names)
         if not key:
             return self.table.n_files
@@ -124,35 +131,34 @@ class Profile:
         return self._distinct[key]
 
     def n_values(self, name: str) -> int:
-        """Return how many different values a column holds, those of each file counted apart."""
+        """Count the different values of a column, separately for each file."""
         column = self.columns[name]
         return self.n_distinct([name]) if self.table.file else column.n_distinct
 
     def n_levels(self, names: Sequence[str]) -> int:
-        """Return how many different combinations of values these columns hold over all files."""
+        """Count the different combinations of values in these columns over all files."""
         cells = ", ".join(f"coalesce({self.table.sql(name)}, '')" for name in names)
-        return self.table.rows(f"SELECT count(DISTINCT hash({cells})) FROM {self.table.relation}")[
-            0
-        ][0]
+        query = f"SELECT count(DISTINCT hash({cells})) FROM {self.table.relation}"
+        return self.table.rows(query)[0][0]
 
-    def follows(self, names: Sequence[str], other_name: str) -> bool:
+    def follows(self, names: Sequence[str], second: str) -> bool:
         """Tell whether a column follows from others: one value of it per combination of theirs."""
-        return self.n_distinct([*names, other_name]) <= FOLLOWS * self.n_distinct(names)
+        return self.n_distinct([*names, second]) <= FOLLOWS * self.n_distinct(names)
 
-    def are_same(self, name: str, other_name: str) -> bool:
-        """Tell whether two columns part the rows in the same way."""
-        return self.follows([name], other_name) and self.follows([other_name], name)
+    def are_same(self, name: str, second: str) -> bool:
+        """Tell whether two columns divide the rows into the same groups."""
+        return self.follows([name], second) and self.follows([second], name)
 
     def cell_sizes(self, names: Sequence[str]) -> dict[int, int]:
-        """Return how many combinations of values stand in how many rows."""
+        """Return {number of rows: how many combinations of values have so many rows}."""
         cells = ", ".join([*self.table.file, *(self.table.sql(name) for name in names)])
         groups = f"SELECT count(*) AS n FROM {self.table.relation} GROUP BY {cells}"
         query = f"SELECT n, count(*) FROM ({groups}) GROUP BY n"
         return dict(self.table.rows(query))
 
-    def share_equal(self, name: str, other_name: str) -> float:
+    def share_equal(self, name: str, second: str) -> float:
         """Return the share of rows in which two columns hold the same text."""
-        left, right = self.table.sql(name), self.table.sql(other_name)
+        left, right = self.table.sql(name), self.table.sql(second)
         query = (
             f"SELECT avg((lower(trim({left})) = lower(trim({right})))::INT) FROM "
             f"{self.table.relation} "
@@ -162,7 +168,7 @@ class Profile:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns that hold anything."""
+        """The columns with at least one filled cell."""
         return tuple(name for name, column in self.columns.items() if column.n_filled)
 
 
@@ -187,8 +193,8 @@ def _measured(table: Table, names: Sequence[str]) -> list[Sequence]:
     """Return the measures of each of these columns."""
     cells = [table.sql(name) for name in names]
     if 0 < table.n_rows <= FEW_ROWS:
-        # To plan the measures of every column takes far longer than to take them of few rows: they
-        # are planned once, of all columns below one another.
+        # To plan the measures of each column takes DuckDB far longer than to take them of few
+        # rows. Stacked into one long column, they are planned once.
         query = (
             f"SELECT {_measures('cell')} FROM (SELECT unnest([{', '.join(cells)}]) AS cell, "
             f"unnest(range({len(cells)})) AS place FROM {table.relation}) GROUP BY place ORDER "
@@ -200,16 +206,22 @@ def _measured(table: Table, names: Sequence[str]) -> list[Sequence]:
 
 
 def number_sql(cell: str) -> str:
-    """SQL of a cell as a number; a comma is the decimal point where it can be nothing else."""
+    """Return the SQL of a cell as a number; an unambiguous decimal comma counts as a point."""
     has_comma = f"regexp_full_match(trim({cell}), '{DECIMAL_COMMA}')"
     with_point = f"CASE WHEN {has_comma} THEN replace({cell}, ',', '.') ELSE {cell} END"
     return f"TRY_CAST({with_point} AS DOUBLE)"
 
 
+def words_sql(*kinds: str) -> str:
+    """Return the words of lists of `stems.toml` as SQL texts with commas."""
+    words = sorted(frozenset().union(*(stems(kind).words for kind in kinds)))
+    return ", ".join("'" + word.replace("'", "''") + "'" for word in words)
+
+
 def _measures(c: str) -> str:
+    """Return the SQL of the measures of one cell, in the order of the fields of `Column`."""
     number = number_sql(f"rtrim({c}, '%')")
-    verdicts = sorted(stems("right").words | stems("wrong").words)
-    words = ", ".join("'" + word.replace("'", "''") + "'" for word in verdicts)
+    words = words_sql("right", "wrong")
     parts = [
         f"count({c})",
         f"count(DISTINCT hash({c})) FILTER ({c} IS NOT NULL)",
@@ -234,17 +246,6 @@ _N_MEASURES = 14
 
 
 def _column(name: str, n_rows: int, measures: Sequence) -> Column:
-    (filled, distinct, mean, longest, numbers, integers, least, most, *more_measures) = measures
-    return Column(
-        name,
-        n_rows,
-        filled,
-        distinct,
-        float(mean or 0),
-        longest or 0,
-        numbers,
-        integers,
-        least,
-        most,
-        *more_measures,
-    )
+    n_filled, n_distinct, mean_length, longest, *more_measures = measures
+    lengths = float(mean_length or 0), longest or 0
+    return Column(name, n_rows, n_filled, n_distinct, *lengths, *more_measures)

@@ -1,27 +1,27 @@
 """Questions that a table leaves open: two readings, their scores, and the words of `--map`.
 
-The questions here are of what a reading cannot decide. `doubts.py` asks about what a reading
-decided without saying why.
+These questions are about what the steps cannot decide. `doubts.py` asks about decisions that the
+steps made without a clear reason.
 """
 
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, combinations
 from math import nan
 
 from flipcore.datasets.tables.coding import agreement
 from flipcore.datasets.tables.own_columns import bare_column, bare_path
-from flipcore.datasets.tables.profile import Profile, number_sql
+from flipcore.datasets.tables.profile import Profile, number_sql, words_sql
 from flipcore.datasets.tables.roles import LOOKED_AT, lone_negatives
-from flipcore.datasets.tables.stems import lower_is_better, names, stems
-from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
+from flipcore.datasets.tables.stems import lower_is_better, names
+from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading, score_text
 from flipcore.text.counts import count_of
 
-COPIED = 0.995  # agreement of two columns, from which on one is a copy of the other
+COPIED = 0.995  # least agreement of two columns of which one is a copy of the other
 
 
 def open_questions(table_profile: Profile, reading: TableReading) -> list[Question]:
-    """List what is open, the question that moves the score first."""
-    asked = [
+    """List the questions about what the reading could not decide."""
+    questions = [
         _ask_systems(table_profile, reading) or _ask_score(table_profile, reading),
         _ask_direction(table_profile, reading),
         _ask_percentages(table_profile, reading),
@@ -31,13 +31,13 @@ def open_questions(table_profile: Profile, reading: TableReading) -> list[Questi
         _ask_failed(table_profile, reading),
         _ask_item(table_profile, reading),
     ]
-    return [question for question in asked if question]
+    return [question for question in questions if question]
 
 
 def is_answered(question: Question, words: Mapping[str, str]) -> bool:
-    """Tell whether a user said a word of either reading."""
-    asked_words = chain.from_iterable(choice.words for choice in question.choices)
-    return any(word.partition("=")[0] in words for word in asked_words)
+    """Tell whether the words of `--map` answer a question."""
+    choice_words = chain.from_iterable(choice.words for choice in question.choices)
+    return any(word.partition("=")[0] in words for word in choice_words)
 
 
 def overall(reading: TableReading) -> float:
@@ -49,11 +49,12 @@ def overall(reading: TableReading) -> float:
 
 
 def _ask_item(table_profile: Profile, reading: TableReading) -> Question | None:
-    each_row, content = reading.grid.open_item
+    """Ask what an item is, where `open_item` names two columns, or "parts;id" as its second."""
+    row_id, content = reading.grid.open_item
     if not content:
         return None
     score = overall(reading)
-    if not each_row:
+    if not row_id:
         parts, _, by_id = content.partition(";")
         n, n_ids = table_profile.n_distinct(parts.split(",")), table_profile.n_distinct([by_id])
         return Question(
@@ -66,18 +67,19 @@ def _ask_item(table_profile: Profile, reading: TableReading) -> Question | None:
     n = table_profile.n_distinct(reading.grid.content)
     return Question(
         "item",
-        f"{table_profile.n_rows:,} rows have a value of {each_row} each, and only {n:,} "
+        f"{table_profile.n_rows:,} rows have a value of {row_id} each, and only {n:,} "
         f"different questions stand in {content}.",
         Choice(
             f"{n:,} questions, each answered {table_profile.n_rows / n:.3g} times.",
             (f"item={content}",),
             score,
         ),
-        Choice(f"{table_profile.n_rows:,} questions.", (f"item={each_row}",), score),
+        Choice(f"{table_profile.n_rows:,} questions.", (f"item={row_id}",), score),
     )
 
 
 def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether an unnamed column that crosses the items names systems."""
     name = reading.grid.open_condition
     if not name:
         return None
@@ -97,9 +99,7 @@ def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | 
 
 
 def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Columns of scores that are called like systems, without any output: systems, or graders of
-    one system.
-    """
+    """Ask whether scores that are called like systems belong to systems or to graders."""
     roles = reading.roles
     if reading.shape or roles.output or roles.people or roles.scores:
         return None
@@ -129,7 +129,7 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
 
 
 def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Unnamed numbers that could be scores, where nothing else is read."""
+    """Ask whether numbers without a score's name are the score, where there is no other score."""
     roles = reading.roles
     has_match = bool(roles.output and roles.target)
     if roles.graders or has_match or not roles.unnamed_scores:
@@ -143,11 +143,7 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
     else:
         second = Choice("It is no score; no row has one.", ("score=",))
     least, most = table_profile[name].least, table_profile[name].most
-    span = (
-        f"from {least:g} to {most:g}"
-        if least is not None and most is not None
-        else "of right and wrong"
-    )
+    span = "of right and wrong" if least is None or most is None else f"from {least:g} to {most:g}"
     return Question(
         "score",
         f"No column is called like a score; {name} holds values {span}.",
@@ -157,17 +153,12 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
 
 
 def _ask_direction(table_profile: Profile, reading: TableReading) -> Question | None:
-    """A leading score from 0 to 1 that is called like something bad: is 1 good or bad?"""
+    """Ask whether 1 is good or bad, where the leading score is called like something bad."""
     name = next(iter((*reading.roles.scores, *reading.roles.judges)), "")
     if not name or not lower_is_better(name):
         return None
     column = table_profile[name]
-    is_unit = (
-        column.least is not None
-        and column.most is not None
-        and 0 <= column.least <= column.most <= 1
-    )
-    if not (column.is_verdict or column.is_ratio or is_unit):
+    if not (column.is_verdict or column.is_ratio or column.is_unit):
         return None  # called "lower is better" wherever it is shown
     mean, path = mean_of(table_profile, name), bare_path(name)
     return Question(
@@ -179,12 +170,10 @@ def _ask_direction(table_profile: Profile, reading: TableReading) -> Question | 
 
 
 def _ask_percentages(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Shares and percentages in one column: half of the values up to 1, half from 50 on."""
+    """Ask about a column that seems to hold shares and percentages, many up to 1 and from 50 on."""
     for name in reading.roles.scores:
-        if (
-            table_profile[name].n_numbers < table_profile[name].n_filled
-            or (table_profile[name].most or 0) <= 1
-        ):
+        column = table_profile[name]
+        if column.n_numbers < column.n_filled or (column.most or 0) <= 1:
             continue
         value = f"TRY_CAST({table_profile.table.sql(name)} AS DOUBLE)"
         query = (
@@ -207,7 +196,7 @@ def _ask_percentages(table_profile: Profile, reading: TableReading) -> Question 
 
 
 def _ask_negative(table_profile: Profile, reading: TableReading) -> Question | None:
-    """A -1 beside scores from 0 to 1: no grade, or the lower end of the scale."""
+    """Ask whether -1 beside scores from 0 to 1 is no grade, or the lower end of the scale."""
     table = table_profile.table
     for name, value in lone_negatives(table_profile, reading.roles):
         if (table_profile[name].most or 0) > 1:
@@ -233,17 +222,18 @@ def _ask_negative(table_profile: Profile, reading: TableReading) -> Question | N
 
 def mean_of(table_profile: Profile, name: str) -> float:
     """Return the mean of a column as scores; NaN without any."""
-    value = table_profile.table.rows(
-        f"SELECT avg({score_sql(table_profile.table.sql(name))}) FROM "
-        f"{table_profile.table.relation}"
-    )[0][0]
-    return nan if value is None else float(value)
+    table = table_profile.table
+    mean = table.rows(f"SELECT avg({score_sql(table.sql(name))}) FROM {table.relation}")[0][0]
+    return nan if mean is None else float(mean)
 
 
 def means_by(
     table_profile: Profile, reading: TableReading, name: str
 ) -> dict[str, tuple[float, int, float]]:
-    """Return (mean, rows, variance) of the leading score per value of a column."""
+    """Return {value: (mean, number, variance) of the leading score in its rows} for a column.
+
+    Without a score, outputs are compared with right answers; {} where that is not possible.
+    """
     roles, table = reading.roles, table_profile.table
     lead = next(iter((*roles.scores, *roles.judges)), "")
     if lead:
@@ -268,25 +258,24 @@ def means_by(
     return means
 
 
-MOST_LEVELS_SAID = 3
+MOST_LISTED = 3  # scores in a sentence; of more, the lowest and the highest
 
 
 def arm_scores(table_profile: Profile, reading: TableReading, name: str) -> str:
-    """Say the leading score of each value of a column: ": 52%, 61% and 90%"; "" without one."""
+    """Return the leading score per value of a column, as ": 52%, 61% and 90%"; "" below two."""
     if name not in table_profile.columns:
         return ""
     values = [mean for mean, *_ in means_by(table_profile, reading, name).values()]
     if len(values) < 2:
         return ""
-    if len(values) > MOST_LEVELS_SAID:
-        lowest, highest = (Choice("", (), value).score_text for value in (min(values), max(values)))
-        return f", from {lowest} to {highest}"
-    means = [Choice("", (), value).score_text for value in values]
-    return f": {', '.join(means[:-1])} and {means[-1]}"
+    if len(values) > MOST_LISTED:
+        return f", from {score_text(min(values))} to {score_text(max(values))}"
+    *first_means, last_mean = map(score_text, values)
+    return f": {', '.join(first_means)} and {last_mean}"
 
 
 def _ask_output(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Two columns of labels that agree often: which is the output, and which is right?"""
+    """Ask which of two columns of labels that agree often is the output, and which is right."""
     roles = reading.roles
     if roles.output or roles.graders or roles.unnamed_scores or not table_profile.table.is_whole:
         return None
@@ -295,35 +284,32 @@ def _ask_output(table_profile: Profile, reading: TableReading) -> Question | Non
         for name in table_profile.names
         if 2 <= table_profile[name].n_distinct <= 60
         and not table_profile[name].is_text
-        and name not in (*roles.prompts, *roles.options, *reading.grid.told_by)
+        and name not in (*roles.prompts, *roles.options, *reading.grid.row_key)
         and not (names(name, "configuration") or names(name, "about"))
     ]
-    for i, name in enumerate(labels):
-        for other_name in labels[i + 1 :]:
-            share = table_profile.share_equal(name, other_name)
-            if 0.05 <= share < COPIED and set(table_profile[name].values) & set(
-                table_profile[other_name].values
-            ):
-                return Question(
-                    "output",
-                    f"{name} and {other_name} hold the same labels and agree in {share:.0%} of "
-                    "the rows.",
-                    Choice(
-                        f"{name} is the output and {other_name} is right.",
-                        (f"text={name}", f"target={other_name}"),
-                        share,
-                    ),
-                    Choice(
-                        f"{other_name} is the output and {name} is right.",
-                        (f"text={other_name}", f"target={name}"),
-                        share,
-                    ),
-                )
+    for first, second in combinations(labels, 2):
+        share = table_profile.share_equal(first, second)
+        shared_values = set(table_profile[first].values) & set(table_profile[second].values)
+        if 0.05 <= share < COPIED and shared_values:
+            return Question(
+                "output",
+                f"{first} and {second} hold the same labels and agree in {share:.0%} of the rows.",
+                Choice(
+                    f"{first} is the output and {second} is right.",
+                    (f"text={first}", f"target={second}"),
+                    share,
+                ),
+                Choice(
+                    f"{second} is the output and {first} is right.",
+                    (f"text={second}", f"target={first}"),
+                    share,
+                ),
+            )
     return None
 
 
 def _ask_failed(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Empty outputs of failed calls that a score counts as wrong."""
+    """Ask whether failed calls count, where their empty outputs have the score 0."""
     roles, table = reading.roles, table_profile.table
     if not (roles.output and roles.errors and roles.scores):
         return None
@@ -335,12 +321,8 @@ def _ask_failed(table_profile: Profile, reading: TableReading) -> Question | Non
         f"avg({value}) FILTER (NOT {failed}) FROM {table.relation}"
     )
     n_failed, mean, mean_without = table.rows(query)[0]
-    if (
-        not n_failed
-        or mean is None
-        or mean_without is None
-        or table_profile[error].n_filled == table_profile.n_rows
-    ):
+    is_always_filled = table_profile[error].n_filled == table_profile.n_rows
+    if not n_failed or mean is None or mean_without is None or is_always_filled:
         return None
     return Question(
         "failed calls",
@@ -351,13 +333,11 @@ def _ask_failed(table_profile: Profile, reading: TableReading) -> Question | Non
 
 
 def score_sql(cell: str, sentinel: float | None = None) -> str:
-    """SQL of a score as a number; words for right and wrong in all languages."""
+    """Return the SQL of a score as a number: words for right and wrong, k/n, %, numbers.
+
+    A number equal to `sentinel` becomes NULL.
+    """
     word = f"replace(lower(trim({cell})), ' ', '_')"
-    lists = {}
-    for kind in ("right", "wrong"):
-        lists[kind] = ", ".join(
-            "'" + entry.replace("'", "''") + "'" for entry in sorted(stems(kind).words)
-        )
     number = number_sql(cell)
     percent = number_sql(f"rtrim(rtrim({cell}, '%'))")
     if sentinel is not None:
@@ -365,7 +345,8 @@ def score_sql(cell: str, sentinel: float | None = None) -> str:
     part, of_all = (f"TRY_CAST(split_part({cell}, '/', {place}) AS DOUBLE)" for place in (1, 2))
     ratio = f"{part} / nullif({of_all}, 0)"
     return (
-        f"CASE WHEN {word} IN ({lists['right']}) THEN 1 WHEN {word} IN ({lists['wrong']}) THEN 0 "
+        f"CASE WHEN {word} IN ({words_sql('right')}) THEN 1 "
+        f"WHEN {word} IN ({words_sql('wrong')}) THEN 0 "
         f"WHEN {cell} LIKE '%/%' THEN {ratio} "
         f"WHEN {cell} LIKE '%\\%' ESCAPE '\\' THEN {percent} / 100 ELSE {number} END"
     )

@@ -1,14 +1,14 @@
-"""A table's reading: the steps in order, and what they leave open as questions.
+"""Read a table: the steps in their order, and the questions that they leave open.
 
-Nothing is guessed silently. A reading says its items, conditions, runs, right answer, scores and
-what it does not use; where two readings are possible and the score depends on it, both are given
-with their scores and the words of `--map` that choose them.
+Nothing is guessed silently. A reading lists its items, conditions, runs, right answer, scores and
+unused columns. If two readings are possible and the score depends on the choice, a question offers
+both, each with its score and the words of `--map` that choose it.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of
@@ -25,7 +25,7 @@ from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.text.counts import count_of
 
 MOST_QUESTIONS = 3
-# questions about columns come before those that hang on the answer
+# questions about columns come before those that depend on the answer
 _ORDER = (
     "systems outputs samples output score match target direction percentages negative condition "
     "rows item"
@@ -34,7 +34,7 @@ MOST_ARMS = 60
 
 
 def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> TableReading:
-    """Read a table by its structure; `words` are what a user said of its columns.
+    """Read a table by its structure; `words` are the words of `--map` and their values.
 
     Raises BadInput for a file without rows.
     """
@@ -45,17 +45,17 @@ def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> Tabl
 
 
 def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReading:
-    """Read a table that is loaded already."""
+    """Read a loaded table; `file` is its name, `words` are the words of `--map`."""
     table_profile = profile(table)
-    pair = _pair_of_models(table_profile)
+    pair = _compared_pair(table_profile)
     shape = Shape() if pair else _shape(table_profile, words)
     if shape:
         table_profile = profile(reshape(table, shape))
-    roles = _of_each_model(find_roles(table_profile), table_profile, table.names)
-    roles, shared = _without_shared_scores(roles, table.names if shape.models else ())
-    roles = _as_said(roles, words, table_profile)
+    roles = _without_model_contexts(find_roles(table_profile), table.names)
+    roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
+    roles = _with_mapped_roles(roles, words, table_profile)
     grid = find_grid(table_profile, roles)
-    grid = _grid_as_said(table_profile, grid, words)
+    grid = _with_mapped_grid(table_profile, grid, words)
     n_copies = _n_copies(table_profile, grid)
     if n_copies:
         table_profile = profile(_without_copies(table_profile.table))
@@ -78,38 +78,32 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
     reading = _counted(table_profile, reading)
     reading = _scored(table_profile, reading)
     if "reverse" not in words:
-        lower = tuple(
-            name for name in (*reading.roles.scores, *reading.roles.judges) if lower_is_better(name)
-        )
-        reading = replace(reading, lower=lower)
+        graders = (*reading.roles.scores, *reading.roles.judges)
+        reading = replace(reading, lower=tuple(filter(lower_is_better, graders)))
     left_out = _left_out(table_profile, reading, table.n_broken)
     reading = replace(reading, unused=_unused(table_profile, reading), left_out=left_out)
-    reading = replace(reading, notes=(*_notes(table_profile, reading), *_say_shared(shared)))
-    questions = [
-        question
-        for question in (
-            *open_questions(table_profile, reading),
-            *find_doubts(table_profile, reading),
-        )
-        if not is_answered(question, words)
-    ]
+    notes = [*_notes(table_profile, reading), *_shared_score_notes(shared_scores)]
+    reading = replace(reading, notes=tuple(notes))
+    questions = open_questions(table_profile, reading) + find_doubts(table_profile, reading)
+    questions = [question for question in questions if not is_answered(question, words)]
     questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
 
 
 def _n_copies(table_profile: Profile, grid: Grid) -> int:
-    """Count rows that repeat another word for word, where that alone makes rows alike.
+    """Count rows that repeat another one word for word, as a resumed run writes them.
 
-    A run that was resumed writes them.
+    0 if rows without such copies would not be told apart either.
     """
-    if not grid.n_repeated or grid.open_item[0] or len(table_profile.cell_sizes(grid.told_by)) == 1:
+    if not grid.n_repeated or grid.open_item[0] or len(table_profile.cell_sizes(grid.row_key)) == 1:
         return 0
     n_different = table_profile.n_distinct(table_profile.table.names)
-    is_told = table_profile.n_distinct(grid.told_by) >= n_different
-    return table_profile.n_rows - n_different if is_told else 0
+    is_key = table_profile.n_distinct(grid.row_key) >= n_different
+    return table_profile.n_rows - n_different if is_key else 0
 
 
 def _without_copies(table: Table) -> Table:
+    """Return the table with the first of several equal rows."""
     columns = ", ".join([*table.file, *(table.sql(name) for name in table.names)])
     table.connection.execute(
         f"CREATE TEMP TABLE single AS SELECT min(place) AS place, {columns} FROM {table.relation} "
@@ -119,42 +113,50 @@ def _without_copies(table: Table) -> Table:
 
 
 def _shape(table_profile: Profile, words: Mapping[str, str]) -> Shape:
+    """Return the shape that a user named, or else the one that the columns suggest."""
     if "model_columns" in words or "sample_columns" in words:
-        return Shape(
-            _listed(words.get("model_columns", "")), _listed(words.get("sample_columns", ""))
-        )
+        models = _split(words.get("model_columns", ""))
+        return Shape(models, _split(words.get("sample_columns", "")))
     return find_shape(table_profile)
 
 
-def _listed(word: str) -> tuple[str, ...]:
+def _split(word: str) -> tuple[str, ...]:
     return tuple(part for part in word.split(",") if part)
 
 
-def _of_each_model(roles: Roles, table_profile: Profile, before: Sequence[str]) -> Roles:
-    """The roles of a table whose rows came apart: what each model has of its own is no part of a
-    question.
-    """
-    of_models = [name for name in roles.contexts if name not in before]
-    contexts = tuple(name for name in roles.contexts if name in before)
-    return replace(roles, contexts=contexts, output=roles.output or next(iter(of_models), ""))
+def _columns_in(table_profile: Profile, word: str) -> tuple[str, ...]:
+    """Return the columns that the value of a word of `--map` names, without unknown names."""
+    return tuple(name for name in _split(word) if name in table_profile.columns)
 
 
-def _without_shared_scores(roles: Roles, before: Sequence[str]) -> tuple[Roles, tuple[str, ...]]:
-    """The roles without scores of a whole row that holds the outputs of several systems, and these
-    scores.
+def _without_model_contexts(roles: Roles, wide_names: Sequence[str]) -> Roles:
+    """Drop contexts that each model has of its own: they are no part of a question.
+
+    `wide_names` are the columns of the table before its rows were split.
     """
-    shared = tuple(name for name in (*roles.scores, *roles.judges) if name in before)
-    has_own = len(shared) < len((*roles.scores, *roles.judges)) or bool(
-        roles.output and roles.target
-    )
-    if not shared or not has_own:
+    model_contexts = [name for name in roles.contexts if name not in wide_names]
+    contexts = tuple(name for name in roles.contexts if name in wide_names)
+    return replace(roles, contexts=contexts, output=roles.output or next(iter(model_contexts), ""))
+
+
+def _without_shared_scores(
+    roles: Roles, wide_names: Sequence[str]
+) -> tuple[Roles, tuple[str, ...]]:
+    """Drop scores of a whole row with several systems, and return them too.
+
+    They stay if the systems have no score of their own.
+    """
+    graders = (*roles.scores, *roles.judges)
+    shared = tuple(name for name in graders if name in wide_names)
+    has_other_score = len(shared) < len(graders) or bool(roles.output and roles.target)
+    if not shared or not has_other_score:
         return roles, ()
     scores = tuple(name for name in roles.scores if name not in shared)
     judges = tuple(name for name in roles.judges if name not in shared)
     return replace(roles, scores=scores, judges=judges), shared
 
 
-def _say_shared(shared: Sequence[str]) -> list[str]:
+def _shared_score_notes(shared: Sequence[str]) -> list[str]:
     if not shared:
         return []
     verb = "is a score" if len(shared) == 1 else "are scores"
@@ -163,52 +165,41 @@ def _say_shared(shared: Sequence[str]) -> list[str]:
     ]
 
 
-def _as_said(roles: Roles, words: Mapping[str, str], table_profile: Profile) -> Roles:
-    """The roles with those that a user named."""
+def _with_mapped_roles(roles: Roles, words: Mapping[str, str], table_profile: Profile) -> Roles:
+    """Replace the roles that a user named by `--map`."""
     if "score" in words:
-        chosen = tuple(name for name in _listed(words["score"]) if name in table_profile.columns)
-        roles = replace(roles, scores=chosen, judges=(), unnamed_scores=())
+        scores = _columns_in(table_profile, words["score"])
+        roles = replace(roles, scores=scores, judges=(), unnamed_scores=())
     if "people" in words:
-        people = tuple(name for name in _listed(words["people"]) if name in table_profile.columns)
+        people = _columns_in(table_profile, words["people"])
         scores = tuple(name for name in roles.scores if name not in people)
         judges = tuple(name for name in roles.judges if name not in people)
         roles = replace(roles, people=people, scores=scores, judges=judges)
     if "missing" in words:
-        missing = {float(value) for value in _listed(words["missing"])}
+        missing = {float(value) for value in _split(words["missing"])}
         negatives = lone_negatives(table_profile, roles)
-        roles = replace(roles, sentinel=tuple(pair for pair in negatives if pair[1] in missing))
+        sentinel = tuple((name, value) for name, value in negatives if value in missing)
+        roles = replace(roles, sentinel=sentinel)
     if "text" in words:
-        roles = replace(
-            roles,
-            output=words["text"] if words["text"] in table_profile.columns else "",
-            agreements=(),
-        )
+        output = words["text"] if words["text"] in table_profile.columns else ""
+        roles = replace(roles, output=output, agreements=())
     if "target" in words:
-        roles = replace(
-            roles,
-            target=words["target"] if words["target"] in table_profile.columns else "",
-            agreements=(),
-        )
+        target = words["target"] if words["target"] in table_profile.columns else ""
+        roles = replace(roles, target=target, agreements=())
     if "prompt" in words:
-        roles = replace(
-            roles,
-            prompts=tuple(
-                name for name in _listed(words["prompt"]) if name in table_profile.columns
-            ),
-        )
+        roles = replace(roles, prompts=_columns_in(table_profile, words["prompt"]))
     return roles
 
 
-def _grid_as_said(table_profile: Profile, grid: Grid, words: Mapping[str, str]) -> Grid:
+def _with_mapped_grid(table_profile: Profile, grid: Grid, words: Mapping[str, str]) -> Grid:
+    """Replace the columns of the grid that a user named by `--map`."""
     if words.get("item") == "":
         grid = replace(grid, items=(), open_item=("", ""), is_rerun=False, n_repeated=0)
     if words.get("item"):
-        items = tuple(name for name in _listed(words["item"]) if name in table_profile.columns)
+        items = _columns_in(table_profile, words["item"])
         grid = replace(grid, items=items or grid.items, open_item=("", ""))
     if "models" in words:
-        conditions = tuple(
-            name for name in _listed(words["models"]) if name in table_profile.columns
-        )
+        conditions = _columns_in(table_profile, words["models"])
         grid = replace(grid, conditions=conditions, open_condition="")
     if words.get("sample") in table_profile.columns:
         grid = replace(grid, run=words["sample"], open_condition="")
@@ -216,18 +207,18 @@ def _grid_as_said(table_profile: Profile, grid: Grid, words: Mapping[str, str]) 
 
 
 def _without_item_facts(table_profile: Profile, roles: Roles, grid: Grid) -> Roles:
-    """Drop numbers that the item alone decides, where another score stands beside them."""
+    """Drop scores that follow from the item, as facts about it do, unless no score would stay."""
     if not grid.items or len(roles.scores) < 2 or not (grid.conditions or grid.run):
         return roles
-    kept = tuple(
+    scores = tuple(
         name
         for name in roles.scores
         if table_profile[name].n_distinct <= 1 or not table_profile.follows(grid.items, name)
     )
-    return replace(roles, scores=kept or roles.scores)
+    return replace(roles, scores=scores or roles.scores)
 
 
-# Step 4: what is no table of outputs or scores.
+# Step 4: refuse tables that hold neither outputs nor scores of questions.
 
 
 def _refusal(
@@ -236,49 +227,43 @@ def _refusal(
     words: Mapping[str, str],
     pair: tuple[str, str] | None,
 ) -> str:
+    """Say why a table is not read; "" if it is. `pair` are two outputs that a row compares."""
     roles, grid = reading.roles, reading.grid
-    named = ", ".join(name[:40] for name in table_profile.names[:12])
-    columns = f" The columns are {named}{' …' if len(table_profile.names) > 12 else ''}."
+    first_names = ", ".join(name[:40] for name in table_profile.names[:12])
+    columns = f" The columns are {first_names}{' …' if len(table_profile.names) > 12 else ''}."
     if words.get("score") or words.get("text"):
         return ""
     if pair and not roles.scores:
         return (
             f"Each row compares two outputs ({pair[0]} and {pair[1]}) and names a winner; a "
-            "comparison is no score of "
-            f"either.{columns} Give a table with a score or an output per row, or name the "
-            "score: --map score=COLUMN."
+            f"comparison is no score of either.{columns} Give a table with a score or an output "
+            "per row, or name the score: --map score=COLUMN."
         )
     systems = _systems_of_means(table_profile, reading)
     if systems and not words.get("item"):
-        value, plural = ("value", "values") if len(systems) == 1 else ("pair", "pairs")
+        value = "value" if len(systems) == 1 else "pair"
         return (
             f"Each row holds one {value} of {' and '.join(systems)}: a ranking of "
             f"means, not of questions.{columns} Give the table with a row per question and "
-            f"{systems[0]}. If each of these {plural} is a question: --map item=COLUMN."
+            f"{systems[0]}. If each of these {value}s is a question: --map item=COLUMN."
         )
-    has_read = bool(roles.output or roles.readouts or roles.graders)
-    if not has_read:
-        return ""  # the reader of rows says what is missing
+    if not (roles.output or roles.readouts or roles.graders):
+        return ""  # the message about missing columns comes later, where rows become records
     has_id = any(name in table_profile.columns and names(name, "id") for name in grid.items)
     if table_profile.n_rows < LEAST_ITEMS and not (roles.output or roles.prompts or has_id):
         return (
-            f"The table has {table_profile.n_rows} row{'' if table_profile.n_rows == 1 else 's'} "
-            "of bare scores; that is a summary, and no score "
-            f"has an error bar from it.{columns} Give the table with a row per question."
+            f"The table has {count_of(table_profile.n_rows, 'row')} of bare scores; that is a "
+            f"summary, and no score has an error bar from it.{columns} Give the table with a row "
+            "per question."
         )
     sizes = [name for name in table_profile.names if _is_sample_size(table_profile, name)]
     if sizes and not (roles.output or roles.readouts or roles.prompts):
         return (
             f"Each row is a summary: {sizes[0]} says of how many questions it is.{columns} Give "
-            "the table with a row "
-            "per question."
+            "the table with a row per question."
         )
-    metrics = [
-        name
-        for name in table_profile.names
-        if name.lower() in ("metric", "metric_name")
-        and table_profile[name].n_distinct == table_profile.n_rows
-    ]
+    metrics = [name for name in table_profile.names if name.lower() in ("metric", "metric_name")]
+    metrics = [name for name in metrics if table_profile[name].n_distinct == table_profile.n_rows]
     if metrics and not roles.output:
         return (
             f"Each row is a metric ({metrics[0]}): a summary, not a table of "
@@ -288,21 +273,18 @@ def _refusal(
 
 
 def _systems_of_means(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
-    """The columns of which each row is one value, where its scores are means of that system.
+    """Return the columns that name a row, if each row holds the mean scores of a system.
 
-    Such are one column of models, or systems under several settings or on several sets of
-    questions, where no column names a question.
+    They are a column of models, or systems with settings or sets of questions. () if the rows are
+    about questions.
     """
     roles, items = reading.roles, reading.grid.items
     if roles.output or roles.readouts or roles.prompts or roles.people:
         return ()
     n_rows = table_profile.n_rows
-    means = [
-        table_profile[name]
-        for name in roles.graders or table_profile.names
-        if name in roles.graders
-        or (table_profile[name].is_numeric and not table_profile[name].is_integer)
-    ]
+    means = [table_profile[name] for name in roles.graders or table_profile.names]
+    if not roles.graders:
+        means = [column for column in means if column.is_numeric and not column.is_integer]
     if n_rows < 2 or not means or not all(column.is_numeric for column in means):
         return ()
     models = [name for name in table_profile.names if names(name, "model")]
@@ -317,8 +299,8 @@ def _systems_of_means(table_profile: Profile, reading: TableReading) -> tuple[st
     conditions = [name for name in reading.grid.conditions if name not in items]
     if not conditions or table_profile.n_distinct([*items, *conditions]) == n_rows:
         return (*conditions, *items) if conditions else ()
-    names_in_use = {*roles.taken, *items, *conditions}
-    for name in (name for name in table_profile.names if name not in names_in_use):
+    used = {*roles.taken, *items, *conditions}
+    for name in (name for name in table_profile.names if name not in used):
         column = table_profile[name]
         is_level = 2 <= column.n_distinct <= n_rows / 2 and not (column.is_list or column.is_text)
         if is_level and table_profile.n_distinct([*items, *conditions, name]) == n_rows:
@@ -326,23 +308,20 @@ def _systems_of_means(table_profile: Profile, reading: TableReading) -> tuple[st
     return ()
 
 
-# sets of questions, whose rows are means over them
+# words for sets of questions: a row per set holds means over its questions
 _SETS = set(
     "benchmark benchmarks dataset datasets subset split subject language lang domain".split()
 )
 
 
 def _is_sample_size(table_profile: Profile, name: str) -> bool:
-    """Tell whether a column says how many questions a row of means is of: n_claims, num_samples."""
-    first, *column_words = words_of(last_part(name)) or ("",)
+    """Tell whether a column counts the questions behind a row of means: n_claims, num_samples."""
+    first, *following_words = words_of(last_part(name)) or ("",)
     column = table_profile[name]
-    is_count = column.is_integer and (column.least or 0) >= LEAST_ITEMS
-    return (
-        is_count
-        and first in ("n", "num", "number")
-        and len(column_words) == 1
-        and column_words[0] in _COUNTED
-    )
+    if not column.is_integer or (column.least or 0) < LEAST_ITEMS:
+        return False
+    is_called = first in ("n", "num", "number") and len(following_words) == 1
+    return is_called and following_words[0] in _COUNTED
 
 
 _COUNTED = set(
@@ -350,23 +329,20 @@ _COUNTED = set(
 )
 
 
-def _pair_of_models(table_profile: Profile) -> tuple[str, str] | None:
-    """The two columns of models or outputs that a row compares, with a column that says who won."""
+def _compared_pair(table_profile: Profile) -> tuple[str, str] | None:
+    """Return two columns of models or outputs that a row compares; None if nobody wins."""
     if not any(names(name, "pairwise") for name in table_profile.names):
         return None
-    ends: dict[tuple[str, ...], dict[str, str]] = {}
+    columns_by_beginning: dict[tuple[str, ...], dict[str, str]] = {}
     for name in table_profile.names:
         words = words_of(name)
-        if (
-            words
-            and words[-1] in ("a", "b", "1", "2")
-            and (names(name, "model") or names(name, "output"))
-        ):
-            ends.setdefault(words[:-1], {})[words[-1]] = name
-    for arm_rows in ends.values():
+        is_side = bool(words) and words[-1] in ("a", "b", "1", "2")
+        if is_side and (names(name, "model") or names(name, "output")):
+            columns_by_beginning.setdefault(words[:-1], {})[words[-1]] = name
+    for by_ending in columns_by_beginning.values():
         for first, second in (("a", "b"), ("1", "2")):
-            if first in arm_rows and second in arm_rows:
-                return arm_rows[first], arm_rows[second]
+            if first in by_ending and second in by_ending:
+                return by_ending[first], by_ending[second]
     return None
 
 
@@ -374,25 +350,21 @@ def _pair_of_models(table_profile: Profile) -> tuple[str, str] | None:
 
 
 def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
+    """Add the counts of items, conditions and runs, and the names of models."""
     grid, roles = reading.grid, reading.roles
     n_items = table_profile.n_distinct(grid.items) if grid.items else table_profile.n_rows
     conditions = tuple(name for name in grid.conditions if name not in grid.items)
     n_conditions = table_profile.n_levels(conditions) if conditions else 1
-    told_by = [*grid.items, *conditions, *grid.variants, *filter(None, [grid.scorer])]
-    n_told = table_profile.n_distinct(told_by) if grid.items else table_profile.n_rows
+    cell = [*grid.items, *conditions, *grid.variants, *filter(None, [grid.scorer])]
+    n_cells = table_profile.n_distinct(cell) if grid.items else table_profile.n_rows
     n_runs = 1
     if grid.run or grid.is_rerun:
-        n_runs = max(1, round(table_profile.n_rows / max(1, n_told)))
-    named = [
-        name
-        for name in table_profile.names
-        if name not in roles.taken and _names_one_model(table_profile, name)
-    ]
-    model = (
-        table_profile[named[0]].values[0]
-        if named and not conditions and table_profile[named[0]].values
-        else ""
-    )
+        n_runs = max(1, round(table_profile.n_rows / max(1, n_cells)))
+    free = [name for name in table_profile.names if name not in roles.taken]
+    model_columns = [name for name in free if _names_one_model(table_profile, name)][:1]
+    is_one_model = bool(model_columns) and not conditions
+    model_column = model_columns[0] if is_one_model else ""
+    naming_columns = conditions or tuple(model_columns)
     coding = roles.agreements[0].coding if roles.agreements else None
     return replace(
         reading,
@@ -401,12 +373,12 @@ def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
         n_runs=n_runs,
         n_clusters=tuple(table_profile[name].n_distinct for name in grid.clusters),
         coding=coding,
-        model=model,
-        model_column=named[0] if model else "",
+        model=table_profile[model_column].values[0] if model_column else "",
+        model_column=model_column,
         columns=table_profile.names,
-        named_models=_named_models(table_profile, reading, conditions or tuple(named[:1])),
+        named_models=_named_models(table_profile, reading, naming_columns),
         n_files=table_profile.table.n_files,
-        models_of_files=_models_of_files(table_profile, reading, conditions or tuple(named[:1])),
+        models_of_files=_models_of_files(table_profile, reading, naming_columns),
         labelled=labelled_by(table_profile, roles),
         alike=_alike(table_profile, reading, n_items),
         letters=_letters(table_profile, reading, coding),
@@ -417,62 +389,59 @@ def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
 
 
 def _names_one_model(table_profile: Profile, name: str) -> bool:
-    """Tell whether every row names the same model: in a column called like one, or a word in
-    `system`.
-    """
+    """Tell whether a column called like a model, or `system`, names the same model in all rows."""
     column, last = table_profile[name], last_part(name)
     if not column.is_constant or not column.values:
         return False
-    is_word = " " not in column.values[0].strip()  # a text there is a system prompt
+    is_word = " " not in column.values[0].strip()  # a text in `system` is a system prompt
     return names(last, "model") or (last.lower() == "system" and is_word)
 
 
 def _named_models(
     table_profile: Profile, reading: TableReading, columns: Sequence[str]
 ) -> frozenset[str]:
-    """Models that answered, by the rows of a table without a column per model."""
+    """Return the models that the rows name in `columns`; empty for a column per model."""
     if not columns or reading.shape.models:
         return frozenset()
-    label = f"concat_ws(', ', {', '.join(table_profile.table.sql(name) for name in columns)})"
-    return frozenset(
-        row[0]
-        for row in table_profile.table.rows(
-            f"SELECT DISTINCT {label} FROM {table_profile.table.relation} LIMIT 1000"
-        )
-    )
+    table = table_profile.table
+    query = f"SELECT DISTINCT {_label_sql(table, columns)} FROM {table.relation} LIMIT 1000"
+    return frozenset(row[0] for row in table.rows(query))
 
 
 def _models_of_files(
     table_profile: Profile, reading: TableReading, columns: Sequence[str]
 ) -> dict[int, frozenset[str]]:
-    """Models that answered in each of several files that are staged as one table."""
-    if not columns or reading.shape.models or not table_profile.table.file:
+    """Return the models that the rows name, by number of the staged file; {} for one file."""
+    table = table_profile.table
+    if not columns or reading.shape.models or not table.file:
         return {}
-    label = f"concat_ws(', ', {', '.join(table_profile.table.sql(name) for name in columns)})"
-    rows = table_profile.table.rows(
-        f"SELECT file, list(DISTINCT {label}) FROM {table_profile.table.relation} GROUP BY file"
-    )
+    label = _label_sql(table, columns)
+    rows = table.rows(f"SELECT file, list(DISTINCT {label}) FROM {table.relation} GROUP BY file")
     return {number: frozenset(labels) for number, labels in rows}
 
 
+def _label_sql(table: Table, columns: Sequence[str]) -> str:
+    """Return the SQL of the values of columns in one text, "" for no columns."""
+    cells = ", ".join(table.sql(name) for name in columns)
+    return f"concat_ws(', ', {cells})" if columns else "''"
+
+
 def _alike(table_profile: Profile, reading: TableReading, n_items: int) -> frozenset[str]:
-    """The columns that part the rows as the items do: other ids, the question."""
+    """Return the columns that divide the rows as the items do: other ids, the question."""
     items = reading.grid.items
-    near = [
-        name
-        for name in table_profile.names
-        if abs(table_profile.n_values(name) - n_items) <= 0.01 * n_items + 0.5
-    ]
-    return frozenset(
-        name
-        for name in near
-        if items and table_profile.follows(items, name) and table_profile.follows([name], items[0])
-    )
+    alike = []
+    for name in table_profile.names if items else ():
+        # a cheap test first: the columns must have nearly as many values
+        if abs(table_profile.n_values(name) - n_items) <= 0.01 * n_items + 0.5:
+            if table_profile.follows(items, name) and table_profile.follows([name], items[0]):
+                alike.append(name)
+    return frozenset(alike)
 
 
 def _letters(
     table_profile: Profile, reading: TableReading, coding: Coding | None
 ) -> frozenset[str]:
+    """Return the letters that right answers name: "B", "(B)", or a letter beside a text."""
     target = reading.roles.target
     if target and coding is not Coding.LETTER_OR_TEXT:
         sql = table_profile.table.sql(target)
@@ -480,36 +449,28 @@ def _letters(
         source = f"{table_profile.table.relation} WHERE {sql} IS NOT NULL"
         query = f"SELECT DISTINCT {label} FROM {source} LIMIT 40"
         return frozenset(row[0] for row in table_profile.table.rows(query))
-    if coding is not Coding.LETTER_OR_TEXT:
-        return frozenset()
-    cells = table_profile.table.frame([reading.roles.target], most=LOOKED_AT)
     letters: set[str] = set()
-    for row in cells:
-        entries = [entry.strip() for entry in entries_of(row[reading.roles.target])]
-        letters.update(entry for entry in entries if len(entry) == 1 and entry.isupper())
+    if coding is Coding.LETTER_OR_TEXT:
+        for row in table_profile.table.frame([target], most=LOOKED_AT):
+            entries = [entry.strip() for entry in entries_of(row[target])]
+            letters.update(entry for entry in entries if len(entry) == 1 and entry.isupper())
     return frozenset(letters)
 
 
 def _scored(table_profile: Profile, reading: TableReading) -> TableReading:
-    """The mean of each grader by arm, and of the outputs that agree with the key."""
+    """Add the mean of each grader per arm, and the share of outputs that agree with the key."""
     conditions = list(reading.grid.conditions)
     roles, table = reading.roles, table_profile.table
     sentinels = dict(roles.sentinel)
     scores: dict[tuple[str, str], float] = {}
-    arm = (
-        "concat_ws(', ', " + ", ".join(table.sql(name) for name in conditions) + ")"
-        if conditions
-        else "''"
-    )
-    arms: dict[str, None] = {}
+    arms: dict[str, None] = {}  # a set in the order of rows
     if roles.graders:
         means = ", ".join(
             f"avg({score_sql(table.sql(name), sentinels.get(name))})" for name in roles.graders
         )
-        for label, *values in table.rows(
-            f"SELECT {arm}, {means} FROM {table.relation} GROUP BY 1 ORDER BY min(place) LIMIT "
-            f"{MOST_ARMS}"
-        ):
+        query = f"SELECT {_label_sql(table, conditions)}, {means} FROM {table.relation}"
+        query += f" GROUP BY 1 ORDER BY min(place) LIMIT {MOST_ARMS}"
+        for label, *values in table.rows(query):
             arms[label] = None
             for name, value in zip(roles.graders, values, strict=True):
                 scores[label, name] = nan if value is None else float(value)
@@ -520,63 +481,63 @@ def _scored(table_profile: Profile, reading: TableReading) -> TableReading:
         by_arm: dict[str, list[Mapping[str, str | None]]] = {}
         for row in rows:
             by_arm.setdefault(", ".join(row[name] or "" for name in conditions), []).append(row)
+        coding = _best_coding(roles.agreements)
         for label, arm_rows in by_arm.items():
             arms[label] = None
-            scores[label, MATCH] = _match(roles, arm_rows).share
+            agreed = agreement(coding, arm_rows, roles.output, roles.target, roles.options)
+            scores[label, MATCH] = agreed.share
     return replace(reading, scores=scores, arms=tuple(arms) if conditions else ())
 
 
-def _match(roles: Roles, rows: Sequence[Mapping[str, str | None]]) -> Agreement:
-    best = max(
-        roles.agreements,
-        key=lambda agreed: (
-            agreed.coding is not Coding.LONG_TEXT,
-            agreed.share == agreed.share and agreed.share,
-        ),
-    )
-    return agreement(best.coding, rows, roles.output, roles.target, roles.options)
+def _best_coding(agreements: Sequence[Agreement]) -> Coding:
+    """Return the coding under which most outputs are right, LONG_TEXT only if there is no other."""
+
+    def rank(agreed: Agreement) -> tuple[bool, float]:
+        share = 0.0 if isnan(agreed.share) else agreed.share
+        return agreed.coding is not Coding.LONG_TEXT, share
+
+    return max(agreements, key=rank).coding
 
 
 def _unused(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
+    """Return the columns without a role; one that names a single model has one."""
     used = {
         reading.grid.regrade,
         *reading.roles.taken,
         *reading.roles.errors,
-        *reading.grid.told_by,
+        *reading.grid.row_key,
         *reading.grid.clusters,
         *reading.grid.content,
     }
-    constant = [
+    unused = [name for name in table_profile.names if name not in used]
+    return tuple(
         name
-        for name in table_profile.names
-        if names(last_part(name), "model") and table_profile[name].is_constant
-    ]
-    return tuple(name for name in table_profile.names if name not in used and name not in constant)
+        for name in unused
+        if not (names(last_part(name), "model") and table_profile[name].is_constant)
+    )
 
 
 def _left_out(table_profile: Profile, reading: TableReading, n_broken: int) -> tuple[str, ...]:
-    """The rows that count nowhere, with the reason."""
-    said = []
+    """Return phrases about rows that do not count, with the reason."""
+    phrases = []
     if n_broken:
-        said.append(f"{count_of(n_broken, 'row')} that could not be read")
+        phrases.append(f"{count_of(n_broken, 'row')} that could not be read")
     if reading.n_copies:
         repeat = "repeats" if reading.n_copies == 1 else "repeat"
-        said.append(f"{count_of(reading.n_copies, 'row')} that {repeat} another word for word")
+        phrases.append(f"{count_of(reading.n_copies, 'row')} that {repeat} another word for word")
     for name, value in reading.roles.sentinel:
-        sql = table_profile.table.sql(name)
-        n = table_profile.table.rows(
-            f"SELECT count(*) FROM {table_profile.table.relation} WHERE TRY_CAST({sql} AS "
-            f"DOUBLE) = {value}"
-        )[0][0]
-        said.append(
+        table = table_profile.table
+        is_sentinel = f"TRY_CAST({table.sql(name)} AS DOUBLE) = {value}"
+        n = table.rows(f"SELECT count(*) FROM {table.relation} WHERE {is_sentinel}")[0][0]
+        phrases.append(
             f"{count_of(n, 'row')} of {table_profile.n_rows:,} with {name} {value:g}, which is "
             "no grade"
         )
-    return tuple(said)
+    return tuple(phrases)
 
 
 def _notes(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
-    """Sentences on what was seen on the way."""
+    """Return sentences on rows and columns that were read in a way that a user should know."""
     roles, grid = reading.roles, reading.grid
     notes = [f"Left out: {rows}." for rows in reading.left_out]
     if reading.has_long_key:

@@ -1,13 +1,13 @@
-"""Step 5: which column is the output, the right answer, the prompt, the options, a score.
+"""Step 5: find the columns of the output, the right answer, the prompt, the options, the scores.
 
-Names say it by their words; then structure corrects. What people wrote and what a judge wrote are
-told apart (step 11): a column of people is never the score while a judge's column stands beside it.
+The words of a column's name suggest its role, and its values correct it. Labels by people are kept
+apart from grades by a judge (step 11): they are never the score where a judge's column exists too.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.tables.coding import (
@@ -28,10 +28,12 @@ from flipcore.datasets.tables.stems import (
     words_of,
 )
 
-BETTER, TOO_GOOD = 0.2, 0.995  # agreement that makes another column the output; a copy of the key
-ANSWERS_READ = 0.05  # of the rows hold the right answer in a column of answers
-LOOKED_AT = 5_000  # rows whose outputs are compared with right answers
-_SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)
+# Another pair of columns replaces the first one if its agreement is higher by BETTER. From TOO_GOOD
+# on, the output is a copy of the key.
+BETTER, TOO_GOOD = 0.2, 0.995
+ANSWERS_READ = 0.05  # least share of rows with the right answer, in a column of answers
+LOOKED_AT = 5_000  # most rows whose outputs are compared with right answers
+_SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)  # values that stand for "no grade"
 _GRADES = frozenset("CPIN")  # correct, partly, incorrect, no answer
 _KEY_WORDS = frozenset(
     {"answer", "answers", "ans", "label", "labels", "antwort", "reponse", "respuesta"}
@@ -42,7 +44,7 @@ _FIRST_PROMPTS = ("question", "prompt", "input", "problem", "query")
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns that have a role; "" and () for none."""
+    """The column or columns of each role; "" or () where a role has none."""
 
     output: str = ""
     target: str = ""
@@ -61,21 +63,14 @@ class Roles:
     @property
     def taken(self) -> frozenset[str]:
         """All columns that have a role."""
-        several_names = (
-            self.prompts,
-            self.contexts,
-            self.options,
-            self.readouts,
-            self.scores,
-            self.judges,
-            self.people,
+        questions = (*self.prompts, *self.contexts, *self.options)
+        return frozenset(
+            {self.output, self.target, *questions, *self.readouts, *self.graders} - {""}
         )
-        names_in_use = {self.output, self.target, *chain(*several_names)}
-        return frozenset(names_in_use - {""})
 
     @property
     def graders(self) -> tuple[str, ...]:
-        """All columns that grade a row, people's last."""
+        """All columns that grade a row, those of people last."""
         return (*self.scores, *self.judges, *self.people)
 
 
@@ -83,7 +78,7 @@ OUTPUT, TARGET, PROMPT = "output", "target", "prompt"
 
 
 def part_of(name: str) -> str:
-    """OUTPUT, TARGET or PROMPT by the words of a name; "" where they say none or several."""
+    """Return OUTPUT, TARGET or PROMPT by the words of a name; "" where they do not decide it."""
     last = last_part(name)
     # prediction.input is an input, whatever the object around it is called
     words = set(words_of(last if names(last, "prompt") and not names(last, "output") else name))
@@ -118,12 +113,12 @@ def part_of(name: str) -> str:
         return TARGET if has["target"] and words - {"right", "true"} else OUTPUT
     if has["answer"] and has["prompt"] and not names(last, "prompt"):
         return TARGET
-    # prompt_style, prompt_category and prompting_method say how it was asked
+    # prompt_style, prompt_category and prompting_method are settings, not prompts
     is_setting = any(names(last, kind) for kind in ("setting", "variant", "cluster"))
     if has["prompt"] and (is_setting or names(ending, "condition")):
         return ""
     if has["prompt"]:
-        # a system prompt is a setting, and asks nothing
+        # a system prompt is a setting and asks no question
         return "" if has["target"] or "system" in words else PROMPT
     if has["answer"]:
         if has["target"]:
@@ -143,7 +138,7 @@ def part_of(name: str) -> str:
 
 
 def holds_logits(profile: Profile, name: str) -> bool:
-    """Tell whether objects of a list hold log-probabilities and no text: an entry per option."""
+    """Tell whether a list has an object per option, with log-probabilities and without a text."""
     sql = profile.table.sql(name)
     query = (
         f"SELECT DISTINCT unnest(json_keys(json_extract({sql}, '$[0]'))) FROM (SELECT {sql} FROM "
@@ -155,12 +150,12 @@ def holds_logits(profile: Profile, name: str) -> bool:
     return are_logits and not any(names(key, "output") or names(key, "answer") for key in keys)
 
 
-# names that harnesses give to scores inside of a prediction
+# names that harnesses give to scores inside a prediction
 _METRICS = {"acc", "accuracy", "f1", "em", "bleu", "rouge", "precision", "recall", "loss", "mrr"}
 
 
 def find_roles(profile: Profile) -> Roles:
-    """Find the role of each column by its name and by what stands in it."""
+    """Find the role of each column by its name and its values."""
     parts: dict[str, list[str]] = {OUTPUT: [], TARGET: [], PROMPT: []}
     for name in profile.names:
         part = part_of(name)
@@ -185,43 +180,39 @@ def find_roles(profile: Profile) -> Roles:
 
 
 def _values_of(profile: Profile, columns: Iterable[str]) -> set[str]:
-    """Values of columns that hold few."""
+    """Return the values of those columns that have few different values."""
     return set(chain.from_iterable(profile[name].values for name in columns))
 
 
 def _is_grade(column: Column, keys: set[str]) -> bool:
-    """Tell whether right and wrong stand in a column that is called like an output, and are no
-    answers.
-    """
-    # where every right answer is "yes", an output may be "no" too
+    """Tell whether a column called like an output holds words for right and wrong as grades."""
+    # Yes and no may be answers as well. Where every right answer is "yes", an output may be "no".
     are_answers = set(column.values) <= keys or (bool(keys) and keys <= set(column.values))
     return column.is_verdict and not column.is_letter and not are_answers
 
 
 def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Names that mean the other side beside another column: actual, answer."""
+    """Correct the parts of names that are ambiguous: `actual`, `answer`, `text`, `label`."""
     outputs, targets = list(parts[OUTPUT]), list(parts[TARGET])
     if outputs and not targets:
         # `true` beside a prediction is the class, beside a text it is a grade
-        said = _values_of(profile, outputs)
+        labels = _values_of(profile, outputs)
         targets = [name for name in profile.names if set(words_of(name)) <= {"true", "right"}]
-        targets = [name for name in targets if said and len(said & set(profile[name].values)) > 1]
+        targets = [name for name in targets if len(labels & set(profile[name].values)) > 1]
         parts = parts | {TARGET: targets}
     actual = [name for name in outputs if "actual" in words_of(name)]
     other_columns = [name for name in outputs if name not in actual]
     if actual and any("predict" in name.lower() for name in other_columns) and not targets:
         return parts | {OUTPUT: other_columns, TARGET: actual}
-    pair = _pair_of_one_thing(profile)
+    pair = _predicted_and_expected(profile)
     if pair and (not targets or all(set(words_of(name)) <= _KEY_WORDS for name in targets)):
-        # what was classified stands beside both
-        asked = ["text"] if "text" in other_columns and not parts[PROMPT] else parts[PROMPT]
-        return parts | {OUTPUT: [pair[0]], TARGET: [pair[1]], PROMPT: asked}
+        # beside these two, `text` is the text that was classified
+        prompts = ["text"] if "text" in other_columns and not parts[PROMPT] else parts[PROMPT]
+        return parts | {OUTPUT: [pair[0]], TARGET: [pair[1]], PROMPT: prompts}
     if len(other_columns) > 1 and "text" in other_columns and not parts[PROMPT]:
-        # beside a prediction, text is what was classified
-        return parts | {
-            OUTPUT: [name for name in other_columns if name != "text"],
-            PROMPT: ["text"],
-        }
+        # beside a prediction, `text` is the text that was classified
+        outputs = [name for name in other_columns if name != "text"]
+        return parts | {OUTPUT: outputs, PROMPT: ["text"]}
     if not outputs and targets:
         outputs = _results_like_key(profile, targets) or _final_answers(profile, targets)
         parts = parts | {OUTPUT: outputs}
@@ -231,108 +222,79 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
         # a classifier's label beside the expected one: the text is what was classified
         return parts | {OUTPUT: weak[:1], TARGET: strong, PROMPT: parts[PROMPT] or outputs}
     if not outputs and strong and weak:
-        # "answer" is what was said, where another column holds what is right
-        written = [name for name in weak if profile[name].n_distinct > 1]
-        return parts | {OUTPUT: written[:1], TARGET: strong}
+        # "answer" is the model's answer, where another column holds the right one
+        answers = [name for name in weak if profile[name].n_distinct > 1]
+        return parts | {OUTPUT: answers[:1], TARGET: strong}
     if not outputs and len(weak) == 1 and not strong and _is_graded_sheet(profile, weak[0]):
         return parts | {OUTPUT: weak, TARGET: []}
     return parts
 
 
-def _pair_of_one_thing(profile: Profile) -> tuple[str, str] | None:
-    """The output and the right answer of one thing: predicted_section and expected_section."""
-    columns_by_subject: dict[str, dict[tuple[str, ...], str]] = {OUTPUT: {}, TARGET: {}}
+def _predicted_and_expected(profile: Profile) -> tuple[str, str] | None:
+    """Return two columns such as predicted_section and expected_section; None unless one pair."""
+    outputs: dict[str, str] = {}
+    targets: dict[str, str] = {}
     for name in profile.names:
         words = words_of(name)
         if len(words) == 2 and not names(name, "id"):
-            for kind in columns_by_subject:
+            for kind, by_subject in ((OUTPUT, outputs), (TARGET, targets)):
                 if names(words[0], kind):
-                    columns_by_subject[kind][words[1:]] = name
-    shared = [
-        subject for subject in columns_by_subject[OUTPUT] if subject in columns_by_subject[TARGET]
-    ]
-    if len(shared) != 1:
-        return None
-    return columns_by_subject[OUTPUT][shared[0]], columns_by_subject[TARGET][shared[0]]
+                    by_subject[words[1]] = name
+    shared = [subject for subject in outputs if subject in targets]
+    return (outputs[shared[0]], targets[shared[0]]) if len(shared) == 1 else None
 
 
 def _holds_labels_of(profile: Profile, name: str, key: str) -> bool:
-    """Tell whether a column holds few values, most of which the right answers hold too."""
+    """Tell whether a column has few values, most of which are right answers too."""
     labels, keys = set(profile[name].values), set(profile[key].values)
     return len(labels) > 1 and 2 * len(labels & keys) > len(labels)
 
 
 def _results_like_key(profile: Profile, targets: Sequence[str]) -> list[str]:
-    """A column called result that holds what the right answers hold, beside a grade: it is the
-    output.
-    """
+    """Return columns called `result` that hold right answers; none unless another column grades."""
     keys = {value.lower() for value in _values_of(profile, targets)}
-    found_names = []
+    results = []
     for name in profile.names:
-        said = {value.lower() for value in profile[name].values}
+        labels = {value.lower() for value in profile[name].values}
         is_result = set(words_of(name)) <= {"result", "results", "value"}
-        if is_result and len(said) > 1 and said <= keys:
-            found_names.append(name)
-    graders = [
-        name
-        for name in profile.names
-        if name not in found_names and names(name, "score") and profile[name].is_verdict
-    ]
-    return found_names if graders else []
+        if is_result and len(labels) > 1 and labels <= keys:
+            results.append(name)
+    other_names = [name for name in profile.names if name not in results]
+    has_grade = any(names(name, "score") and profile[name].is_verdict for name in other_names)
+    return results if has_grade else []
 
 
 def _final_answers(profile: Profile, targets: Sequence[str]) -> list[str]:
-    """Return columns called final answer: the model's, where another column holds what is right."""
-    return [
-        name
-        for name in profile.names
-        if name not in targets
-        and set(words_of(name)) in ({"final", "answer"}, {"final", "answers"})
-        and profile[name].n_distinct > 1
-    ]
+    """Return columns called final answer: the model's, where another column is the right one."""
+    called = ({"final", "answer"}, {"final", "answers"})
+    answers = [name for name in profile.names if set(words_of(name)) in called]
+    return [name for name in answers if name not in targets and profile[name].n_distinct > 1]
 
 
 def _is_graded_sheet(profile: Profile, answer: str) -> bool:
-    """Tell whether an answer column stands beside a grade and nothing that is right: it is the
-    output.
-    """
+    """Tell whether the only answer column has a grade beside it, so that it is the output."""
     is_label = {"label", "labels"} & set(words_of(answer))
-    graders = [
-        name
-        for name in profile.names
-        if name != answer and names(name, "score") and _is_score(profile[name])
-    ]
-    return bool(graders) and not is_label
+    scores = [name for name in profile.names if name != answer and names(name, "score")]
+    return any(_is_score(profile[name]) for name in scores) and not is_label
 
 
 def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
-    """A list of options, or a column per option beside a key that names one of them."""
+    """Return the column that lists the options, or a column per option; () for none."""
     for name in profile.names:
-        column = profile[name]
-        if (
-            names(name, "options")
-            and not names(name, "target")
-            and (
-                column.is_list
-                or column.is_object
-                or column.share(column.n_lists) > 0.5
-                or _is_separated(profile, name)
-            )
-        ):
+        if names(name, "options") and not names(name, "target") and _lists_entries(profile, name):
             return (name,)
-    for several_names in option_columns(list(profile.names)):
-        if (
-            targets
-            and len(several_names) > 1
-            and all(profile[name].n_filled for name in several_names)
-        ):
-            return tuple(several_names)
+    for columns in option_columns(list(profile.names)):
+        if targets and len(columns) > 1 and all(profile[name].n_filled for name in columns):
+            return tuple(columns)
     dotted = [name for name in profile.names if re.fullmatch(r"(options|choices)\.\w{1,2}", name)]
     return tuple(dotted)
 
 
-def _is_separated(profile: Profile, name: str) -> bool:
-    """Tell whether each text of a column lists several entries: red|blue|green."""
+def _lists_entries(profile: Profile, name: str) -> bool:
+    """Tell whether cells are lists or objects, or each text has several entries: red|blue|green."""
+    column = profile[name]
+    if column.is_list or column.is_object or column.share(column.n_lists) > 0.5:
+        return True
     cells = [row[name] for row in profile.table.frame([name], most=50) if row[name]]
     return bool(cells) and all(_n_entries(cell) > 1 for cell in cells)
 
@@ -340,35 +302,27 @@ def _is_separated(profile: Profile, name: str) -> bool:
 def _prompts(
     profile: Profile, candidates: Sequence[str], options: Sequence[str]
 ) -> tuple[str, ...]:
-    """The texts that ask, the one that tells most rows apart first."""
-    fitting = [
-        name
-        for name in candidates
-        if name not in options and not profile[name].is_numeric and profile[name].n_filled
-    ]
-    ranked = sorted(
-        fitting,
-        key=lambda name: (
-            -round(profile[name].n_distinct / max(profile[fit].n_distinct for fit in fitting), 1),
-            words_of(name)[-1] not in _FIRST_PROMPTS,
-        ),
-    )
-    return tuple(ranked)
+    """Return the columns of prompts, the one with the most different texts first."""
+    texts = [name for name in candidates if name not in options and not profile[name].is_numeric]
+    texts = [name for name in texts if profile[name].n_filled]
+    most = max((profile[name].n_distinct for name in texts), default=1)
+
+    def rank(name: str) -> tuple[float, bool]:
+        # rounded, so that a usual name decides between nearly equal counts
+        return -round(profile[name].n_distinct / most, 1), words_of(name)[-1] not in _FIRST_PROMPTS
+
+    return tuple(sorted(texts, key=rank))
 
 
 def _may_be_context(profile: Profile, name: str, parts: dict[str, list[str]]) -> bool:
     column = profile[name]
-    is_elsewhere = any(name in several_names for several_names in parts.values())
-    return (
-        not is_elsewhere
-        and column.n_distinct > 1
-        and not column.is_numeric
-        and not names(last_part(name), "id")
-    )
+    if any(name in columns for columns in parts.values()):
+        return False
+    return column.n_distinct > 1 and not column.is_numeric and not names(last_part(name), "id")
 
 
 def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, list[str]]) -> Roles:
-    """The output and the key that agree best, among those that are named so."""
+    """Choose the output and the key that agree best, among the columns with such names."""
     targets = [name for name in parts[TARGET] if not _lists_options(profile, name, roles.options)]
     outputs = [name for name in parts[OUTPUT] if profile[name].n_filled]
     whole_outputs = [name for name in outputs if not names(name, "readout")]
@@ -381,43 +335,34 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
             readouts=tuple(ordered[1:]),
             target=next(iter(targets), ""),
         )
-    # beside a whole text a column that is only called label says what people read in it
+    # beside a whole output, a column that is only called `label` is a readout by people
     is_read_by_people = whole_outputs and all(
         set(words_of(name)) <= {"label", "labels"} for name in targets
     )
-    # unless a program read the same labels out of the text: then they are right
-    for name in readouts:
-        if targets and is_read_by_people and _holds_labels_of(profile, name, targets[0]):
-            is_read_by_people = False
+    # unless an extractor read the same labels out of the output: then they are right answers
+    if any(_holds_labels_of(profile, name, targets[0]) for name in readouts):
+        is_read_by_people = False
     if is_read_by_people and profile[ordered[0]].share(profile[ordered[0]].n_sentences) > 0.5:
         return replace(roles, output=ordered[0], readouts=(*ordered[1:], *targets))
-    best = _choose(profile, roles, ordered, targets)
-    output, target, agreements = best
-    left = tuple(name for name in ordered if name != output)
-    return replace(roles, output=output, target=target, readouts=left, agreements=agreements)
+    output, target, agreements = _choose(profile, roles, ordered, targets)
+    readouts = [name for name in ordered if name != output]
+    return replace(
+        roles, output=output, target=target, readouts=tuple(readouts), agreements=agreements
+    )
 
 
 def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:
-    """Tell whether a column named like the key has as many entries as the options: it lists or
-    scores them.
-    """
+    """Tell whether a column called like the key has an entry per option, such as its score."""
     if not profile[name].is_list:
         return False
-    objects = [
-        other_name
-        for other_name in profile.names
-        if other_name != name and profile[other_name].is_object
-    ]
-    other_columns = options if len(options) == 1 else objects
-    for other_name in other_columns:
-        rows = profile.table.frame([name, other_name], most=200)
-        sizes = [
-            (len(entries_of(row[name])), _n_entries(row[other_name]))
-            for row in rows
-            if row[name] and row[other_name]
-        ]
-        n_alike = sum(size == n_options > 1 for size, n_options in sizes)
-        if n_alike > 0.9 * len(sizes):
+    objects = [column for column in profile.names if column != name and profile[column].is_object]
+    for option_column in options if len(options) == 1 else objects:
+        rows = profile.table.frame([name, option_column], most=200)
+        rows = [row for row in rows if row[name] and row[option_column]]
+        n_alike = sum(
+            len(entries_of(row[name])) == _n_entries(row[option_column]) > 1 for row in rows
+        )
+        if n_alike > 0.9 * len(rows):
             return True
     return False
 
@@ -430,74 +375,52 @@ def _n_entries(cell: str | None) -> int:
 def _choose(
     profile: Profile, roles: Roles, outputs: Sequence[str], targets: Sequence[str]
 ) -> tuple[str, str, tuple[Agreement, ...]]:
-    """The first output and key, unless another agrees better by far and is no copy of the key."""
+    """Return output, key and agreements: the first pair, unless another agrees far better."""
     columns = list(dict.fromkeys([*outputs, *targets, *roles.options]))
-    rows = (
-        profile.table.frame(columns, most=LOOKED_AT)
-        if profile.table.is_whole
-        else profile.table.frame(columns, most=500)
-    )
-    best: tuple[str, str, tuple[Agreement, ...]] | None = None
+    rows = profile.table.frame(columns, most=LOOKED_AT if profile.table.is_whole else 500)
     # exports of Ragas hold the output twice, as answer and as response
     keys = [
         target
         for target in targets
         if not any(_are_copies(profile, output, target) for output in outputs)
     ]
-    for target in keys or targets:
-        for output in outputs:
-            if output == target:
-                continue
-            found_names = tuple(
-                agreement(coding, rows, output, target, roles.options)
-                for coding in codings_of(rows, output, target, roles.options)
-            )
-            share = max((agreed.share for agreed in found_names), default=0.0)
-            before = max((agreed.share for agreed in best[2]), default=0.0) if best else -1.0
-            is_usable = bool(found_names) and found_names[0].coding is not Coding.LONG_TEXT
-            was_usable = (
-                bool(best and best[2])
-                and best is not None
-                and best[2][0].coding is not Coding.LONG_TEXT
-            )
-            if (
-                best is None
-                or (is_usable and not was_usable)
-                or (before + BETTER <= share < TOO_GOOD)
-            ):
-                best = (output, target, found_names)
+    best: tuple[str, str, tuple[Agreement, ...]] | None = None
+    best_share, is_best_usable = -1.0, False
+    for target, output in product(keys or targets, outputs):
+        if output == target:
+            continue
+        agreements = tuple(
+            agreement(coding, rows, output, target, roles.options)
+            for coding in codings_of(rows, output, target, roles.options)
+        )
+        share = max((agreed.share for agreed in agreements), default=0.0)
+        is_usable = bool(agreements) and agreements[0].coding is not Coding.LONG_TEXT
+        is_better = (is_usable and not is_best_usable) or best_share + BETTER <= share < TOO_GOOD
+        if best is None or is_better:
+            best = (output, target, agreements)
+            best_share, is_best_usable = share, is_usable
     assert best is not None
     return best
 
 
 def _are_copies(profile: Profile, output: str, target: str) -> bool:
-    """Tell whether a key that is called an answer holds the outputs themselves, which are
-    sentences.
-    """
+    """Tell whether a key called `answer` repeats the outputs, which are sentences."""
     is_weak = set(words_of(target)) <= _KEY_WORDS and output != target
     return is_weak and profile[target].is_text and profile.share_equal(output, target) >= TOO_GOOD
 
 
-# Scores, and who gave them.
+# Scores, judges and people.
 
 
 def _is_score(column: Column) -> bool:
     """Tell whether the values are scores: right and wrong, k/n, percentages, numbers."""
-    return column.is_verdict or column.is_ratio or column.is_numeric or _are_grades(column)
-
-
-def _is_graded(column: Column, name: str) -> bool:
-    """Tell whether a column called a score holds numbers, and now and then something else."""
-    return last_names(name, "score") and column.share(column.n_numbers) > 0.5
-
-
-def _are_grades(column: Column) -> bool:
-    values = column.values
-    return bool(values) and all(score_of_cell(value) is not None for value in values)
+    if column.is_verdict or column.is_ratio or column.is_numeric:
+        return True
+    return bool(column.values) and all(score_of_cell(value) is not None for value in column.values)
 
 
 def _with_graders(profile: Profile, roles: Roles) -> Roles:
-    """The columns that grade: scores by name, judges and people by theirs."""
+    """Add the columns that grade: scores, judges and people, and numbers that may be scores."""
     scores: list[str] = []
     judges: list[str] = []
     people: list[str] = []
@@ -508,12 +431,11 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     for name in profile.names:
         column = profile[name]
         last = last_part(name)
-        if (
-            name in roles.taken
-            or column.is_list
-            or column.is_object
-            or not (_is_score(column) or _is_graded(column, last))
-        ):
+        # a column that is called a score may hold something else now and then
+        is_score = _is_score(column) or (
+            last_names(last, "score") and column.share(column.n_numbers) > 0.5
+        )
+        if name in roles.taken or column.is_list or column.is_object or not is_score:
             continue
         is_graded = column.is_verdict or set(column.values) <= _GRADES
         if column.is_letter and not (names(last, "score") and is_graded):
@@ -526,20 +448,15 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         ):
             continue  # it counts rows
         if column.n_distinct == 1 and column.least is not None and not 0 <= column.least <= 1:
-            # one number above 1 in every row is a setting or a remark, whatever it is called
+            # one number outside 0 to 1 in every row is a setting or a remark, whatever its name
             continue
         if last.lower() in _WHO and not column.is_verdict:
-            continue  # annotator 7 is somebody, and no grade
+            continue  # annotator 7 is a person, not a grade
         if _is_of_class(profile, roles, name) or _is_confidence(profile, roles, name):
-            continue  # how probable a class is, by the classifier itself
+            continue  # the classifier's own probability of a class
         is_scored = names(last, "score") or (names(name, "score") and "." in name)
         is_scored = is_scored or _is_named_entry(name) or bool(_SCALE.search(name))
-        is_setting = (
-            names(last, "configuration")
-            or names(last, "about")
-            or names(last, "id")
-            or names(last, "run")
-        )
+        is_setting = any(names(last, kind) for kind in ("configuration", "about", "id", "run"))
         if _is_estimate(last) and not column.is_verdict:
             unnamed.append(name)
         elif _is_of_people(last):
@@ -561,25 +478,20 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             and column.n_numbers < column.n_filled
         ):
             judges.append(name)
-        elif (
-            not is_setting
-            and _may_be_score(column)
-            and not any(names(last, kind) for kind in _NO_SCORES)
-        ):
+        elif is_setting or any(names(last, kind) for kind in _NO_SCORES):
+            continue
+        elif _may_be_score(column):
             unnamed.append(name)
     roles = replace(roles, errors=errors)
-    scores = _with_like(profile, roles, _without_weak(profile, scores))
+    scores = _with_siblings(profile, roles, _without_weak(profile, scores))
     if not (scores or judges or people or _has_match(roles)):
         scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
-    # what is better the less it is leads no other score
+    # the first score leads: one of which less is better comes after all others
     scores.sort(key=lower_is_better)
     if roles.output and roles.target and not scores:
         free = [name for name in profile.names if name not in roles.taken]
-        scores = [
-            name
-            for name in dict.fromkeys((*unnamed, *free))
-            if _stands_where_right(profile, roles, name)
-        ]
+        candidates = dict.fromkeys((*unnamed, *free))
+        scores = [name for name in candidates if _grades_agreement(profile, roles, name)]
     roles = replace(
         roles,
         scores=tuple(scores),
@@ -587,22 +499,22 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         people=tuple(people),
         unnamed_scores=tuple(name for name in unnamed if name not in scores),
     )
-    return replace(roles, sentinel=_sentinels(profile, roles))
+    # on a scale that reaches above 1, one negative value in few rows is no grade
+    negatives = lone_negatives(profile, roles)
+    sentinel = tuple((name, value) for name, value in negatives if (profile[name].most or 0) > 1)
+    return replace(roles, sentinel=sentinel)
 
 
 def _is_of_people(name: str) -> bool:
-    """Tell whether a name is of what people said: human_score, and not escalate_to_human."""
-    words = words_of(name)
-    is_handed_on = any(
-        first == "to" and names(second, "people") for first, second in pairwise(words)
-    )
-    return names(name, "people") and not (names(name, "about") or names(name, "id") or is_handed_on)
+    """Tell whether a column is labels of people: human_score, but not escalate_to_human."""
+    if not names(name, "people") or names(name, "about") or names(name, "id"):
+        return False
+    pairs = pairwise(words_of(name))
+    return not any(first == "to" and names(second, "people") for first, second in pairs)
 
 
 def _is_of_class(profile: Profile, roles: Roles, name: str) -> bool:
-    """Tell whether a score is called after one of the classes: score_spam beside the right answer
-    spam.
-    """
+    """Tell whether a score is called after a class: score_spam, where spam is a right answer."""
     if not roles.target or profile[name].is_verdict or not profile[name].is_numeric:
         return False
     classes = {words_of(value) for value in profile[roles.target].values}
@@ -619,14 +531,11 @@ def _is_confidence(profile: Profile, roles: Roles, name: str) -> bool:
     column, words = profile[name], words_of(name)
     if not _has_match(roles) or words[-1:] != ("score",) or column.is_verdict:
         return False
-    is_unit = column.least is not None and 0 <= column.least <= (column.most or 0) <= 1
-    return is_unit and words_of(roles.output) == (*words[:-1], "label")
+    return column.is_unit and words_of(roles.output) == (*words[:-1], "label")
 
 
 def _is_estimate(name: str) -> bool:
-    """Tell whether a score says what a model thinks of its item, such as a risk, and grades no
-    answer.
-    """
+    """Tell whether a score is a model's estimate about the item, such as a risk, and no grade."""
     words = set(words_of(name))
     return bool(words & _ESTIMATES) and names(name, "score")
 
@@ -637,104 +546,84 @@ _ESTIMATES = set(
 _SCALE = re.compile(r"[(\[]\s*\d+\s*(?:-|–|to)\s*\d+\s*[)\]]")  # Clarity (1-5)
 
 
-def _with_like(profile: Profile, roles: Roles, scores: Sequence[str]) -> list[str]:
-    """The scores and the columns that share their first word and their scale: label_clarity."""
+def _with_siblings(profile: Profile, roles: Roles, scores: Sequence[str]) -> list[str]:
+    """Add the columns that share the first word and the scale of two scores: label_clarity."""
     families: dict[str, list[str]] = {}
     for name in scores:
         if "_" in name or "." in name:
             families.setdefault(re.split(r"[_.]", name)[0], []).append(name)
-    found_names = list(scores)
+    siblings = []
     for name in profile.names:
         members = families.get(re.split(r"[_.]", name)[0], [])
-        is_free = name not in found_names and name not in roles.taken and name not in members
+        is_free = name not in scores and name not in roles.taken
         if len(members) > 1 and is_free and _share_scale(profile, name, members):
-            found_names.append(name)
-    order = {name: place for place, name in enumerate(profile.names)}
-    return (
-        sorted(found_names, key=lambda name: order[name])
-        if len(found_names) > len(scores)
-        else found_names
-    )
+            siblings.append(name)
+    all_scores = [*scores, *siblings]
+    return sorted(all_scores, key=profile.names.index) if siblings else all_scores
 
 
 def _share_scale(profile: Profile, name: str, members: Sequence[str]) -> bool:
-    """Tell whether a column holds whole grades within those of all the others, or right and wrong
-    as they do.
-    """
-    column, other_columns = profile[name], [profile[member] for member in members]
+    """Tell whether a column holds right and wrong, or whole numbers in a range, as all members."""
+    column, siblings = profile[name], [profile[member] for member in members]
     if column.is_verdict:
-        return all(other_name.is_verdict for other_name in other_columns)
+        return all(sibling.is_verdict for sibling in siblings)
     if not column.is_integer or not all(
-        other_name.is_integer and not other_name.is_verdict for other_name in other_columns
+        sibling.is_integer and not sibling.is_verdict for sibling in siblings
     ):
         return False
-    least = min(other_name.least or 0 for other_name in other_columns)
-    most = max(other_name.most or 0 for other_name in other_columns)
+    least = min(sibling.least or 0 for sibling in siblings)
+    most = max(sibling.most or 0 for sibling in siblings)
     return least <= (column.least or 0) and (column.most or 0) <= most <= 100
 
 
 def _has_match(roles: Roles) -> bool:
-    """Tell whether outputs are compared with right answers that they may repeat."""
+    """Tell whether outputs can be compared with the right answers word for word."""
     return bool(roles.agreements) and roles.agreements[0].coding is not Coding.LONG_TEXT
 
 
 def _is_lower_score(profile: Profile, roles: Roles, name: str) -> bool:
-    """Tell whether a column grades by what is bad; beside an output, `error` is about its call."""
+    """Tell whether a column is a score of which less is better."""
+    # beside an output, `error` is about the call
+    if name in roles.taken or (roles.output and name in roles.errors) or not lower_is_better(name):
+        return False
     column = profile[name]
-    is_free = name not in roles.taken and not (roles.output and name in roles.errors)
-    is_graded = (
-        _is_score(column) and column.n_distinct > 1 and not (column.is_list or column.is_object)
-    )
-    return is_free and is_graded and lower_is_better(name)
+    return _is_score(column) and column.n_distinct > 1 and not (column.is_list or column.is_object)
 
 
-# columns of who graded, which hold numbers now and then
+# columns that name the person who graded, sometimes by a number
 _WHO = {"annotator", "worker", "rater", "reviewer", "turker", "coder", "labeler", "labeller"}
 
 
 def _reads_answers(profile: Profile, roles: Roles, name: str) -> bool:
-    """Tell whether people wrote which answer they read, and no grade: the right answers stand there
-    now and then.
-    """
+    """Tell whether people wrote the answer that they read: some of their labels are the key."""
     if not roles.target or not roles.output or profile[name].is_verdict:
         return False
     return profile.share_equal(name, roles.target) >= ANSWERS_READ
 
 
 def _is_named_entry(name: str) -> bool:
+    """Tell whether a column is an entry of a list of named scores: metrics[Relevancy].score."""
     return bool(re.search(r"\[[^\]]*\]\.\w+$", name))
 
 
 def _ends_in_score(name: str) -> bool:
-    is_of_tokens = {"token", "tokens"} & set(words_of(name))
-    return (
-        last_names(name, "score")
-        and not is_of_tokens
-        and not names(words_of(name)[-1], "configuration")
-    )
+    words = words_of(name)
+    is_other = {"token", "tokens"} & set(words) or names(words[-1], "configuration")
+    return last_names(name, "score") and not is_other
 
 
 def _may_be_score(column: Column) -> bool:
-    """Tell whether unnamed numbers look like scores: from 0 to 1, not all whole, or right and
-    wrong.
-    """
+    """Tell whether a column without a score's name holds right and wrong, or numbers in 0 to 1."""
     if column.is_verdict and column.n_distinct == 2:
         return True
-    is_unit = (
-        column.is_numeric
-        and column.least is not None
-        and column.most is not None
-        and 0 <= column.least <= column.most <= 1
-    )
-    return is_unit and column.n_distinct > 1 and column.n_filled >= 5
+    is_share = column.is_numeric and column.is_unit
+    return is_share and column.n_distinct > 1 and column.n_filled >= 5
 
 
 def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
-    """Without columns that only their status or result word makes scores, unless they say right or
-    wrong.
-    """
+    """Drop columns that are scores by a vague word alone (`status`), unless they hold verdicts."""
     weak = ("status", "outcome", "result", "results", "eval", "metric", "output", "value")
-    kept = []
+    strong = []
     for name in scores:
         words = words_of(last_part(name))
         scored = [word for word in words if names(word, "score")]
@@ -743,20 +632,18 @@ def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
         if profile[name].is_constant and says_call:
             continue  # every call succeeded
         if not is_weak or profile[name].is_verdict or _is_named_entry(name):
-            kept.append(name)
-    return kept
+            strong.append(name)
+    return strong
 
 
-def _stands_where_right(profile: Profile, roles: Roles, name: str) -> bool:
-    """Tell whether one value stands exactly where output and key agree: it is a grade."""
+def _grades_agreement(profile: Profile, roles: Roles, name: str) -> bool:
+    """Tell whether a column is right in just those rows in which output and key agree."""
     column = profile[name]
     if not 2 <= column.n_distinct <= 4 or not profile.table.is_whole or not roles.agreements:
         return False
-    if not all(
-        is_word(value, "right") or is_word(value, "wrong") or value in ("0", "1")
-        for value in column.values
-    ):
-        return False
+    for value in column.values:
+        if not (is_word(value, "right") or is_word(value, "wrong") or value in ("0", "1")):
+            return False
     rows = profile.table.frame([name, roles.output, roles.target, *roles.options], most=LOOKED_AT)
     coding = roles.agreements[0].coding
     hits = n_right = 0
@@ -764,22 +651,13 @@ def _stands_where_right(profile: Profile, roles: Roles, name: str) -> bool:
         right = agreement(coding, [row], roles.output, roles.target, roles.options).n_right == 1
         hits += right == (score_of_cell(row[name]) == 1.0)
         n_right += right
-    # where all rows are wrong, any column of zeros stands where they are
+    # where all rows are wrong, any column of zeros would agree
     return 0 < n_right < len(rows) and hits >= 0.98 * len(rows)
 
 
-def _sentinels(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
-    """One negative value in less than half of a scale that reaches above 1 is no grade."""
-    return tuple(
-        (name, value)
-        for name, value in lone_negatives(profile, roles)
-        if (profile[name].most or 0) > 1
-    )
-
-
 def lone_negatives(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
-    """The scores of which one negative value, such as -1, stands in less than half of the rows."""
-    found_names = []
+    """Return (score, value) where one negative value, such as -1, is in under half of the rows."""
+    negatives = []
     for name in roles.graders:
         column = profile[name]
         if (
@@ -795,5 +673,5 @@ def lone_negatives(profile: Profile, roles: Roles) -> tuple[tuple[str, float], .
         )
         n_negative, n_values = profile.table.rows(query)[0]
         if n_values == 1 and 2 * n_negative < column.n_filled and column.least is not None:
-            found_names.append((name, column.least))
-    return tuple(found_names)
+            negatives.append((name, column.least))
+    return tuple(negatives)

@@ -1,11 +1,11 @@
-"""Step 12: how a table was read, in one sentence, and its open questions."""
+"""Step 12: say in one sentence how a table was read, and ask its open questions."""
 
 from flipcore.datasets.tables.grid import FEWEST_CLUSTERS
 from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.table_reading import Question, TableReading
 from flipcore.text.counts import count_of
 
-MOST_NAMED = 6
+MOST_NAMED = 6  # names in a list; the rest is counted
 
 
 def sentence(reading: TableReading) -> str:
@@ -16,7 +16,7 @@ def sentence(reading: TableReading) -> str:
     item = ", ".join(grid.items) or "row"
     parts = [_items_text(reading, item)]
     if grid.conditions and (reading.arms or reading.n_conditions > 1):
-        # without a score no arm has a name here
+        # a reading without scores has no names of arms
         arms = reading.arms or reading.shape.models or grid.conditions
         n_arms = count_of(reading.n_conditions, *_arm_words(grid.conditions))
         parts.append(f"{n_arms} ({_few(arms)})")
@@ -25,27 +25,27 @@ def sentence(reading: TableReading) -> str:
     if grid.run or grid.is_rerun or reading.n_runs == 1:
         run = f" ({grid.run})" if grid.run else ""
         parts.append(f"{count_of(reading.n_runs, 'run')}{run}")
-    said = [f"Read as {' × '.join(parts)}"]
+    phrases = [f"Read as {' × '.join(parts)}"]
     if roles.target:
-        said.append(f"right answer: {roles.target}")
+        phrases.append(f"right answer: {roles.target}")
     if roles.output:
-        how = f", read as {reading.coding.value}" if reading.coding and roles.target else ""
-        said.append(f"output: {roles.output}{how}")
+        coding = f", read as {reading.coding.value}" if reading.coding and roles.target else ""
+        phrases.append(f"output: {roles.output}{coding}")
     if roles.scores or roles.judges:
-        said.append(f"scores: {_few((*roles.scores, *roles.judges))}")
+        phrases.append(f"scores: {_few((*roles.scores, *roles.judges))}")
     if grid.regrade:
-        said.append(f"grades of one output: {grid.regrade}")
+        phrases.append(f"grades of one output: {grid.regrade}")
     if roles.people:
-        said.append(f"people's labels: {', '.join(roles.people)}")
+        phrases.append(f"people's labels: {', '.join(roles.people)}")
     for name, n in zip(grid.clusters, reading.n_clusters, strict=False):
-        said.append(_group_text(name, n))
+        phrases.append(_group_text(name, n))
     if reading.unused:
-        said.append(f"not used: {_few(reading.unused)}")
+        phrases.append(f"not used: {_few(reading.unused)}")
     if reading.other_sheets:
-        said.append(f"sheets that are not read: {_few(reading.other_sheets)}")
+        phrases.append(f"sheets that are not read: {_few(reading.other_sheets)}")
     if reading.left_out:
-        said.append(f"left out: {', '.join(reading.left_out)}")
-    return "; ".join(said) + "."
+        phrases.append(f"left out: {', '.join(reading.left_out)}")
+    return "; ".join(phrases) + "."
 
 
 def _items_text(reading: TableReading, item: str) -> str:
@@ -58,7 +58,7 @@ def _items_text(reading: TableReading, item: str) -> str:
 
 
 def _group_text(name: str, n_groups: int) -> str:
-    """Name a column that groups questions, and say whether its groups are counted."""
+    """Name a column that groups questions, and say whether its groups count as clusters."""
     if names(name, "subject"):
         return f"categories: {name} ({n_groups:,})"
     if n_groups < FEWEST_CLUSTERS:
@@ -74,11 +74,11 @@ def _arm_words(conditions: tuple[str, ...]) -> tuple[str, str]:
     return ("model", "models") if is_model else ("arm", "arms")
 
 
-def _few(names: tuple[str, ...]) -> str:
-    named = ", ".join(names[:MOST_NAMED])
-    return f"{named} and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else named
+def _few(columns: tuple[str, ...]) -> str:
+    first = ", ".join(columns[:MOST_NAMED])
+    return f"{first} and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else first
 
 
 def question_text(question: Question) -> str:
-    """A question with both readings, numbered as a terminal takes them."""
+    """Return a question with both readings, numbered so that a terminal user can choose."""
     return f"{question.seen}\n  1. {question.first.text}\n  2. {question.second.text}"

@@ -1,8 +1,9 @@
-"""Step 3: wide tables as long ones, before anything else is decided.
+"""Step 3: turn wide tables into long ones, before anything else is decided.
 
-A row that holds the answers of several models, or lists with an entry per sample, becomes a row
-per answer. A block of columns is two stems or more with the same affixes, of which one holds
-outputs; the block of the most columns wins. Scores belong to the stem that they share.
+A row with the answers of several models, or with a list of samples, becomes a row per answer.
+Column names are split into a stem (the model) and an affix: `gpt` and `score` in `gpt_score`. A
+block of columns has two or more stems with the same affixes, one of which is an output. The block
+with the most columns is chosen.
 """
 
 import re
@@ -16,15 +17,15 @@ from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import OUTPUT, TARGET, holds_logits, part_of
 from flipcore.datasets.tables.stems import last_names, names, words_of
 
-OF_VERSION, OF_ROW = "version", "row"  # of a row that holds one version of a question
-SHARED_COLUMNS = 3  # of systems, one of which has more than the others
+OF_VERSION, OF_ROW = "version", "row"  # columns that are added to rows of one version of a question
+SHARED_COLUMNS = 3  # least affixes that systems share, if one of them has further columns
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
-MOST_FILLED = 0.8  # of the rows hold the lists that samples come from
-KEY_VALUES = 0.8  # of a column's rows hold values of the right answers, where it is a model's
+MOST_FILLED = 0.8  # least share of rows with a list, for lists of samples
+KEY_VALUES = 0.8  # least share of a model's answers that are values of the right answers
 _GENERIC = frozenset(
     "model llm final raw assistant student agent ai bot new old en de fr es zh".split()
 )
-# generic words that part two systems only beside each other: baseline_output, new_output
+# generic words that name systems only in pairs: baseline_output beside new_output
 CONTRASTED = frozenset(
     "old new baseline base before after pre post original tuned finetuned control treatment "
     "candidate".split()
@@ -47,61 +48,53 @@ _ROLES = (
 
 @dataclass(frozen=True)
 class Shape:
-    """The way rows come apart: a model per stem in `models`, or an entry per sample in `lists`."""
+    """The way to split rows, by one of the three fields; all are empty for a long table."""
 
-    models: tuple[str, ...] = ()
-    lists: tuple[str, ...] = ()
-    versions: tuple[
-        str, ...
-    ] = ()  # numbered columns that hold an object each: shuffle_0, shuffle_1
+    models: tuple[str, ...] = ()  # stems: a row per model
+    lists: tuple[str, ...] = ()  # columns of lists: a row per entry
+    versions: tuple[str, ...] = ()  # numbered columns of objects (shuffle_0): a row per version
 
     def __bool__(self) -> bool:
-        """Tell whether rows come apart at all."""
+        """Tell whether rows are split."""
         return bool(self.models or self.lists or self.versions)
 
 
 def find_shape(profile: Profile) -> Shape:
-    """Find the block of columns or lists whose parts are rows of their own."""
+    """Find the columns of versions, of lists or of models whose parts become rows."""
     versions = _versions(profile)
     if versions:
         return Shape(versions=versions)
     lists = _lists(profile)
     if lists:
         return Shape(lists=lists)
-    models = (
-        _models_of_objects(profile) or _models_with_affixes(profile) or _models_beside_key(profile)
-    )
-    return Shape(models=models)
+    models = _models_of_objects(profile) or _models_with_affixes(profile)
+    return Shape(models=models or _models_beside_key(profile))
 
 
 def _versions(profile: Profile) -> tuple[str, ...]:
-    """Numbered columns that hold an object each, which are the versions of one question."""
-    families: dict[str, dict[str, bool]] = {}
+    """Return numbered columns of objects that are versions of one question, each with a prompt."""
+    has_prompt: dict[str, dict[str, bool]] = {}
     for name in profile.names:
-        matched = re.fullmatch(r"(([^.]*?)\d+)\.(.+)", name)
+        matched = re.fullmatch(r"((?P<family>[^.]*?)\d+)\.(.+)", name)
         if matched:
-            members = families.setdefault(matched[2], {})
-            members[matched[1]] = members.get(matched[1], False) or names(matched[3], "prompt")
-    asking = [tuple(members) for members in families.values() if all(members.values())]
-    return max(asking, key=len, default=())
+            column, family, key = matched[1], matched["family"], matched[3]
+            columns = has_prompt.setdefault(family, {})
+            columns[column] = columns.get(column, False) or names(key, "prompt")
+    versions = [tuple(columns) for columns in has_prompt.values() if all(columns.values())]
+    return max(versions, key=len, default=())
 
 
 def _lists(profile: Profile) -> tuple[str, ...]:
-    """Lists as long as each other in every row, one of them scores or outputs."""
+    """Return columns of lists of equal length per row, one of them scores or outputs."""
     table = profile.table
+    kinds = ("options", "context", "target", "prompt", "about", "part")
     candidates = [
         name
         for name in profile.names
-        if profile[name].is_list
         # rows without the list would be lost
-        and profile[name].n_filled >= MOST_FILLED * profile.n_rows
-        and not any(
-            names(name, kind)
-            for kind in ("options", "context", "target", "prompt", "about", "part")
-        )
+        if profile[name].is_list and profile[name].n_filled >= MOST_FILLED * profile.n_rows
     ]
-    if not candidates:
-        return ()
+    candidates = [name for name in candidates if not any(names(name, kind) for kind in kinds)]
     groups: list[list[str]] = []
     for name in candidates:
         for group in groups:
@@ -122,12 +115,14 @@ def _lists(profile: Profile) -> tuple[str, ...]:
 
 
 def _length(cell: str) -> str:
+    """Return the SQL of the length of a list in a cell; -1 for invalid JSON."""
     return (
         f"CASE WHEN json_valid({cell}) THEN CAST(json_array_length({cell}) AS BIGINT) ELSE -1 END"
     )
 
 
-def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
+def _holds_samples(profile: Profile, name: str, n_lists: int) -> bool:
+    """Tell whether lists, `n_lists` of equal length, hold outputs or scores of samples."""
     sql = profile.table.sql(name)
     query = (
         f"SELECT max({_length(sql)}), count(*) FILTER (NOT json_valid({sql})), "
@@ -145,32 +140,23 @@ def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
         return False
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
         return False
-    if (
-        _are_sets_of_letters(profile, name)
-        or _lists_as_key(profile, name)
-        or holds_logits(profile, name)
-    ):
+    if _are_sets_of_letters(profile, name) or _lists_objects_as_key(profile, name):
         return False
-    is_named = (
-        names(name, "output")
-        or names(name, "score")
-        or (n_beside > 1 and len(words_of(name)[0]) <= 2)
-    )
-    return is_named
+    if holds_logits(profile, name):
+        return False
+    is_named = names(name, "output") or names(name, "score")
+    return is_named or (n_lists > 1 and len(words_of(name)[0]) <= 2)
 
 
-def _lists_as_key(profile: Profile, name: str) -> bool:
-    """Tell whether lists hold objects as the right answers do: one answer each, no samples."""
-    keys = [
-        other_name
-        for other_name in profile.names
-        if other_name != name and names(other_name, "target")
-    ]
-    of_objects = "avg(({} LIKE '[{{%')::INT)"
-    for key in keys:
-        if not (profile[key].is_list and profile[name].is_list):
+def _lists_objects_as_key(profile: Profile, name: str) -> bool:
+    """Tell whether lists hold objects, as right answers do: one answer per list, no samples."""
+    if not profile[name].is_list:
+        return False
+    for key in profile.names:
+        if key == name or not names(key, "target") or not profile[key].is_list:
             continue
-        cells = ", ".join(of_objects.format(profile.table.sql(column)) for column in (name, key))
+        sqls = profile.table.sql(name), profile.table.sql(key)
+        cells = ", ".join(f"avg(({sql} LIKE '[{{%')::INT)" for sql in sqls)
         shares = profile.table.rows(f"SELECT {cells} FROM {profile.table.relation}")[0]
         if all(share and share > 0.5 for share in shares):
             return True
@@ -178,9 +164,7 @@ def _lists_as_key(profile: Profile, name: str) -> bool:
 
 
 def _are_sets_of_letters(profile: Profile, name: str) -> bool:
-    """Tell whether lists hold single letters, none twice: one answer of several letters, and no
-    samples.
-    """
+    """Tell whether lists hold different single letters: one answer per list, no samples."""
     sql = profile.table.sql(name)
     letters = f"CAST(from_json({sql}, '[\"VARCHAR\"]') AS VARCHAR[])"
     query = (
@@ -192,19 +176,23 @@ def _are_sets_of_letters(profile: Profile, name: str) -> bool:
 
 
 def _is_stem(stem: str) -> bool:
-    """Tell whether part of a name may be a model's: no word of a role, no letter, no number."""
+    """Tell whether part of a column's name may be a model, and is no role and no number."""
     words = words_of(stem)
     if not words or len(stem) > 60 or all(word.isdigit() for word in words):
         return False
     if all(word in _GENERIC for word in words):
         return words[0] in CONTRASTED or words[-1] in _SYSTEMS
-    return not all(
-        any(names(word, kind) for kind in _ROLES) or word.isdigit() for word in words
-    ) or names(stem, "model")
+    for word in words:
+        if not word.isdigit() and not any(names(word, kind) for kind in _ROLES):
+            return True
+    return names(stem, "model")
 
 
 def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
-    """(stem, whether it comes first) -> its affixes; "" for a column called like the stem."""
+    """Split names at each sign: {(stem, whether it stands first): its affixes}.
+
+    The affix "" means that a column is called like the stem.
+    """
     affixes: dict[tuple[str, bool], set[str]] = {}
     for column in columns:
         for i, sign in enumerate(column):
@@ -214,9 +202,10 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
                 (column[:i], column[i + 1 :], True),
                 (column[i + 1 :], column[:i], False),
             ):
-                # an object's own keys are cut at no other sign: prediction.acc_raw, output.tool_obs
+                # dotted paths are split at dots only: prediction.acc_raw, output.tool_obs
                 is_within = sign != "." and "." in affix
-                if not is_first and (is_within or (sign == "." and _is_part_of_object(stem))):
+                is_key = "." in stem or not (names(stem, "model") or names(stem, "condition"))
+                if not is_first and (is_within or (sign == "." and is_key)):
                     continue
                 if stem and affix and "," not in column and _is_stem(stem):
                     affixes.setdefault((stem, is_first), set()).add(affix)
@@ -227,40 +216,26 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
     return affixes
 
 
-def _is_part_of_object(key: str) -> bool:
-    """Tell whether a key of an object says what it holds, and names no system: output.action."""
-    return "." in key or not (names(key, "model") or names(key, "condition"))
-
-
 def _models_of_objects(profile: Profile) -> tuple[str, ...]:
-    """Columns that hold an object of the same keys each, with an output and its score in it: a
-    model per column.
-    """
-    keys: dict[str, list[str]] = {}
+    """Return columns of objects with the same keys and a score each: a model per column."""
+    keys_by_column: dict[str, list[str]] = {}
     for name in profile.names:
         column, _, key = name.partition(".")
         if key:
-            keys.setdefault(column, []).append(key)
-    alike: dict[frozenset[str], list[str]] = {}
-    for column, inner in keys.items():
-        alike.setdefault(frozenset(inner), []).append(column)
-    for shared, columns in alike.items():
-        has_score = any(names(key, "score") for key in shared)
-        columns = [
-            column for column in columns if names(column, "model") or not names(column, "judge")
-        ]
-        if (
-            len(columns) > 1
-            and len(shared) > 1
-            and has_score
-            and all(_is_stem(column) for column in columns)
-        ):
-            return tuple(columns)
+            keys_by_column.setdefault(column, []).append(key)
+    columns_by_keys: dict[frozenset[str], list[str]] = {}
+    for column, keys in keys_by_column.items():
+        columns_by_keys.setdefault(frozenset(keys), []).append(column)
+    for key_set, columns in columns_by_keys.items():
+        models = [name for name in columns if names(name, "model") or not names(name, "judge")]
+        has_score = len(key_set) > 1 and any(names(key, "score") for key in key_set)
+        if has_score and len(models) > 1 and all(map(_is_stem, models)):
+            return tuple(models)
     return ()
 
 
 def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
-    """The stems of the block with the most columns."""
+    """Return the stems of the block with the most columns; () for none."""
     blocks: dict[tuple[frozenset[str], bool], list[str]] = {}
     for (stem, is_first), affixes in _partitions(profile.names).items():
         blocks.setdefault((frozenset(affixes), is_first), []).append(stem)
@@ -269,42 +244,51 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
     for (affix_set, is_first), stems in blocks.items():
         has_score = any(names(affix, "score") for affix in affix_set if affix)
         if len(affix_set) >= SHARED_COLUMNS or (len(affix_set) > 1 and has_score):
-            # a system may have columns that the others lack
-            fitting = [key for key in blocks if key[1] == is_first and affix_set <= key[0]]
-            stems = list(chain.from_iterable(blocks[key] for key in fitting))
-        # people and judges grade what a system said, and are no systems
-        of_graders = ("people", "judge")
-        stems = [
-            stem
-            for stem in stems
-            if names(stem, "model") or not any(names(stem, kind) for kind in of_graders)
-        ]
+            # a system may have columns that the other systems lack
+            stems = []
+            for (larger_set, is_larger_first), larger_stems in blocks.items():
+                if is_larger_first == is_first and affix_set <= larger_set:
+                    stems = stems + larger_stems
+        # people and judges grade a system's outputs, and are no systems
+        stems = [stem for stem in stems if names(stem, "model") or not _is_grader(stem)]
         named = [stem for stem in stems if not set(words_of(stem)) <= _GENERIC]
-        # agent_correct and agent_sql beside keyword_correct and keyword_sql
-        are_beside = bool(named) and len(affix_set) > 1 and has_score
-        if not are_beside and not all(CONTRASTED & set(words_of(stem)) for stem in stems):
+        # a generic stem counts beside a named one: agent_correct, agent_sql, keyword_correct, …
+        has_named_block = bool(named) and len(affix_set) > 1 and has_score
+        if not has_named_block and not all(CONTRASTED & set(words_of(stem)) for stem in stems):
             stems = named
         if len(stems) < 2 or _are_numbered(stems):
             continue
         holds_output = any(_are_outputs(profile, stems, affix) for affix in affix_set)
-        holds_output = holds_output or (
-            are_beside and any(_are_texts(profile, stems, affix) for affix in affix_set)
-        )
+        if has_named_block and not holds_output:
+            holds_output = any(_are_texts(profile, stems, affix) for affix in affix_set)
         if any(len(stem) < 2 for stem in stems) and not (holds_output and has_score):
             continue
         are_models = all(names(stem, "model") for stem in stems) and has_score
         n_columns = len(stems) * len(affix_set)
-        if (holds_output or are_models) and n_columns > most and not _is_part(stems, best):
-            best, most = _called(profile, stems, affix_set), n_columns
+        # the same columns may be found again by longer or shorter stems
+        is_repeated = len(stems) == len(best) and all(
+            any(stem in best_stem for best_stem in best) for stem in stems
+        )
+        if (holds_output or are_models) and n_columns > most and not is_repeated:
+            best, most = tuple(stems), n_columns
+            if len(affix_set) == 1 and "" not in affix_set:
+                # a model with one column is named by the whole column
+                (affix,) = affix_set
+                best = tuple(_column_of(profile, stem, affix) for stem in stems)
             if len(affix_set) >= SHARED_COLUMNS and holds_output and has_score:
-                best = _with_alike(profile, best, affix_set)
+                best = _with_full_stems(profile, best, affix_set)
     return best
 
 
-def _with_alike(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> tuple[str, ...]:
-    """Add the systems that are called like something else and have every column of the others:
-    cot_answer, cot_correct, cot_time.
-    """
+def _is_grader(stem: str) -> bool:
+    """Tell whether part of a column's name is that of people or of a judge."""
+    return names(stem, "people") or names(stem, "judge")
+
+
+def _with_full_stems(
+    profile: Profile, stems: Sequence[str], affixes: frozenset[str]
+) -> tuple[str, ...]:
+    """Add systems with another kind of name that have all affixes: cot_answer, cot_correct."""
     all_stems = list(stems)
     for name in profile.names:
         for affix in affixes:
@@ -318,32 +302,18 @@ def _with_alike(profile: Profile, stems: Sequence[str], affixes: frozenset[str])
     return tuple(all_stems)
 
 
-def _called(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> tuple[str, ...]:
-    """Name the models: by the whole column where each has one alone, as such tables always were."""
-    if len(affixes) > 1 or "" in affixes:
-        return tuple(stems)
-    return tuple(_column_of(profile, stem, next(iter(affixes))) for stem in stems)
-
-
-def _is_part(stems: Sequence[str], best: Sequence[str]) -> bool:
-    """Tell whether stems are only longer or shorter names of those that were found already."""
-    return bool(best) and len(stems) == len(best) and all(any(s in b for b in best) for s in stems)
-
-
 def _are_numbered(stems: Sequence[str]) -> bool:
-    """Tell whether names differ in a number alone: variants, options or runs, no models."""
+    """Tell whether names differ in a number alone: variants, options or runs, not models."""
     ends = [re.fullmatch(r"(.*?)[_ -]?(\d{1,2})", stem) for stem in stems]
     return all(ends) and len({end[1] for end in ends if end}) == 1 and not names(stems[0], "model")
 
 
 def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
-    """Tell whether the columns of an affix hold outputs: by name and content, or texts of their
-    own.
-    """
+    """Tell whether the columns of an affix hold outputs, by the affix and their values."""
     columns = [_column_of(profile, stem, affix) for stem in stems]
     if not all(columns):
         return False
-    profiles = [profile[name] for name in columns if name]
+    profiles = [profile[name] for name in columns]
     if affix and (names(affix, "about") or names(affix, "prompt") or names(affix, "target")):
         return False
     if affix:
@@ -351,44 +321,40 @@ def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
         is_named = is_output or last_names(affix, "answer")
         if not is_named or all(p.is_verdict for p in profiles):
             return False
-        # answer_position and answer_retrieved are about the answer, beside the output itself
+        # answer_position and answer_retrieved are about the answer, if another column is the output
         has_output = any(part_of(name) == OUTPUT for name in profile.names if name not in columns)
         is_about = all(name.startswith(affix) for name in columns) and not is_output
         if has_output and is_about and not all(names(stem, "model") for stem in stems):
             return False
-        return not all(p.is_numeric for p in profiles) or _has_number_as_key(profile)
-    # A bare name holds outputs if it holds texts, or if the scores beside it are named after it.
-    return all(not p.is_verdict or p.is_letter for p in profiles) and any(
-        p.n_numbers < p.n_filled for p in profiles
-    )
+        if not all(p.is_numeric for p in profiles):
+            return True
+        # an output may be a number if a right answer is one
+        return any(part_of(name) == TARGET and profile[name].n_numbers for name in profile.names)
+    # columns called like the stems hold outputs if they hold texts, and no right and wrong
+    has_verdicts = any(p.is_verdict and not p.is_letter for p in profiles)
+    return not has_verdicts and any(p.n_numbers < p.n_filled for p in profiles)
 
 
 def _are_texts(profile: Profile, stems: Sequence[str], affix: str) -> bool:
-    """Tell whether the columns of an affix hold a text of their own in most rows: the query that
-    each wrote.
-    """
+    """Tell whether the columns of an affix hold various texts, such as the query of each system."""
     columns = [_column_of(profile, stem, affix) for stem in stems]
     if not affix or not all(columns) or names(affix, "about"):
         return False
-    texts = [profile[name] for name in columns if name]
+    texts = [profile[name] for name in columns]
     # a simple system may write the same query for many questions
     are_various = any(2 * column.n_distinct > column.n_filled for column in texts)
     return are_various and all(column.is_text and column.n_distinct > 2 for column in texts)
 
 
-def _has_number_as_key(profile: Profile) -> bool:
-    """Tell whether a right answer is a number, as an output may be then."""
-    return any(part_of(name) == TARGET and profile[name].n_numbers for name in profile.names)
-
-
 def _column_of(profile: Profile, stem: str, affix: str) -> str:
+    """Return the column of a stem and an affix; "" if there is none."""
     if not affix:
         return stem if stem in profile.columns else ""
     return next((name for name in profile.names if own_key(name, stem) == affix), "")
 
 
 def _models_beside_key(profile: Profile) -> tuple[str, ...]:
-    """Columns that hold the values of the right answer, two or more, beside it."""
+    """Return two or more columns that hold values of the right answer; () for none."""
     has_options = any(
         names(name, "options") and not names(name, "target") for name in profile.names
     )
@@ -425,52 +391,34 @@ def _models_beside_key(profile: Profile) -> tuple[str, ...]:
 
 
 def _texts_beside_key(profile: Profile, keys: Sequence[str]) -> tuple[str, ...]:
-    """Free texts of two systems or more beside a right answer, none of which is called an output:
-    baseline, fine_tuned.
-    """
-    if not keys or any(part_of(name) == "output" for name in profile.names):
+    """Return texts called like systems (baseline, fine_tuned), if no column is called an output."""
+    if not keys or any(part_of(name) == OUTPUT for name in profile.names):
         return ()
-    free = []
+    texts = []
     for name in profile.names:
         kinds = [*_NO_MODELS, "context", "options", "score", "prompt"]
         if names(name, "model"):
             kinds.remove("judge")  # gpt-4o judges as often as it answers
-        is_of_role = part_of(name) or any(names(name, kind) for kind in kinds)
+        has_role = part_of(name) or any(names(name, kind) for kind in kinds)
+        if name in keys or has_role:
+            continue
         column = profile[name]
-        # a name of a system in few different cells says who answered, and is no answer
-        is_said = (
-            column.is_filled and not column.is_numeric and 4 * column.n_distinct > column.n_filled
-        )
-        if name not in keys and not is_of_role and is_said:
-            free.append(name)
-    are_systems = any(names(name, "condition") or names(name, "model") for name in free)
-    return (
-        tuple(free)
-        if len(free) > 1 and are_systems and not any(profile[name].is_constant for name in free)
-        else ()
-    )
+        # a column of few different values names the system that answered, and is no answer
+        is_various = 4 * column.n_distinct > column.n_filled
+        if column.is_filled and not column.is_numeric and is_various:
+            texts.append(name)
+    are_systems = any(names(name, "condition") or names(name, "model") for name in texts)
+    is_block = len(texts) > 1 and not any(profile[name].is_constant for name in texts)
+    return tuple(texts) if is_block and are_systems else ()
 
 
 def _holds_values(profile: Profile, name: str, key: str) -> bool:
-    """Tell whether a column holds values of the right answer, and is called like no other role."""
-    for kind in (
-        "target",
-        "vote",
-        "people",
-        "judge",
-        "options",
-        "context",
-        "id",
-        "cluster",
-        "about",
-        "score",
-        "run",
-    ):
-        if names(name, kind) and not names(name, "model") and not names(name, "output"):
-            return False
+    """Tell whether a column holds values of the right answer, and is not called like a role."""
+    kinds = "target vote people judge options context id cluster about score run output".split()
+    # pred and raw_pred, for example, are two readouts of one output
+    if not names(name, "model") and any(names(name, kind) for kind in kinds):
+        return False
     column, right = profile[name], profile[key]
-    if names(name, "output") and not names(name, "model"):
-        return False  # pred and raw_pred are two readings of one output
     if not column.is_filled or (column.is_numeric and not right.is_numeric) or column.is_list:
         return False
     if column.is_letter and right.is_letter:
@@ -487,42 +435,44 @@ def _holds_values(profile: Profile, name: str, key: str) -> bool:
 
 
 def reshape(table: Table, shape: Shape) -> Table:
-    """Return the table with a row per answer, with the names of columns that such rows have."""
+    """Return the table with a row per answer, and with columns named as in such a table."""
     if shape.versions:
         return _by_models(table, shape.versions, label=OF_VERSION)
     return _by_models(table, shape.models) if shape.models else _by_samples(table, shape.lists)
 
 
 def _by_models(table: Table, models: Sequence[str], label: str = OF_MODEL) -> Table:
-    affix_set: dict[str, dict[str, str]] = {}
+    """Return a row per model, named in the column `label`; a model without a value has no row."""
+    columns_of: dict[str, dict[str, str]] = {}  # by model: {new name: name in the wide table}
     for model in models:
-        keys = {
-            key: name
-            for name in table.names
-            if name not in models and (key := own_key(name, model))
-        }
-        affix_set[model] = keys | ({bare_column(model): model} if model in table.names else {})
-    own_names = set(chain.from_iterable(keys.values() for keys in affix_set.values()))
-    # a column of the same name, as of the one model whose settings stand in columns, is not what
-    # parts them
+        columns_of[model] = {}
+        for name in table.names:
+            key = "" if name in models else own_key(name, model)
+            if key:
+                columns_of[model][key] = name
+        if model in table.names:
+            columns_of[model][bare_column(model)] = model
+    own_names = set(chain.from_iterable(columns.values() for columns in columns_of.values()))
+    # the new column replaces one of the same name, which cannot be what distinguishes the models
     shared = [name for name in table.names if name not in own_names and name != label]
-    inner = list(dict.fromkeys(chain.from_iterable(affix_set.values())))
+    new_names = list(dict.fromkeys(chain.from_iterable(columns_of.values())))
     is_version = label == OF_VERSION
-    names_after = [*shared, *inner, label, *([OF_ROW] if is_version else [])]
-    parts = []
-    row = ["CAST(place AS VARCHAR)"] if is_version else []
-    for model, keys in affix_set.items():
-        cells = [f"{table.sql(name)}" for name in shared]
-        cells += [table.sql(keys[key]) if key in keys else "NULL" for key in inner]
-        filled = " OR ".join(f"{table.sql(name)} IS NOT NULL" for name in keys.values())
+    row_name = [OF_ROW] if is_version else []
+    row_cell = ["CAST(place AS VARCHAR)"] if is_version else []
+    selects = []
+    for model, columns in columns_of.items():
+        cells = [table.sql(name) for name in shared]
+        cells += [table.sql(columns[name]) if name in columns else "NULL" for name in new_names]
+        filled = " OR ".join(f"{table.sql(name)} IS NOT NULL" for name in columns.values())
         quoted = "'" + model.replace("'", "''") + "'"
-        aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted, *row]))
-        parts.append(f"SELECT {table.place}, {aliases} FROM {table.relation} WHERE {filled}")
-    table.connection.execute(f"CREATE TEMP TABLE apart AS {' UNION ALL '.join(parts)}")
-    return table.with_relation("apart", names_after)
+        aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted, *row_cell]))
+        selects.append(f"SELECT {table.place}, {aliases} FROM {table.relation} WHERE {filled}")
+    table.connection.execute(f"CREATE TEMP TABLE apart AS {' UNION ALL '.join(selects)}")
+    return table.with_relation("apart", [*shared, *new_names, label, *row_name])
 
 
 def _by_samples(table: Table, lists: Sequence[str]) -> Table:
+    """Return a row per entry of the lists, numbered in the column OF_SAMPLE."""
     shared = [name for name in table.names if name not in lists]
     cells = [table.sql(name) for name in shared]
     unnested = []
@@ -536,31 +486,27 @@ def _by_samples(table: Table, lists: Sequence[str]) -> Table:
         f"CREATE TEMP TABLE unnested AS SELECT {table.place}, {aliases}, {count} AS "
         f"c{len(shared) + len(lists)} FROM {table.relation}"
     )
-    names_after = [*shared]
-    final = [f"c{i} AS c{i}" for i in range(len(shared))]
+    # SQL cells by new name; the first of two columns with the same name stays
+    columns = {name: f"c{i}" for i, name in enumerate(shared)}
     for offset, name in enumerate(lists):
         source = f"c{len(shared) + offset}"
         keys = _keys_of_objects(table, source)
         for key in keys:
-            cell = f"json_extract_string({source}, '$.\"{key}\"')"
-            final.append(f"{cell} AS c{len(names_after)}")
-            names_after.append(f"{name}.{key}" if key in shared else key)
+            new_name = f"{name}.{key}" if key in shared else key
+            columns.setdefault(new_name, f"json_extract_string({source}, '$.\"{key}\"')")
         if not keys:
-            final.append(
-                f"nullif(nullif(json_extract_string({source}, '$'), ''), 'null') AS "
-                f"c{len(names_after)}"
-            )
-            names_after.append(name)
-    final.append(f"CAST(c{len(shared) + len(lists)} AS VARCHAR) AS c{len(names_after)}")
-    names_after.append(OF_SAMPLE)
+            entry = f"nullif(nullif(json_extract_string({source}, '$'), ''), 'null')"
+            columns.setdefault(name, entry)
+    columns.setdefault(OF_SAMPLE, f"CAST(c{len(shared) + len(lists)} AS VARCHAR)")
+    final = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(columns.values()))
     table.connection.execute(
-        f"CREATE TEMP TABLE apart AS SELECT {table.place}, {', '.join(final)} FROM unnested"
+        f"CREATE TEMP TABLE apart AS SELECT {table.place}, {final} FROM unnested"
     )
-    return table.with_relation("apart", names_after)
+    return table.with_relation("apart", list(columns))
 
 
 def _keys_of_objects(table: Table, source: str) -> list[str]:
-    """The keys of the objects in an unnested list; none where its entries are plain."""
+    """Return the keys of the objects in an unnested list; [] for plain entries."""
     query = (
         f"SELECT DISTINCT unnest(json_keys({source})) FROM (SELECT {source} FROM unnested "
         f"WHERE json_type({source}) = 'OBJECT' LIMIT 200)"

@@ -1,4 +1,4 @@
-"""The words of column names: which list of `stems.toml` a name has a word of."""
+"""The words of column names, and the lists of `stems.toml` that these words belong to."""
 
 import re
 import tomllib
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-LONGEST_NAME = 60  # characters; longer is a sentence, of a table without a header
+LONGEST_NAME = 60  # characters; a longer name is a sentence, as in a table without a header
 
 
 @dataclass(frozen=True)
 class Stems:
-    """One list: whole words, and beginnings of words."""
+    """One list of `stems.toml`: whole words, and beginnings of words."""
 
     words: frozenset[str]
     beginnings: tuple[str, ...]
@@ -44,7 +44,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 @cache
 def names(name: str, kind: str) -> bool:
-    """Tell whether a column's name has a word of a list, or is itself an entry of it."""
+    """Tell whether a column's name has a word of the list `kind`, or is itself an entry of it."""
     if len(name) > LONGEST_NAME:
         return False
     entries = stems(kind)
@@ -59,19 +59,19 @@ def names(name: str, kind: str) -> bool:
 
 @cache
 def last_part(name: str) -> str:
-    """Return the key of a path without the objects around it; model.name names a model."""
+    """Return the last key of a dotted path; the object is kept where it says more: model_name."""
     before, _, last = name.rpartition(".")
     parent = before.rpartition(".")[2]
-    if last.lower() in _NAMING and words_of(parent) and names(words_of(parent)[-1], "model"):
+    if last.lower() in _NAME_KEYS and words_of(parent) and names(words_of(parent)[-1], "model"):
         return f"{parent}_{last}"
     return last
 
 
-_NAMING = {"name", "id", "slug", "label", "version"}
+_NAME_KEYS = {"name", "id", "slug", "label", "version"}
 
 
 def last_names(name: str, kind: str) -> bool:
-    """Tell whether the last word of a name, or the name itself, belongs to a list."""
+    """Tell whether the last word of a name, or the name itself, belongs to the list `kind`."""
     words = words_of(name)
     is_last = bool(words) and ("_".join(words) in stems(kind).words or stems(kind).has(words[-1]))
     return is_last or any(
@@ -80,30 +80,28 @@ def last_names(name: str, kind: str) -> bool:
 
 
 def _numbered_words(name: str) -> frozenset[str]:
-    """The words of a name that are letters and a number, such as f1."""
+    """Return the words of a name that are letters and a number, such as f1."""
     return frozenset(
         word for word in re.findall(r"[^\W_]+", name.lower()) if re.fullmatch(r"[^\W\d]+\d+", word)
     )
 
 
 def lower_is_better(name: str) -> bool:
-    """Tell whether a column is called like a score of which less is better: hallucinated,
-    error_rate.
-    """
+    """Tell whether a column is called like a score of which less is better: error_rate."""
     entry = _NAMED_ENTRY.fullmatch(name)  # metrics[Toxicity].score is about toxicity
     about = entry[1] if entry else last_part(name)
     words = words_of(about)
     if not words or any(word in stems("negation").words for word in words):
         return False
-    # "hallucination_score" and "is_toxic" are about their other word
-    telling = [word for word in words if word not in _SAY_NOTHING]
-    return last_names("_".join(telling), "lower")
+    # the other word decides in "hallucination_score" and "is_toxic"
+    deciding_words = [word for word in words if word not in _NEUTRAL_WORDS]
+    return last_names("_".join(deciding_words), "lower")
 
 
 _NAMED_ENTRY = re.compile(r".+?\[(?!-?\d+\])(.+)\]\.\w+")
-_SAY_NOTHING = {"score", "scores", "is", "was", "has", "rate", "label", "flag", "value", "mean"}
+_NEUTRAL_WORDS = {"score", "scores", "is", "was", "has", "rate", "label", "flag", "value", "mean"}
 
 
 def is_word(value: str, kind: str) -> bool:
-    """Tell whether a value of a cell is a word of a list: richtig, ✓, true."""
+    """Tell whether a cell is a word of the list `kind`: richtig, ✓ and true are "right"."""
     return value.strip().lower().replace(" ", "_") in stems(kind).words

@@ -1,4 +1,4 @@
-"""A table as it was read, and the questions that it leaves open."""
+"""The reading of a table, and the questions that it leaves open."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from flipcore.datasets.tables.grid import Grid
 from flipcore.datasets.tables.roles import Roles
 from flipcore.datasets.tables.shape import Shape
 
-# the grader that compares outputs and right answers here, beside those of the table
+# the name of this package's own grader, which compares outputs with right answers
 MATCH = "match"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of two readings: what it says, the score that it gives, and its words of `--map`."""
+    """One of two readings: a sentence, its words of `--map`, and its score (NaN for none)."""
 
     says: str
     words: tuple[str, ...]
@@ -23,19 +23,24 @@ class Choice:
 
     @property
     def score_text(self) -> str:
-        """The score as a percentage where it is a share."""
-        return f"{self.score:.1%}" if 0 <= self.score <= 1 else f"{self.score:.3g}"
+        """The score in words."""
+        return score_text(self.score)
 
     @property
     def text(self) -> str:
-        """The reading in one line, its score first where it has one."""
+        """The reading in one line, with its score where it has one."""
         scored = "" if self.score != self.score else f" Score: {self.score_text}."
         return f"{self.says}{scored} --map {' '.join(self.words)}"
 
 
+def score_text(score: float) -> str:
+    """Format a score, as a percentage if it is between 0 and 1."""
+    return f"{score:.1%}" if 0 <= score <= 1 else f"{score:.3g}"
+
+
 @dataclass(frozen=True)
 class Question:
-    """Something the table does not tell: what was seen, and two readings of it."""
+    """A question about a table: its subject, what the table shows, and two readings of it."""
 
     about: str
     seen: str
@@ -44,7 +49,7 @@ class Question:
 
     @property
     def moves_score(self) -> bool:
-        """Tell whether the two readings give other scores, or only one of them gives any."""
+        """Tell whether the two readings give different scores, or only one of them gives any."""
         first, second = self.first.score, self.second.score
         are_none = first != first and second != second
         return not are_none and not abs(first - second) < 1e-9
@@ -57,7 +62,11 @@ class Question:
 
 @dataclass(frozen=True)
 class TableReading:
-    """A table as it is read. `scores` are means by arm and grader, `refusal` says why it is not."""
+    """The reading of a table.
+
+    `scores` are means by (arm, grader), `missing` the rows without a score by grader. `refusal` is
+    the reason why the table cannot be read, "" where it can.
+    """
 
     file: str
     n_rows: int
@@ -72,33 +81,29 @@ class TableReading:
     scores: Mapping[tuple[str, str], float] = field(default_factory=dict)
     coding: Coding | None = None
     model: str = ""
-    model_column: str = ""  # that names one model in every row
+    model_column: str = ""  # the column that names `model` in every row
     unused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()  # rows that count nowhere, and why
+    left_out: tuple[str, ...] = ()  # phrases about rows that do not count, with the reason
     questions: tuple[Question, ...] = ()
     refusal: str = ""
     missing: Mapping[str, int] = field(default_factory=dict)
     lower: tuple[str, ...] = ()  # scores of which less is better, by their names
-    n_copies: int = 0
-    alike: frozenset[str] = frozenset()  # columns that part the rows as the items do
-    letters: frozenset[str] = frozenset()  # of a key that is letters, or a letter and a text
-    columns: tuple[str, ...] = ()  # those that hold anything, objects as paths
-    named_models: frozenset[str] = frozenset()  # by the rows themselves
-    n_files: int = 1  # that were staged as one table
-    other_sheets: tuple[str, ...] = ()  # of an Excel file, that are not read
-    models_of_files: Mapping[int, frozenset[str]] = field(
-        default_factory=dict
-    )  # named models by file
-    labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(
-        default_factory=dict
-    )  # see `people.labelled_by`
+    n_copies: int = 0  # rows that were dropped because they repeat another one
+    alike: frozenset[str] = frozenset()  # columns that divide the rows as the items do
+    letters: frozenset[str] = frozenset()  # the letters that right answers name
+    columns: tuple[str, ...] = ()  # all columns that are not empty; objects as dotted paths
+    named_models: frozenset[str] = frozenset()  # models that the rows name
+    n_files: int = 1  # files that were staged as one table
+    other_sheets: tuple[str, ...] = ()  # sheets of an Excel file that are not read
+    # the models that the rows of each file name
+    models_of_files: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    # the result of `people.labelled_by`
+    labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     @property
     def has_long_key(self) -> bool:
-        """Tell whether right answers are long texts that no output repeats: word for word says
-        nothing.
-        """
+        """Tell whether right answers are long texts, which no output repeats word for word."""
         agreements = self.roles.agreements
         return self.coding is Coding.LONG_TEXT and not any(agreed.n_right for agreed in agreements)
 

@@ -1,20 +1,18 @@
-"""Conversations in one column: the assistant's last turn is the output, the turns before it the
-prompt.
-"""
+"""Split a conversation in one column into the output, its last turn, and the prompt before it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flipcore.datasets.tables.stems import names
 
-PROMPT, RESPONSE = "prompt", "response"  # columns that a conversation comes apart into
+PROMPT, RESPONSE = "prompt", "response"  # the two columns that replace a conversation
 _ASSISTANT = ("assistant", "model", "ai", "gpt")
 
 
 def with_last_turn(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row with the assistant's last turn as its response, where no column holds one.
+    """Return a row whose conversation is split into its prompt and the assistant's last turn.
 
-    A column of a conversation that ends otherwise, or that stands beside an output, stays as it is.
+    The row stays as it is if no conversation ends with the assistant, or if it has an output.
     """
     column = conversation_in(values)
     if not column:
@@ -31,7 +29,10 @@ def with_last_turn(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def conversation_in(values: Mapping[str, Any]) -> str:
-    """Return the column of a conversation that ends with the assistant's turn; "" for none."""
+    """Return the column of a conversation that ends with the assistant's turn; "" for none.
+
+    A row with a column for the output has none.
+    """
     for name in values:
         if names(name, "output") and not names(name, "about"):
             return ""

@@ -1,4 +1,4 @@
-"""One file per format, ending in its READER; the first that recognises the content reads it."""
+"""One file per format with its READER. The first reader that recognises a file reads it."""
 
 from flipcore.core.plugins import in_files
 from flipcore.datasets.recorded.formats.reader import Reader

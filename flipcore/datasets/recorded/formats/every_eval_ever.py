@@ -1,7 +1,4 @@
-"""Every Eval Ever 0.2.2 and 0.3.0: `*_samples.jsonl` with its aggregate in a file of its own.
-
-A line holds one item under one metric.
-"""
+"""Every Eval Ever 0.2.2 and 0.3.0: `*_samples.jsonl`, a line per item and metric; an aggregate."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,12 +26,12 @@ def _recognises(source: Source) -> bool:
 
 def _belongs(source: Source) -> bool:
     row = first_object(source)
-    return {"schema_version", "evaluation_id"} <= set(row) and (
-        "evaluation_results" in row or "model_info" in row
-    )
+    is_aggregate = "evaluation_results" in row or "model_info" in row
+    return {"schema_version", "evaluation_id"} <= set(row) and is_aggregate
 
 
 def _aggregate(source: Source, companions: Sequence[Source]) -> tuple[Source, Mapping] | None:
+    """Return the file with the aggregate of these samples, and its content."""
     evaluation_id = first_object(source).get("evaluation_id")
     for file in companions:
         if _belongs(file) and first_object(file).get("evaluation_id") == evaluation_id:
@@ -57,35 +54,32 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
             f"{source.name} has no aggregate beside it, so no reported score is known."
         )
         return about
-    about.uses = (aggregate[0].name,)
-    model = str((aggregate[1].get("model_info") or {}).get("id") or "")
-    for result in aggregate[1].get("evaluation_results") or ():
+    file, data = aggregate
+    about.uses = (file.name,)
+    model = str((data.get("model_info") or {}).get("id") or "")
+    for result in data.get("evaluation_results") or ():
         details = result.get("score_details") or {}
         value = log.number_of(details.get("score"))
-        spread = details.get("uncertainty") or {}
         if value is None:
             continue
-        unit = (result.get("metric_config") or {}).get("metric_unit")
-        name = str(result.get("evaluation_name", ""))
-        error = log.number_of((spread.get("standard_error") or {}).get("value"))
-        scale = 0.01 if unit in ("percent", "percentage") else 1.0
-        metric = str((result.get("metric_config") or {}).get("metric_id") or "")
+        spread, metric = details.get("uncertainty") or {}, result.get("metric_config") or {}
+        is_percent = metric.get("metric_unit") in ("percent", "percentage")
         about.reported.append(
             ReportedScore(
                 model,
-                name,
+                str(result.get("evaluation_name", "")),
                 _result_name(result),
-                value * scale,
-                spread.get("num_samples"),
-                error,
-                metric,
+                value * (0.01 if is_percent else 1.0),
+                n=spread.get("num_samples"),
+                stderr=log.number_of((spread.get("standard_error") or {}).get("value")),
+                metric=str(metric.get("metric_id") or ""),
             )
         )
     return about
 
 
 def _result_name(row: Mapping) -> str:
-    """Name a result: the last part of its id, or the evaluation's name."""
+    """Return the name of a result, the last part of its id; "score" for none."""
     result_id = str(row.get("evaluation_result_id") or "")
     last = result_id.rpartition("#")[2].rpartition("/")[2].rpartition(":")[2]
     return last or "score"
@@ -112,13 +106,13 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
     prompt, system = log.prompt_from(task_input.get("formatted") or raw)
     reference = task_input.get("reference") or []
     texts, reasons = _outputs(row)
-    if row.get("messages"):
-        prompt, system = (
-            log.prompt_of(list(_before(row["messages"])))
-            if not task_input.get("formatted")
-            else (prompt, system)
-        )
+    if row.get("messages") and not task_input.get("formatted"):
+        roles = [message.get("role") for message in row["messages"]]
+        n_after = roles[::-1].index("assistant") + 1 if "assistant" in roles else 0
+        prompt, system = log.prompt_of(row["messages"][: len(roles) - n_after])
     usage, meta = row.get("token_usage") or {}, row.get("metadata") or {}
+    first_sample = str(meta.get("sample") or 0)
+    latency_ms = log.number_of((row.get("performance") or {}).get("latency_ms"))
     readout = _readout(row)
     for sample, text in enumerate(texts):
         yield LogRecord(
@@ -135,9 +129,7 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
                 log.as_text(target)
                 for target in ([reference] if isinstance(reference, str) else reference)
             ),
-            sample=int(meta.get("sample") or 0) + sample
-            if str(meta.get("sample", "0")).isdecimal()
-            else sample,
+            sample=sample + (int(first_sample) if first_sample.isdecimal() else 0),
             axis=str(meta.get("flipscope_axis") or ""),
             variant=str(meta.get("flipscope_variant_key") or ""),
             role=str(meta.get("flipscope_role") or "benchmark"),
@@ -147,7 +139,7 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
             reasoning=reasons[sample] if sample < len(reasons) else "",
             n_tokens_in=log.count_of(usage.get("input_tokens")),
             n_tokens_out=log.count_of(usage.get("output_tokens")),
-            latency_s=_seconds(row.get("performance") or {}),
+            latency_s=None if latency_ms is None else latency_ms / 1000,
             error=log.as_text(row.get("error")),
             readouts=(readout,) if sample == 0 else (),
             category=log.as_text(meta.get("category") or meta.get("subject") or ""),
@@ -155,22 +147,14 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
         )
 
 
-def _seconds(performance: Mapping) -> float | None:
-    value = log.number_of(performance.get("latency_ms"))
-    return None if value is None else value / 1000
-
-
 def _outputs(row: Mapping) -> tuple[list[str | None], list[str]]:
+    """Return the outputs of a line, one per sample and [None] for none, and their reasoning."""
     output = row.get("output")
     if isinstance(output, Mapping):
-        raw = output.get("raw")
-        texts: list[str | None] = (
-            [raw] if isinstance(raw, str) else [log.as_text(text) for text in raw or ()]
-        )
-        reasons = output.get("reasoning_trace") or []
-        return texts or [None], [reasons] if isinstance(reasons, str) else [
-            log.as_text(reasoning) for reasoning in reasons
-        ]
+        raw, reasons = output.get("raw"), output.get("reasoning_trace") or ()
+        texts = [raw] if isinstance(raw, str) else list(map(log.as_text, raw or ()))
+        reasons = [reasons] if isinstance(reasons, str) else list(map(log.as_text, reasons))
+        return [*texts] or [None], reasons
     replies = [
         message
         for message in row.get("messages") or ()
@@ -178,42 +162,25 @@ def _outputs(row: Mapping) -> tuple[list[str | None], list[str]]:
     ]
     if not replies:
         return [None], []
-    return [log.as_text(replies[-1].get("content"))], [
-        log.as_text(replies[-1].get("reasoning_trace"))
-    ]
-
-
-def _before(messages: Sequence) -> Sequence:
-    last = max(
-        (i for i, message in enumerate(messages) if message.get("role") == "assistant"),
-        default=len(messages),
-    )
-    return messages[:last]
+    last = replies[-1]
+    return [log.as_text(last.get("content"))], [log.as_text(last.get("reasoning_trace"))]
 
 
 def _readout(row: Mapping) -> LogReadout:
-    """Read the line's metric.
-
-    The last terminal attribution is the answer, unless it is the whole output.
-    """
+    """Return the readout of a line's metric, with the answer of the last terminal attribution."""
     evaluation = row.get("evaluation") or {}
     attributions = [
         attribution
         for attribution in row.get("answer_attribution") or ()
         if isinstance(attribution, Mapping)
     ]
-    terminal = [
-        attribution for attribution in attributions if attribution.get("is_terminal", True)
-    ] or attributions
+    terminal = [entry for entry in attributions if entry.get("is_terminal", True)] or attributions
     answer = log.as_text(terminal[-1].get("extracted_value")) if terminal else None
     right = evaluation.get("is_correct")
     name = _result_name(row)
-    if (
-        name == "score"
-        and terminal
-        and str(terminal[-1].get("extraction_method") or "none") not in ("none", "unknown")
-    ):
-        name = str(terminal[-1]["extraction_method"])
+    if name == "score" and terminal:
+        method = str(terminal[-1].get("extraction_method") or "none")
+        name = name if method in ("none", "unknown") else method
     unreadable = answer is not None and answer.strip().lower() in ("", "[invalid]")
     score = log.number_of(evaluation.get("score"))
     right = right if isinstance(right, bool) else None

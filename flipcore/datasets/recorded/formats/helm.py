@@ -1,7 +1,7 @@
 """HELM: `scenario_state.json`, with `per_instance_stats.json` and `run_spec.json` in its folder.
 
-A perturbation is an axis; so is another draw of the examples (`train_trial_index`).
-Log-probabilities that are 0 everywhere are placeholders and left out.
+A perturbation is an axis, and so is another draw of the examples (`train_trial_index`).
+Log-probabilities that are all 0 are placeholders and left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ from flipcore.datasets.recorded.log_records import (
     as_text,
     number_of,
     right_of,
+    usable_tokens,
 )
 
 _SCORES = (
@@ -32,27 +33,26 @@ _SCORES = (
 
 def _recognises(source: Source) -> bool:
     row = first_object(source)
-    return "request_states" in row or (
-        "adapter_spec" in row and "name" not in row and "scenario_spec" not in row
-    )
+    is_spec = "name" in row or "scenario_spec" in row
+    return "request_states" in row or ("adapter_spec" in row and not is_spec)
 
 
 def _belongs(source: Source) -> bool:
-    row = first_object(source)
-    return {"instance_id", "stats"} <= set(row) or (
-        "scenario_spec" in row and "adapter_spec" in row
-    )
+    keys = first_object(source).keys()
+    return {"instance_id", "stats"} <= keys or {"scenario_spec", "adapter_spec"} <= keys
 
 
-def _near(source: Source, companions: Sequence[Source]) -> tuple[Source | None, Source | None]:
+def _stats_and_spec(
+    source: Source, companions: Sequence[Source]
+) -> tuple[Source | None, Source | None]:
     """Find the per-instance statistics and the run specification in the same folder."""
-    near = [file for file in companions if file.folder == source.folder and _belongs(file)]
-    stats = [file for file in near if "stats" in first_object(file)]
-    return next(iter(stats), None), next((file for file in near if file not in stats), None)
+    files = [file for file in companions if file.folder == source.folder and _belongs(file)]
+    stats = [file for file in files if "stats" in first_object(file)]
+    return next(iter(stats), None), next((file for file in files if file not in stats), None)
 
 
 def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
-    stats, spec = _near(source, companions)
+    stats, spec = _stats_and_spec(source, companions)
     about = LogAbout("HELM scenario state", uses=tuple(file.name for file in (stats, spec) if file))
     if stats is None:
         about.notes.append(
@@ -73,10 +73,10 @@ def _task(source: Source, spec: Source | None) -> str:
 
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
-    stats, spec = _near(source, companions)
+    stats, spec = _stats_and_spec(source, companions)
     task, scores = _task(source, spec), _scores(stats) if stats else {}
     method, number = "", 0
-    waiting: list = []
+    waiting: list = []  # the requests so far of an item with a request per option
     for key, value in json_document(source, ("request_states",)):
         if key == "adapter_spec" and isinstance(value, Mapping):
             method = str(value.get("method") or "")
@@ -85,9 +85,8 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
         number += 1
         place = f"Request {number} of {source.name}"
         try:
-            if value.get("reference_index") is not None or method.startswith(
-                "multiple_choice_separate"
-            ):
+            is_separate = method.startswith("multiple_choice_separate")
+            if value.get("reference_index") is not None or is_separate:
                 if waiting and _group(waiting[0][1]) != _group(value):
                     yield _separate(waiting, task, scores)
                     waiting = []
@@ -107,55 +106,44 @@ def _key(instance: Mapping, trial: Any) -> tuple:
 
 def _perturbation(instance: Mapping) -> str:
     perturbation = instance.get("perturbation")
-    return (
-        str(perturbation.get("name") or "")
-        if isinstance(perturbation, Mapping)
-        else str(perturbation or "")
-    )
+    name = perturbation.get("name") if isinstance(perturbation, Mapping) else perturbation
+    return str(name or "")
 
 
 def _scores(stats: Source) -> dict[tuple, dict[str, float]]:
-    """Map (instance, perturbation, trial) to the means of its scores."""
+    """Return {(instance, perturbation, trial): {score: its mean}}."""
     means: dict[tuple, dict[str, float]] = {}
     for _, stat in json_document(stats):
         if not isinstance(stat, Mapping) or not isinstance(stat.get("stats"), list):
             continue
-        key = _key(
-            {"id": stat.get("instance_id"), "perturbation": stat.get("perturbation")},
-            stat.get("train_trial_index"),
-        )
+        instance = {"id": stat.get("instance_id"), "perturbation": stat.get("perturbation")}
+        key = _key(instance, stat.get("train_trial_index"))
         for measure in stat["stats"]:
             stat_name = measure.get("name")
             name = stat_name.get("name") if isinstance(stat_name, Mapping) else stat_name
             total, count = number_of(measure.get("sum")), number_of(measure.get("count"))
-            value = (
-                number_of(measure.get("mean"))
-                if not count
-                else None
-                if total is None
-                else total / count
-            )
+            value = number_of(measure.get("mean"))
+            if count:
+                value = None if total is None else total / count
             if name in _SCORES and value is not None:
                 means.setdefault(key, {})[str(name)] = value
     return means
 
 
 def _record(state: Mapping, place: str, task: str) -> LogRecord:
+    """Make the record of a request, without its completion."""
     instance, request = state["instance"], state["request"]
     references = instance.get("references") or []
     mapping = state.get("output_mapping") or {}
-    options = (
-        tuple(as_text(reference["output"]["text"]) for reference in references)
-        if mapping or len(references) > 1
-        else ()
-    )
+    texts = tuple(as_text(reference["output"]["text"]) for reference in references)
+    options = texts if mapping or len(references) > 1 else ()
     perturbation, trial = _perturbation(instance), int(state.get("train_trial_index") or 0)
-    order = tuple(
-        options.index(as_text(text)) for text in mapping.values() if as_text(text) in options
-    )
+    shown = map(as_text, mapping.values())
+    order = tuple(options.index(text) for text in shown if text in options)
+    has_order = bool(mapping) and len(order) == len(options)
     right = [
-        as_text(reference["output"]["text"])
-        for reference in references
+        text
+        for text, reference in zip(texts, references, strict=True)
         if "correct" in (reference.get("tags") or ())
     ]
     return LogRecord(
@@ -166,8 +154,8 @@ def _record(state: Mapping, place: str, task: str) -> LogRecord:
         as_text(request.get("prompt")),
         str(request.get("model") or ""),
         options=options if len(mapping) == len(options) or not mapping else (),
-        order=order if mapping and len(order) == len(options) else None,
-        labels=tuple(mapping) if mapping and len(order) == len(options) else (),
+        order=order if has_order else None,
+        labels=tuple(mapping) if has_order else (),
         targets=tuple(right),
         axis=perturbation or ("few_shot" if trial else ""),
         variant=perturbation or (f"trial-{trial}" if trial else ""),
@@ -186,11 +174,13 @@ def _of_request(state: Any, place: str, task: str, scores: Mapping) -> Iterator[
         record = _record(state, place, task)
         reason = completion.get("finish_reason")
         record.sample, record.text = sample, completion.get("text")
-        record.finish_reason = (
-            str(reason.get("reason") or "") if isinstance(reason, Mapping) else str(reason or "")
-        )
+        reason = reason.get("reason") if isinstance(reason, Mapping) else reason
+        record.finish_reason = str(reason or "")
         record.latency_s = number_of(result.get("request_time"))
-        record.tokens = _tokens(completion)
+        tokens = completion.get("tokens") or ()
+        record.tokens = usable_tokens(
+            (as_text(token.get("text")), token.get("logprob")) for token in tokens
+        )
         if result.get("success") is False or not completions:
             record.error = as_text(result.get("error")) or "HELM recorded no completion."
         if sample == 0:
@@ -198,26 +188,10 @@ def _of_request(state: Any, place: str, task: str, scores: Mapping) -> Iterator[
         yield record
 
 
-def _tokens(completion: Mapping) -> tuple | None:
-    tokens = [
-        (as_text(token.get("text")), number_of(token.get("logprob")))
-        for token in completion.get("tokens") or ()
-    ]
-    usable = (
-        tokens
-        and all(value is not None for _, value in tokens)
-        and any(value != 0 for _, value in tokens)
-    )
-    return tuple(tokens) if usable else None
-
-
 def _readouts(
     state: Mapping, record: LogRecord, means: Mapping[str, float]
 ) -> Iterator[LogReadout]:
-    """Read joint choices by HELM's own rule, the label looked up in `output_mapping`.
-
-    Scores come from the statistics.
-    """
+    """Yield the choice by HELM's rule, a label of `output_mapping`, and the scores in `means`."""
     mapping = state.get("output_mapping")
     if mapping and record.text is not None and not record.error:
         option = mapping.get(record.text.strip())
@@ -241,30 +215,28 @@ def _group(state: Mapping) -> tuple:
 
 
 def _separate(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) -> LogRecord:
-    """Read choices that were asked in one request per option.
+    """Make the record of an item that was asked in one request per option.
 
-    The log-probability of the completion is the option's score. Calibration requests are left out.
+    An option's score is the log-probability of its completion. Calibration requests are left out.
     """
-    plain = [
+    originals = [
         (place, state)
         for place, state in waiting
         if state.get("request_mode") in (None, "original")
     ]
-    place, first = (plain or waiting)[0]
+    place, first = (originals or waiting)[0]
     record = _record(first, place, task)
-    record.options = tuple(
-        as_text(reference["output"]["text"])
-        for reference in first["instance"].get("references") or ()
-    )
-    by_place = {int(state["reference_index"]): state for _, state in plain}
-    values = [
-        number_of(_completion(by_place.get(i)).get("logprob")) for i in range(len(record.options))
-    ]
+    references = first["instance"].get("references") or ()
+    record.options = tuple(as_text(reference["output"]["text"]) for reference in references)
+    by_index = {int(state["reference_index"]): state for _, state in originals}
+    values = []
+    for i in range(len(record.options)):
+        completions = ((by_index.get(i) or {}).get("result") or {}).get("completions")
+        values.append(number_of((completions or [{}])[0].get("logprob")))
     usable = all(value is not None for value in values) and any(values)
     record.kind, record.continuations = "choice", record.options
-    record.option_scores = (
-        tuple(float(value) for value in values if value is not None) if usable else None
-    )
+    scores_of_options = tuple(value for value in values if value is not None)
+    record.option_scores = scores_of_options if usable else None
     if not usable:
         record.error = "HELM recorded no log-probabilities of the options, or placeholders only."
     means = scores.get(_key(first["instance"], first.get("train_trial_index")), {})
@@ -276,10 +248,6 @@ def _separate(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) ->
         ),
     )
     return record
-
-
-def _completion(state: Mapping | None) -> Mapping:
-    return (((state or {}).get("result") or {}).get("completions") or [{}])[0]
 
 
 READER = Reader("helm", "HELM scenario state", _recognises, _records, _about, _belongs)

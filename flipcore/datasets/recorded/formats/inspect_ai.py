@@ -1,7 +1,7 @@
 """Inspect AI: `.eval` (a zip of samples) and `.json` (one document), finished or broken off.
 
-A sample is one member, or a folder of chunks; both occur in one log, so it is decided sample by
-sample. Long texts and repeated messages are kept once and referred to.
+A sample is one member of the zip or a folder of chunks; one log may have both. Long texts and
+repeated messages are stored once, and samples refer to them.
 """
 
 import json
@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from flipcore.core.errors import BadInput
@@ -33,15 +34,12 @@ def _recognises(source: Source) -> bool:
     if source.members:
         return any(name in ("header.json", "_journal/start.json") for name in source.members)
     row = first_object(source)
-    return (
-        isinstance(row.get("eval"), Mapping)
-        and "version" in row
-        and ("status" in row or "plan" in row or "results" in row)
-    )
+    has_part = not row.keys().isdisjoint({"status", "plan", "results"})
+    return isinstance(row.get("eval"), Mapping) and "version" in row and has_part
 
 
 def _header(source: Source) -> dict[str, Any]:
-    """Read what the log says of itself; of a log that broke off, what it said at the start."""
+    """Read the header of a log; a log that broke off has only the one from its start."""
     if not source.members:
         return _document_header(source)
     name = "header.json" if "header.json" in source.members else "_journal/start.json"
@@ -55,10 +53,7 @@ def _header(source: Source) -> dict[str, Any]:
 
 
 def _document_header(source: Source) -> dict[str, Any]:
-    """Read the header of a log in one document.
-
-    One that breaks off among its samples never finished.
-    """
+    """Read the header of a document; one that breaks off among its samples is "started"."""
     header: dict[str, Any] = {}
     try:
         for key, value in json_document(source, ("samples",)):
@@ -92,7 +87,9 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
             f"{source.name} {ending}: it holds the samples that were done by then, which need not "
             "be typical."
         )
-    if _shuffles(header):
+    steps = _mapping(header.get("plan")).get("steps")
+    steps = steps if isinstance(steps, list) else []
+    if any(_mapping(_mapping(step).get("params")).get("shuffle") for step in steps):
         about.notes.append(
             f"{source.name} shuffled each sample's options before asking (shuffle=True). Inspect "
             "then rewrites prompt and answer as if it had not, so the log holds neither the order "
@@ -112,23 +109,27 @@ _RUN_SETTINGS = ("temperature", "top_p", "top_k", "reasoning_effort", "reasoning
 
 
 def _settings_of_run(header: Mapping) -> dict[str, Any]:
-    """Return the settings under which two runs of a task are two systems, not reruns of one.
+    """Return the settings by which two runs of a task are two systems, and not reruns of one.
 
-    The commit is one: whoever evaluates two commits asks what the second changed.
+    The commit belongs to them, because two commits are evaluated to compare them.
     """
-    evaluation, plan = _mapping(header.get("eval")), _mapping(header.get("plan"))
-    settings = {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
-    of_run = {
+    settings = _generate_settings(header)
+    run_settings = {
         name: settings[name]
         for name in _RUN_SETTINGS
         if isinstance(settings.get(name), (int, float, str))
     }
-    commit = _mapping(evaluation.get("revision")).get("commit")
-    return of_run | ({"commit": commit} if isinstance(commit, str) and commit else {})
+    commit = _mapping(_mapping(header.get("eval")).get("revision")).get("commit")
+    return run_settings | ({"commit": commit} if isinstance(commit, str) and commit else {})
+
+
+def _generate_settings(header: Mapping) -> dict[str, Any]:
+    evaluation, plan = _mapping(header.get("eval")), _mapping(header.get("plan"))
+    return {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
 
 
 def _other_metrics(results: Mapping) -> Iterator[str]:
-    """Name the scorers of which the log reports measures of its own and no mean."""
+    """Yield a note on each scorer for which the log reports other metrics than a mean."""
     scores = results.get("scores")
     for score in map(_mapping, scores if isinstance(scores, list) else ()):
         metrics = {
@@ -147,55 +148,46 @@ def _other_metrics(results: Mapping) -> Iterator[str]:
             )
 
 
-def _shuffles(header: Mapping) -> bool:
-    """Return whether a step of the plan shuffles options (True, or a seed for it)."""
-    steps = _mapping(header.get("plan")).get("steps")
-    shuffles = (
-        [_mapping(_mapping(step).get("params")).get("shuffle") for step in steps or ()]
-        if isinstance(steps, list)
-        else []
-    )
-    return any(shuffles)
-
-
 def _mapping(value: Any) -> Mapping:
+    """Return an object as it is, and {} for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
 def task_of(evaluation: Mapping) -> str:
     """Return the task's name without its package."""
-    return str(evaluation.get("task_display_name") or evaluation.get("task") or "task").rpartition(
-        "/"
-    )[2]
+    name = str(evaluation.get("task_display_name") or evaluation.get("task") or "task")
+    return name.rpartition("/")[2]
 
 
 def _plan(evaluation: Mapping) -> dict[str, Any]:
-    """Count the items and epochs that a finished log set out to ask, and list the items' ids."""
+    """Return the number and the ids of the items that were to be asked, and the number of epochs.
+
+    If a limit chose some of the items, also their number and whether they were drawn at random.
+    """
     dataset, config = _mapping(evaluation.get("dataset")), _mapping(evaluation.get("config"))
-    ids = dataset.get("sample_ids")
-    own_ids = (
-        {str(sample_id) for sample_id in ids}
-        if isinstance(ids, list) and not config.get("sample_id")
-        else set()
-    )
+    sample_ids = dataset.get("sample_ids")
+    ids: set[str] = set()
+    if isinstance(sample_ids, list) and not config.get("sample_id"):
+        ids = set(map(str, sample_ids))
     limit, n = config.get("limit"), dataset.get("samples")
-    n_items = limit if isinstance(limit, int) and isinstance(n, int) and limit < n else n
+    is_limited = isinstance(limit, int) and isinstance(n, int) and limit < n
+    n_items = limit if is_limited else n
     if isinstance(limit, list) or config.get("sample_id"):
-        n_items = len(own_ids)
-    n_items = min(n_items, len(own_ids)) if own_ids and isinstance(n_items, int) else n_items
+        n_items = len(ids)
+    n_items = min(n_items, len(ids)) if ids and isinstance(n_items, int) else n_items
     plan = {
         "items": n_items if isinstance(n_items, int) else 0,
         "epochs": config.get("epochs") or 1,
-        "ids": own_ids,
+        "ids": ids,
     }
-    if isinstance(limit, int) and isinstance(n, int) and limit < n:
+    if is_limited:
         is_drawn = dataset.get("shuffled") or config.get("sample_shuffle")
         plan |= {"all_items": n, "is_drawn": bool(is_drawn)}
     return plan
 
 
 def _scorers_of(source: Source) -> tuple[str, ...]:
-    """Return the names under which the first scored sample holds its scores."""
+    """Return the names of the scores in the first sample that has any."""
     scores = (_mapping(sample).get("scores") for _, sample, _ in _samples(source))
     return tuple(next((_mapping(score) for score in scores if score), ()))
 
@@ -203,28 +195,21 @@ def _scorers_of(source: Source) -> tuple[str, ...]:
 def _reported(
     results: Mapping, task: str, model: str, scorers: Sequence[str]
 ) -> Iterator[ReportedScore]:
-    """Return the reported means over samples; other metrics are no mean of rows.
+    """Yield the reported means over samples, the headline first; other metrics are left out.
 
-    Older logs hold one `scorer` and its `metrics`. A scorer that gives several values (`scorers`
-    has its name alone) reports each under the value's name.
+    `scorers` are the names of scores in samples. A scorer with several values reports each of them
+    under the value's name. Older logs hold one `scorer` and its `metrics`.
     """
-    scores = results.get("scores")
+    scores, scorer = results.get("scores"), results.get("scorer")
     if not isinstance(scores, list):
-        scorer = results.get("scorer")
-        scores = (
-            [{**_mapping(scorer), "metrics": results.get("metrics")}]
-            if isinstance(scorer, Mapping)
-            else []
-        )
-    # What newer logs call their headline stands first.
+        is_old = isinstance(scorer, Mapping)
+        scores = [{**_mapping(scorer), "metrics": results.get("metrics")}] if is_old else []
     lead = _mapping(results.get("headline"))
-    for score in sorted(
-        map(_mapping, scores),
-        key=lambda score: (
-            (score.get("name"), score.get("reducer")) != (lead.get("score"), lead.get("reducer"))
-        ),
-    ):
-        metrics = _mapping(_mapping(score).get("metrics"))
+    headline = lead.get("score"), lead.get("reducer")
+    scores = [_mapping(score) for score in scores]
+    scores.sort(key=lambda score: (score.get("name"), score.get("reducer")) != headline)
+    for score in scores:
+        metrics = _mapping(score.get("metrics"))
         metric = next((name for name in _MEANS if name in metrics), None)
         value = log.number_of(_mapping(metrics.get(metric)).get("value")) if metric else None
         if value is not None:
@@ -238,26 +223,19 @@ def _reported(
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     header = _header(source)
-    evaluation, plan = _mapping(header.get("eval")), _mapping(header.get("plan"))
-    settings = {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
-    common = (task_of(evaluation), str(evaluation.get("model") or ""), settings)
-    old_scorer = _old_scorer(_mapping(header.get("results")))
+    evaluation, results = _mapping(header.get("eval")), _mapping(header.get("results"))
+    task, model = task_of(evaluation), str(evaluation.get("model") or "")
+    common = (task, model, _generate_settings(header))
+    # before July 2024, samples hold one `score` without a name
+    old_scorer = str(_mapping(results.get("scorer")).get("name") or "score")
     for place, sample, problem in _samples(source):
         if isinstance(sample, dict) and "score" in sample and not sample.get("scores"):
             sample["scores"] = {old_scorer: sample["score"]} if sample["score"] else {}
         yield from records_at(place, problem, "Inspect sample", _of_sample, sample, *common)
 
 
-def _old_scorer(results: Mapping) -> str:
-    """Return the scorer of a log from before July 2024.
-
-    Its samples hold one `score` without a name.
-    """
-    return str(_mapping(results.get("scorer")).get("name") or "score")
-
-
 def _samples(source: Source) -> Iterator[tuple[str, Any, str]]:
-    """Yield (place, sample, ""), or (place, None, what is wrong)."""
+    """Yield (place, sample, "") or (place, None, problem)."""
     if not source.members:
         number = 0
         for key, value in json_document(source, ("samples",)):
@@ -278,7 +256,7 @@ def _samples(source: Source) -> Iterator[tuple[str, Any, str]]:
 
 
 def _chunks(names: Sequence[str]) -> dict[str, list[str]]:
-    """Group the chunks of each sequence of each chunked sample, in order of their first index."""
+    """Return the chunks of each folder of chunked samples, in the order of their first index."""
     by_folder: dict[str, list[tuple[int, str]]] = {}
     for name in names:
         folder, _, last = name.rpartition("/")
@@ -291,7 +269,7 @@ def _chunks(names: Sequence[str]) -> dict[str, list[str]]:
 def _sample(
     source: Source, packed: zipfile.ZipFile, name: str, chunks: Mapping[str, list[str]]
 ) -> dict[str, Any]:
-    """Return a sample in the older shape, whichever it is stored in."""
+    """Return a sample as one object with its messages and attachments, also if it is chunked."""
 
     def read(member: str) -> Any:
         return _parsed(member_bytes(source, packed.getinfo(member)), f"{member} in {source.name}")
@@ -302,24 +280,24 @@ def _sample(
     if not name.endswith("/sample.json"):
         return sample
     folder = name.removesuffix("/sample.json")
-    sequence: dict[str, list] = {"messages": [], "attachments": []}
-    for kind, rows in sequence.items():
-        for chunk in chunks.get(f"{folder}/{kind}", ()):
-            rows += read(chunk)
+    messages, attachments = (
+        list(chain.from_iterable(map(read, chunks.get(f"{folder}/{kind}", ()))))
+        for kind in ("messages", "attachments")
+    )
     if f"{folder}/metadata.json" in source.members:
         sample["metadata"] = read(f"{folder}/metadata.json")
     sample["messages"] = []
-    for ref in sample.get("message_refs", ()):
-        sample["messages"] += sequence["messages"][ref[0] : ref[1]]
-    sample["attachments"] = {str(i): text for i, text in enumerate(sequence["attachments"])}
+    for start, end, *_ in sample.get("message_refs", ()):
+        sample["messages"] += messages[start:end]
+    sample["attachments"] = {str(i): text for i, text in enumerate(attachments)}
     return sample
 
 
-# One sample of a log as a record: messages and references resolved, one readout a scorer.
+# One sample as a record: references are resolved, and each scorer is a readout.
 
 _ATTACHMENT = re.compile(r"attachment://([0-9a-f]+)")
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
-# From so many characters on a scorer's "answer" is the whole completion, not something it read.
+# An "answer" that is the whole completion, and longer than this, was not extracted by the scorer.
 _LONG = 300
 
 
@@ -337,17 +315,21 @@ def _of_sample(
     message = choices[0].get("message") or {}
     text = output.get("completion")
     text = log.as_text(message.get("content")) if text is None else log.as_text(text)
-    before, turns = _sides(messages, content) if message or _is_agents(messages) else (messages, [])
-    conversation = before or content
+    prompt_messages: list = messages
+    turns: list = []
+    if message or _is_agents(messages):
+        prompt_messages, turns = _prompt_and_answer(messages, content)
+    conversation = prompt_messages or content
     prompt, system = (
         log.prompt_of(conversation) if isinstance(conversation, list) else (conversation, "")
     )
     question = log.prompt_of(content)[0] if isinstance(content, list) else log.as_text(content)
     target = sample.get("target")
+    answers = map(log.as_text, target if isinstance(target, list) else [target])
     meta = sample.get("metadata") or {}
-    usage: Mapping = output.get("usage") or next(
-        iter((sample.get("model_usage") or {}).values()), {}
-    )
+    model_usage = (sample.get("model_usage") or {}).values()
+    usage: Mapping = output.get("usage") or next(iter(model_usage), {})
+    has_answer = output.get("choices") and not output.get("error")
     record = LogRecord(
         place,
         task,
@@ -357,13 +339,10 @@ def _of_sample(
         model,
         system,
         options=tuple(log.as_text(choice) for choice in sample.get("choices") or ()),
-        targets=tuple(
-            log.as_text(answer)
-            for answer in (target if isinstance(target, list) else [target])
-            if log.as_text(answer).strip()
-        ),
+        targets=tuple(answer for answer in answers if answer.strip()),
         sample=max(0, int(sample.get("epoch") or 1) - 1),
-        served_model=_served_model(output),
+        # a failed call holds the name of the requested model
+        served_model=str(output.get("model") or "") if has_answer else "",
         is_backward=_is_backward(sample),
         sampling={key: settings.get(key) for key in ("temperature", "top_p", "max_tokens", "seed")}
         | _own_temperature(sample.get("events"))
@@ -371,7 +350,7 @@ def _of_sample(
         text=text,
         raw_reply=json.dumps({"messages": turns}, ensure_ascii=False) if len(turns) > 1 else "",
         finish_reason="max_tokens"
-        if _is_at_limit(sample)
+        if _limit(sample) == "token"
         else str(choices[0].get("stop_reason") or ""),
         reasoning=log.reasoning_of(message.get("content")),
         n_tokens_in=log.count_of(usage.get("input_tokens")),
@@ -407,154 +386,114 @@ def _resolved(value: Any, attachments: Mapping) -> Any:
     return value
 
 
-def _served_model(output: Mapping) -> str:
-    """Return the model that answered. A failed call holds the name that was asked for."""
-    return (
-        str(output.get("model") or "") if output.get("choices") and not output.get("error") else ""
-    )
-
-
 def _is_agents(messages: list) -> bool:
-    """Return whether a model acted between the question and its last word."""
+    """Tell whether a model called tools before its last message."""
     return any(message.get("role") == "tool" or message.get("tool_calls") for message in messages)
 
 
-def _sides(messages: list, content: Any) -> tuple[list, list]:
-    """Part the messages into what was asked and what came after.
+def _prompt_and_answer(messages: list, content: Any) -> tuple[list, list]:
+    """Split the messages of a sample into its prompt and its answer; `content` is its input.
 
-    The question is the last message of a user that holds the sample's input: what an assistant
-    says before it belongs to an example, what comes after it is the answer with all its turns. A
-    message that quotes the input after the model spoke, as a critique does, is no question. Where
-    the input was never sent, as where a simulated user speaks for it, the first message that the
-    model generated parts them, or else the last answer does.
+    The question is the last message of a user that contains the input. Assistant messages before it
+    belong to examples, and all messages after it to the answer. A message that quotes the input
+    after the model answered, such as a critique, is no question. If the input was never sent (a
+    simulated user speaks in its place), the first generated message begins the answer, or else the
+    last one of the assistant.
     """
-    input_text = (
-        log.as_text(content[-1].get("content"))
-        if isinstance(content, list) and content
-        else log.as_text(content)
-    )
-    place = {"user": -1, "own": len(messages), "last": len(messages)}
+    if isinstance(content, list) and content:
+        content = content[-1].get("content")
+    input_text = log.as_text(content).strip()
+    question = -1
+    generated = last = len(messages)  # the first generated and the last assistant message
     for i, message in enumerate(messages):
-        role = message.get("role")
-        if (
-            role == "user"
-            and input_text.strip()
-            and input_text.strip() in log.as_text(message.get("content"))
-        ):
-            if place["user"] < 0 or not _follows_up(messages, place, i):
-                place["user"] = i
-        elif role == "assistant":
-            place["own"] = (
-                min(place["own"], i) if message.get("source") == "generate" else place["own"]
-            )
-            place["last"] = i
-    if place["user"] >= 0:
-        answers = (
-            i
-            for i in range(place["user"] + 1, len(messages))
-            if messages[i].get("role") == "assistant"
-        )
-        end = next(answers, len(messages))
-    elif input_text.strip() and (
-        _is_agents(messages) or sum(message.get("role") == "user" for message in messages) > 1
-    ):
-        return [message for message in messages[:1] if message.get("role") == "system"] + [
-            {"role": "user", "content": input_text}
-        ], messages
-    else:
-        end = min(place["own"], place["last"])
+        if message.get("role") == "user" and input_text:
+            is_repeat = question >= 0 and (generated < i or _quotes_answer(messages, question, i))
+            if input_text in log.as_text(message.get("content")) and not is_repeat:
+                question = i
+        elif message.get("role") == "assistant":
+            if message.get("source") == "generate":
+                generated = min(generated, i)
+            last = i
+    n_users = sum(message.get("role") == "user" for message in messages)
+    if question < 0 and input_text and (_is_agents(messages) or n_users > 1):
+        system = [message for message in messages[:1] if message.get("role") == "system"]
+        return [*system, {"role": "user", "content": log.as_text(content)}], messages
+    end = min(generated, last)
+    if question >= 0:
+        end = question + 1
+        while end < len(messages) and messages[end].get("role") != "assistant":
+            end += 1
     return messages[:end], messages[end:]
 
 
-def _follows_up(messages: list, place: Mapping[str, int], index: int) -> bool:
-    """Return whether a message goes on with a question that the model has answered.
-
-    Newer logs mark what a model wrote. In older ones a critique is known by the answer that it
-    quotes.
-    """
-    if place["own"] < index:
-        return True
-    text, before = (log.as_text(messages[i].get("content")) for i in (index, place["user"]))
-    answers = [
-        log.as_text(message.get("content")).strip()
-        for message in messages[place["user"] + 1 : index]
-        if message.get("role") == "assistant"
-    ]
-    # an example that asks the tested question quotes no more of its answer than the question does
-    return any(answer and text.count(answer) > before.count(answer) for answer in answers)
+def _quotes_answer(messages: list, question: int, place: int) -> bool:
+    """Tell whether the message at `place` quotes an answer to the question, as a critique does."""
+    text, question_text = (log.as_text(messages[i].get("content")) for i in (place, question))
+    for message in messages[question + 1 : place]:
+        answer = log.as_text(message.get("content")).strip()
+        # an example with the tested question quotes its answer no more often than the question does
+        if message.get("role") == "assistant" and answer:
+            if text.count(answer) > question_text.count(answer):
+                return True
+    return False
 
 
 def _error(sample: Mapping, output: Mapping) -> str:
-    for value in (sample.get("error"), output.get("error")):
-        if value:
-            return (
-                log.as_text(value.get("message"))
-                if isinstance(value, Mapping)
-                else log.as_text(value)
-            )
+    """Return the error of a sample, "" for none; a limit is one only if there is no output."""
+    error = sample.get("error") or output.get("error")
+    if error:
+        return log.as_text(error.get("message") if isinstance(error, Mapping) else error)
+    limit = _limit(sample)
+    if (
+        not sample.get("limit")
+        or limit == "token"
+        or output.get("choices")
+        or output.get("completion")
+    ):
+        return ""
+    return f"Stopped at the sample's {limit} limit."
+
+
+def _limit(sample: Mapping) -> Any:
+    """Return the kind of limit that ended a sample; "token" cuts the answer, and no call fails."""
     limit = sample.get("limit")
-    if limit and not _is_at_limit(sample):
-        kind = limit.get("type") if isinstance(limit, Mapping) else limit
-        return (
-            ""
-            if output.get("choices") or output.get("completion")
-            else f"Stopped at the sample's {kind} limit."
-        )
-    return ""
+    return limit.get("type") if isinstance(limit, Mapping) else limit
 
 
 def _own_temperature(events: Any) -> dict[str, Any]:
-    """Return the temperature of the sample's first call, where its events say so."""
-    first = next(
-        (
-            event
-            for event in events or ()
-            if isinstance(event, Mapping) and event.get("event") == "model"
-        ),
-        {},
-    )
-    config = first.get("config")
-    temperature = config.get("temperature") if isinstance(config, Mapping) else None
-    return {} if temperature is None else {"temperature": temperature}
+    """Return the temperature of the sample's first call; {} if its events do not hold it."""
+    for event in events or ():
+        if isinstance(event, Mapping) and event.get("event") == "model":
+            temperature = _mapping(event.get("config")).get("temperature")
+            return {} if temperature is None else {"temperature": temperature}
+    return {}
 
 
 def _is_backward(sample: Mapping) -> bool:
+    """Tell whether a sample ended before it began."""
     try:
-        start, end = (
-            datetime.fromisoformat(str(sample[key])) for key in ("started_at", "completed_at")
-        )
-        return end < start
+        start = datetime.fromisoformat(str(sample["started_at"]))
+        return datetime.fromisoformat(str(sample["completed_at"])) < start
     except (KeyError, TypeError, ValueError):
         return (log.number_of(sample.get("total_time")) or 0) < 0
 
 
-def _is_at_limit(sample: Mapping) -> bool:
-    """Return whether its tokens ran out: the answer was cut, and no call failed."""
-    limit = sample.get("limit")
-    return (limit.get("type") if isinstance(limit, Mapping) else limit) == "token"
-
-
 def _logprobs(logprobs: Any) -> tuple[tuple | None, dict | None]:
+    """Return the tokens with their log-probabilities, and the likeliest first tokens; None each."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not content:
         return None, None
-    tokens = tuple(
-        (log.as_text(token.get("token")), log.number_of(token.get("logprob"))) for token in content
-    )
-    top = {
-        log.as_text(token.get("token")): log.number_of(token.get("logprob"))
-        for token in content[0].get("top_logprobs") or ()
-    }
-    usable = all(value is not None for _, value in tokens) and any(
-        value != 0 for _, value in tokens
-    )
-    return (tokens if usable else None), (
-        {key: value for key, value in top.items() if value is not None} or None
-    )
+    tokens = [(log.as_text(token.get("token")), token.get("logprob")) for token in content]
+    top = {}
+    for token in content[0].get("top_logprobs") or ():
+        value = log.number_of(token.get("logprob"))
+        if value is not None:
+            top[log.as_text(token.get("token"))] = value
+    return log.usable_tokens(tokens), top or None
 
 
 def _readouts(name: str, score: Any, text: str) -> Iterator[LogReadout]:
-    """Read a scorer; one that gives several values gives a readout for each."""
+    """Yield the readout of a scorer, or one per value of a scorer with several."""
     if not isinstance(score, Mapping):
         score = {"value": score}
     value, answer = score.get("value"), score.get("answer")
@@ -568,30 +507,26 @@ def _readouts(name: str, score: Any, text: str) -> Iterator[LogReadout]:
 
 
 def _readout(name: str, value: Any, answer: Any, text: str) -> LogReadout:
-    number = (
-        _VALUES.get(value) if isinstance(value, str) and value in _VALUES else log.number_of(value)
-    )
+    is_letter = isinstance(value, str) and value in _VALUES
+    number = _VALUES.get(value) if is_letter else log.number_of(value)
     answer_text = None if answer is None else log.as_text(answer)
     if answer_text is not None and answer_text == text and len(answer_text) > _LONG:
         answer_text = None
-    empty = answer_text is not None and not answer_text.strip()
-    if empty and _looks_at_whole_text(name):
-        answer_text, empty = None, False
+    is_empty = answer_text is not None and not answer_text.strip()
+    if is_empty and name.rpartition("/")[2].rstrip("0123456789") in _SEARCHING:
+        answer_text, is_empty = None, False
+    is_unreadable = is_empty or value == "N"
     return LogReadout(
         name,
-        None if empty else answer_text,
+        None if is_empty else answer_text,
         log.right_of(number),
         number,
-        empty or value == "N",
-        "The scorer found no answer." if empty or value == "N" else "",
+        unreadable=is_unreadable,
+        reason="The scorer found no answer." if is_unreadable else "",
     )
 
 
-def _looks_at_whole_text(scorer: str) -> bool:
-    """Return whether a scorer searches the text and takes no answer out, so none is unread."""
-    return scorer.rpartition("/")[2].rstrip("0123456789") in _SEARCHING
-
-
+# scorers that search the whole output and extract no answer, so that none can be unreadable
 _SEARCHING = ("includes", "f1")
 
 

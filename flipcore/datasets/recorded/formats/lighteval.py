@@ -1,7 +1,4 @@
-"""lighteval `details_*.parquet`, all three generations of columns.
-
-Model and scores stand in `results_*.json`.
-"""
+"""lighteval `details_*.parquet` of all versions; `results_*.json` holds model and scores."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,16 +20,13 @@ from flipcore.datasets.recorded.log_records import (
     ReportedScore,
 )
 
-_NEWEST, _NEW, _OLD = (
-    {"doc", "model_response"},
-    {"__doc__", "__model_response__"},
-    {"full_prompt", "predictions"},
-)
+_NEWEST, _NEW = {"doc", "model_response"}, {"__doc__", "__model_response__"}
+_OLD = {"full_prompt", "predictions"}
 
 
 @lru_cache(maxsize=64)
 def parquet_columns(path: Path, size: int) -> frozenset[str]:
-    """Return the names of a Parquet file's columns; empty for any other file."""
+    """Return the columns of a Parquet file, empty for other files; `size` is for the cache."""
     import pyarrow
     import pyarrow.parquet
 
@@ -69,11 +63,8 @@ def _task(source: Source) -> str:
 def _model(results: tuple[Source, Mapping] | None) -> str:
     general = results[1].get("config_general") or {} if results else {}
     model_config = general.get("model_config") or {}
-    return str(
-        general.get("model_name")
-        or (model_config.get("model_name") if isinstance(model_config, Mapping) else "")
-        or ""
-    )
+    configured = model_config.get("model_name") if isinstance(model_config, Mapping) else ""
+    return str(general.get("model_name") or configured or "")
 
 
 def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
@@ -84,26 +75,22 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
             f"{source.name} has no results file with its time beside it; name the model."
         )
         return about
-    about.uses = (results[0].name,)
-    task = _task(source)
-    for name, scores in (results[1].get("results") or {}).items():
-        if not isinstance(scores, Mapping) or name.replace("|", ":").split(":")[-2:-1] == [
-            "_average"
-        ]:
+    file, data = results
+    about.uses = (file.name,)
+    task, model = _task(source), _model(results)
+    for name, scores in (data.get("results") or {}).items():
+        is_average = name.replace("|", ":").split(":")[-2:-1] == ["_average"]
+        if not isinstance(scores, Mapping) or is_average:
             continue
-        if (
-            task in (name, name.rpartition("|")[0])
-            or name.startswith(task)
-            or task.startswith(name)
-        ):
-            for metric, value in scores.items():
-                if not metric.endswith("_stderr") and log.number_of(value) is not None:
-                    error = log.number_of(scores.get(f"{metric}_stderr"))
-                    about.reported.append(
-                        ReportedScore(
-                            _model(results), task, metric, float(value), None, error, metric
-                        )
-                    )
+        name_without_shots = name.rpartition("|")[0]
+        if task != name_without_shots and not name.startswith(task) and not task.startswith(name):
+            continue
+        for metric, value in scores.items():
+            if not metric.endswith("_stderr") and log.number_of(value) is not None:
+                error = log.number_of(scores.get(f"{metric}_stderr"))
+                about.reported.append(
+                    ReportedScore(model, task, metric, float(value), None, error, metric)
+                )
     return about
 
 
@@ -111,20 +98,12 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
     task, model = _task(source), _model(_results(source, companions))
     of_row = _old if _OLD <= _columns(source) else _new
     for number, row in enumerate(parquet_rows(source.path, source.name), start=1):
-        yield from records_at(
-            f"Row {number} of {source.name}",
-            "",
-            "lighteval detail",
-            of_row,
-            row,
-            task,
-            model,
-            number,
-        )
+        place = f"Row {number} of {source.name}"
+        yield from records_at(place, "", "lighteval detail", of_row, row, task, model, number)
 
 
 def _plain(value: Any) -> Any:
-    """Read a column as it is meant: structs stay, literals in strings become values."""
+    """Return the value of a cell: a Python literal in a string becomes a value."""
     if isinstance(value, str):
         try:
             return ast.literal_eval(value)
@@ -134,14 +113,13 @@ def _plain(value: Any) -> Any:
 
 
 def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
-    # "__doc__" until lighteval 0.12, "doc" from 0.13 on.
+    """Make the records of a row with the columns "doc" (from lighteval 0.13 on) or "__doc__"."""
     columns = {name.strip("_"): value for name, value in row.items()}
     doc, response, metric = (
         _plain(columns.get(name)) for name in ("doc", "model_response", "metric")
     )
     prompt, system = log.prompt_from(response.get("input") or doc.get("query"))
-    gold = doc.get("gold_index")
-    golds = gold if isinstance(gold, (list, tuple)) else [] if gold is None else [gold]
+    golds = _listed(doc.get("gold_index"))
     choices = tuple(log.as_text(choice) for choice in doc.get("choices") or ())
     record = LogRecord(
         place,
@@ -157,36 +135,18 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     texts = response.get("text") or []
     readouts = tuple(_metrics(metric or {}))
     if scored and len(scored) == len(choices) and not any(texts):
-        record.kind, record.options, record.continuations = (
-            "choice",
-            tuple(choice.strip() for choice in choices),
-            choices,
-        )
-        record.targets, record.target_is_place = (
-            tuple(str(int(gold_index)) for gold_index in golds),
-            True,
-        )
-        option_scores = tuple(float(score) for score in scored if score is not None)
-        record.option_scores = option_scores if len(option_scores) == len(scored) else None
-        record.readouts = tuple(_placed(readout, record) for readout in readouts)
-        yield record
+        yield _choice_record(record, choices, scored, golds, readouts)
         return
     record.targets = tuple(
         choices[int(gold_index)].strip() for gold_index in golds if int(gold_index) < len(choices)
     )
-    record.options = (
-        tuple(choice.strip() for choice in choices)
-        if len(choices) > 1 and len(golds) < len(choices)
-        else ()
-    )
+    if len(choices) > 1 and len(golds) < len(choices):
+        record.options = tuple(choice.strip() for choice in choices)
     record.sampling = {"max_tokens": doc.get("generation_size"), "stop": doc.get("stop_sequences")}
     reasons = response.get("reasonings") or []
     for sample, text in enumerate(texts or [None]):
-        sample_record = replace(record)
-        sample_record.sample, sample_record.text = (
-            sample,
-            None if text is None else log.as_text(text),
-        )
+        sample_record = replace(record, sample=sample)
+        sample_record.text = None if text is None else log.as_text(text)
         sample_record.reasoning = log.as_text(reasons[sample]) if sample < len(reasons) else ""
         sample_record.readouts = readouts if sample == 0 else ()
         yield sample_record
@@ -199,65 +159,61 @@ def _metrics(metrics: Mapping) -> Iterator[LogReadout]:
             yield LogReadout(str(name), None, log.right_of(score), score)
 
 
-def _placed(readout: LogReadout, record: LogRecord) -> LogReadout:
-    """Say which option was chosen where a right answer was found by log-likelihood.
+def _listed(value: Any) -> Sequence[Any]:
+    """Return a list as it is, [] for None, and any other value as a list of one."""
+    return value if isinstance(value, (list, tuple)) else [] if value is None else [value]
 
-    The metric must be the plain argmax.
-    """
-    if readout.name in ("acc", "loglikelihood_acc") and record.option_scores:
-        readout.place = max(range(len(record.option_scores)), key=record.option_scores.__getitem__)
-        readout.answer = str(readout.place)
-    return readout
+
+def _choice_record(
+    record: LogRecord,
+    choices: tuple[str, ...],
+    scores: Sequence[float | None],
+    golds: Sequence[Any],
+    readouts: Sequence[LogReadout],
+) -> LogRecord:
+    """Complete a record of options with log-likelihoods; plain accuracy chooses the highest."""
+    record.kind, record.continuations = "choice", choices
+    record.options = tuple(choice.strip() for choice in choices)
+    record.targets, record.target_is_place = tuple(str(int(index)) for index in golds), True
+    option_scores = tuple(score for score in scores if score is not None)
+    record.option_scores = option_scores if len(option_scores) == len(scores) else None
+    record.readouts = tuple(readouts)
+    for readout in readouts:
+        if readout.name in ("acc", "loglikelihood_acc") and record.option_scores:
+            readout.place = max(range(len(option_scores)), key=option_scores.__getitem__)
+            readout.answer = str(readout.place)
+    return record
 
 
 def _old(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
+    """Make the record of a row with the columns of lighteval before "__doc__"."""
     choices = tuple(log.as_text(choice) for choice in _plain(row.get("choices")) or ())
-    gold, predictions = _plain(row.get("gold_index")), _plain(row.get("predictions")) or []
-    golds = gold if isinstance(gold, (list, tuple)) else [] if gold is None else [gold]
-    metrics = _plain(row.get("metrics"))
-    metric_values = (
-        metrics
-        if isinstance(metrics, Mapping)
-        else {k: v for k, v in row.items() if k in ("acc", "acc_norm", "em", "mc2")}
+    golds, predictions = (
+        _listed(_plain(row.get("gold_index"))),
+        _plain(row.get("predictions")) or [],
     )
+    metrics = _plain(row.get("metrics"))
+    if not isinstance(metrics, Mapping):
+        metrics = {name: row[name] for name in row if name in ("acc", "acc_norm", "em", "mc2")}
     prompt = log.as_text(row.get("full_prompt"))
     record = LogRecord(
         place, task, log.as_text(row.get("example_id")) or str(number - 1), "", prompt, model
     )
     record.question = log.as_text(row.get("example")) or prompt
-    readouts = tuple(_metrics(metric_values))
-    scores = [
-        log.number_of(
-            prediction[0] if isinstance(prediction, (list, tuple)) and prediction else prediction
-        )
-        for prediction in predictions
-    ]
+    readouts = tuple(_metrics(metrics))
+    scores = [log.number_of(_first(prediction)) for prediction in predictions]
     if choices and len(scores) == len(choices) and all(score is not None for score in scores):
-        record.kind, record.options, record.continuations = (
-            "choice",
-            tuple(choice.strip() for choice in choices),
-            choices,
-        )
-        record.option_scores = tuple(float(score) for score in scores if score is not None)
-        record.targets, record.target_is_place = (
-            tuple(str(int(gold_index)) for gold_index in golds),
-            True,
-        )
-        record.readouts = tuple(_placed(readout, record) for readout in readouts)
-        yield record
+        yield _choice_record(record, choices, scores, golds, readouts)
         return
-    gold_text = _plain(row.get("gold"))
-    record.targets = tuple(
-        log.as_text(target)
-        for target in (
-            gold_text if isinstance(gold_text, (list, tuple)) else [gold_text] if gold_text else []
-        )
-    )
-    record.text = log.as_text(
-        predictions[0] if isinstance(predictions, (list, tuple)) and predictions else predictions
-    )
+    record.targets = tuple(log.as_text(gold) for gold in _listed(_plain(row.get("gold")) or None))
+    record.text = log.as_text(_first(predictions))
     record.readouts = readouts
     yield record
+
+
+def _first(value: Any) -> Any:
+    """Return the first element of a list, and any other value as it is."""
+    return value[0] if isinstance(value, (list, tuple)) and value else value
 
 
 READER = Reader("lighteval", "lighteval details", _recognises, _records, _about, _belongs)

@@ -1,9 +1,8 @@
 """lm-evaluation-harness: `samples_*.jsonl` with `results_*.json`, or both in one file.
 
-A line holds one document under one filter; the lines of one document under several filters are
-several readouts of one completion. Model and settings stand only in the results file.
-`simple_evaluate` gives results with the samples in them. `arguments` and `resps` changed their
-layout over the versions, and all of them are read.
+A line holds one document under one filter; lines of one document are readouts of one completion.
+Only the results file holds model and settings. Results of `simple_evaluate` contain the samples.
+All layouts of `arguments` and `resps` in earlier versions are read.
 """
 
 import hashlib
@@ -42,11 +41,12 @@ QUESTION = (
     "prompt",
 )
 _OPTIONS = ("options", "choices", "endings", "candidates")
-# The metrics of loglikelihood_rolling.
+# metrics of loglikelihood_rolling
 _WHOLE_TEXT = {"word_perplexity", "byte_perplexity", "bits_per_byte"}
+# the lookbehind skips quotes in texts, which have a backslash
 _SAMPLES = re.compile(rb'(?<!\\)"samples"\s*:\s*\{\s*"[^"]+"\s*:\s*\[')
 MODEL_BY_FILE = "model by its file"
-# After these metrics a filter's readout is simply called by the filter.
+# metrics whose readouts are named by the filter alone
 _PLAIN = ("exact_match", "acc")
 
 
@@ -59,9 +59,8 @@ def readout_name(metric: str, filter_name: str) -> str:
 
 def _recognises(source: Source) -> bool:
     row = first_object(source)
-    return (
-        {"doc_id", "doc"} <= set(row) and ("resps" in row or "filtered_resps" in row)
-    ) or _holds_samples(source)
+    is_row = {"doc_id", "doc"} <= row.keys() and ("resps" in row or "filtered_resps" in row)
+    return is_row or _holds_samples(source)
 
 
 def _belongs(source: Source) -> bool:
@@ -70,9 +69,9 @@ def _belongs(source: Source) -> bool:
 
 @dataclass(frozen=True)
 class SamplesName:
-    """The task and model of a samples file whose results are not beside it, as its name has them.
+    """The task and model in the name of a samples file without a results file.
 
-    `group` are the models of all such files that ask the same.
+    `group` are the models of all such files with the same questions.
     """
 
     task: str
@@ -81,7 +80,7 @@ class SamplesName:
 
     @property
     def sentence(self) -> str:
-        """Say for all files of the group what was taken for what, and how to correct it."""
+        """A note for all files of the group: which models were assumed, and how to correct them."""
         return (
             f"{len(self.group)} sample files have no results file beside them, so each is taken "
             "for a model of its own, "
@@ -93,10 +92,10 @@ class SamplesName:
 def names_of_samples(
     sources: Sequence[Source], companions: Sequence[Source]
 ) -> dict[str, SamplesName]:
-    """Name the models of samples files that ask the same and have no results file, by file.
+    """Name the models of samples files with the same questions and without a results file, by file.
 
-    Without results nothing says whose outputs they are. Taken for one model, two models would
-    be reruns of each other, and what they differ by its noise.
+    Such files do not name their model. If two models were read as one, their differences would
+    count as noise between reruns.
     """
     groups: dict[tuple[str, str], list[Source]] = {}
     for source in sources:
@@ -117,7 +116,7 @@ def names_of_samples(
 
 
 def named_reader(name: SamplesName) -> Reader:
-    """Return a reader of one samples file that is called so."""
+    """Return the reader of a samples file with this name."""
     return replace(READER, records=partial(_records, name=name), about=partial(_about, name=name))
 
 
@@ -127,18 +126,15 @@ def _are_results(source: Source) -> bool:
 
 
 def _holds_samples(source: Source) -> bool:
-    """Return whether it is a file of results that has the samples in it.
-
-    Quotes inside of a text stand behind a backslash.
-    """
+    """Tell whether a results file contains its samples."""
     if not _are_results(source):
         return False
     with source.open() as stream:
-        before = b""
+        previous_end = b""  # the key may be split between two chunks
         while chunk := stream.read(1 << 20):
-            if _SAMPLES.search(before + chunk):
+            if _SAMPLES.search(previous_end + chunk):
                 return True
-            before = chunk[-200:]
+            previous_end = chunk[-200:]
     return False
 
 
@@ -151,7 +147,7 @@ def _about(
     )
     results = _results(source, companions)
     if name:
-        if name.model == name.group[0]:  # said once of the files that ask the same
+        if name.model == name.group[0]:  # one note for the group
             about.notes.append(name.sentence)
             about.doubts.append((MODEL_BY_FILE, name.sentence))
         return about
@@ -162,7 +158,7 @@ def _about(
         )
         return about
     about.uses = (results["name"],)
-    # A group of tasks has a score of its own among the results, and no rows.
+    # a group of tasks has a score among the results too, but no rows
     tasks = results["data"].get("configs") or results["data"]["results"]
     for task in tasks if _holds_samples(source) else [_task(source, results)]:
         about.reported += _reported(task, results)
@@ -183,15 +179,12 @@ def _reported(task: str, results: Mapping) -> Iterator[ReportedScore]:
 
 
 def _results(source: Source, companions: Sequence[Source]) -> dict[str, Any]:
-    """Return the results of these samples: of the same file, or of one in the same folder.
+    """Return data, name and model of the results of a samples file; {} for none.
 
-    Where there are several, the time in its name is the same.
+    They are in the same file, or in the file of the same folder with the same time in its name.
     """
-    results = (
-        source
-        if _holds_samples(source)
-        else of_same_time(source, [file for file in companions if file.folder == source.folder])
-    )
+    folder_files = [file for file in companions if file.folder == source.folder]
+    results = source if _holds_samples(source) else of_same_time(source, folder_files)
     if not results:
         return {}
     data = dict(json_document(results))
@@ -201,15 +194,11 @@ def _results(source: Source, companions: Sequence[Source]) -> dict[str, Any]:
 
 
 def _model(data: Mapping, config: Mapping) -> str:
-    """Return the model: `model=` of the arguments names it.
-
-    In newer files `model_name` does, where it is not the back end's name.
-    """
+    """Return the model: `model=` of the arguments, else `model_name`, which may be a back end."""
     settings = config.get("model_args")
     if not isinstance(settings, dict):
-        settings = dict(
-            part.split("=", 1) for part in str(settings or "").split(",") if "=" in part
-        )
+        parts = str(settings or "").split(",")
+        settings = dict(part.split("=", 1) for part in parts if "=" in part)
     return str(
         settings.get("model")
         or settings.get("pretrained")
@@ -222,11 +211,7 @@ def _model(data: Mapping, config: Mapping) -> str:
 def _task(source: Source, results: Mapping) -> str:
     """Return the longest task of the results file that occurs in the samples file's name."""
     names = [*results.get("data", {}).get("results", {})] if results else []
-    fitting = [
-        task
-        for task in names
-        if source.stem.startswith(f"samples_{task}_") or source.stem == f"samples_{task}"
-    ]
+    fitting = [task for task in names if f"{source.stem}_".startswith(f"samples_{task}_")]
     if fitting or len(names) == 1:
         return max(fitting or names, key=len)
     stem = source.stem.removeprefix("samples_")
@@ -247,23 +232,20 @@ def _records(
 
 
 def _rows(source: Source, results: Mapping) -> Iterator[tuple[str, str, Any, str]]:
-    """Yield (task, place, row, why it is none) of every sample."""
+    """Yield (task, place, row, problem) of each sample."""
     if _holds_samples(source):
         samples: Any = next((value for key, value in json_document(source) if key == "samples"), {})
         for task, rows in samples.items():
-            yield from (
-                (task, f"Sample {number} of {task}", row, "") for number, row in enumerate(rows, 1)
-            )
-    elif source.head.lstrip()[:1] == b"[":
-        yield from (
-            (_task(source, results), f"Row {i}", row, "")
-            for i, (_, row) in enumerate(json_document(source), 1)
-        )
+            for number, row in enumerate(rows, 1):
+                yield task, f"Sample {number} of {task}", row, ""
+        return
+    task = _task(source, results)
+    if source.head.lstrip()[:1] == b"[":
+        for number, (_, row) in enumerate(json_document(source), 1):
+            yield task, f"Row {number}", row, ""
     else:
-        yield from (
-            (_task(source, results), f"Line {number}", row, problem)
-            for number, row, problem in json_lines(source)
-        )
+        for number, row, problem in json_lines(source):
+            yield task, f"Line {number}", row, problem
 
 
 def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
@@ -300,19 +282,11 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
 
 
 def _requests(arguments: Any) -> list[tuple[Any, Any]]:
-    """Return (context, continuation or settings) of each request of a row.
-
-    Every layout that lm-eval has used is known.
-    """
+    """Return (context, continuation or settings) of each request of a row, in any layout."""
     if isinstance(arguments, dict):
-        requests = [
-            request for name, request in arguments.items() if str(name).startswith("gen_args")
-        ] or [arguments]
-        return [
-            (request.get("arg_0"), request.get("arg_1"))
-            for request in requests
-            if isinstance(request, dict)
-        ]
+        named = [value for name, value in arguments.items() if str(name).startswith("gen_args")]
+        requests = [request for request in named or [arguments] if isinstance(request, dict)]
+        return [(request.get("arg_0"), request.get("arg_1")) for request in requests]
     if isinstance(arguments, list):
         calls = arguments if arguments and isinstance(arguments[0], (list, tuple)) else [arguments]
         return [(call[0], call[1] if len(call) > 1 else {}) for call in calls if call]
@@ -320,10 +294,9 @@ def _requests(arguments: Any) -> list[tuple[Any, Any]]:
 
 
 def _document_hash(doc: Mapping) -> str:
-    """Compute the `doc_hash` that newer versions log, for the rows of older ones."""
-    return hashlib.sha256(
-        json.dumps(doc, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    ).hexdigest()
+    """Compute the `doc_hash` of newer versions, for rows of older ones."""
+    text = json.dumps(doc, indent=2, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _question(doc: Mapping) -> str:
@@ -343,7 +316,7 @@ def _options(doc: Mapping) -> tuple[str, ...]:
             value = value.get("text")
         if isinstance(value, (list, tuple)) and len(value) > 1:
             return tuple(log.as_text(text) for text in value)
-    # GPQA holds its options in the order shown.
+    # GPQA holds its options in the order shown, as choice1, choice2 …
     numbered = tuple(log.as_text(doc[name]) for n in range(1, 27) if (name := f"choice{n}") in doc)
     inner = doc.get("question")
     return numbered if len(numbered) > 1 else _options(inner) if isinstance(inner, dict) else ()
@@ -351,12 +324,11 @@ def _options(doc: Mapping) -> tuple[str, ...]:
 
 def _sampling(settings: Any) -> dict[str, Any]:
     params = settings if isinstance(settings, dict) else {}
-    until = params.get("until")
-    greedy = params.get("do_sample") is False
+    until, temperature = params.get("until"), params.get("temperature")
+    if params.get("do_sample") is False and log.number_of(temperature) is None:
+        temperature = 0.0
     return {
-        "temperature": 0.0
-        if greedy and log.number_of(params.get("temperature")) is None
-        else params.get("temperature"),
+        "temperature": temperature,
         "top_p": params.get("top_p"),
         "max_tokens": params.get("max_gen_toks")
         or params.get("max_tokens")
@@ -369,18 +341,15 @@ def _sampling(settings: Any) -> dict[str, Any]:
 def _generated(record: LogRecord, row: Mapping, doc: Mapping) -> Iterator[LogRecord]:
     """Yield one record per repeat.
 
-    The row's readouts stand at the first, or at each where the filter kept them all.
+    The first has the row's readouts; each has its own if the filter returns an answer per repeat.
     """
     texts, answers = _texts(row.get("resps")), _answers(row.get("filtered_resps"))
     target = row.get("target")
     record.options = _options(doc)
-    record.targets = (
-        tuple(str(answer) for answer in target)
-        if isinstance(target, (list, tuple))
-        else (str(target),)
-    )
     if target is None or target == "":
         record.targets = ()
+    else:
+        record.targets = tuple(map(str, target if isinstance(target, (list, tuple)) else [target]))
     score_version(record, doc)
     if not texts:
         raise BadInput("has no response")
@@ -397,53 +366,54 @@ def _generated(record: LogRecord, row: Mapping, doc: Mapping) -> Iterator[LogRec
 
 
 def _texts(resps: Any) -> list[str]:
-    """Return the responses of one document: [[text, text]], or flat [text]."""
-    while isinstance(resps, list) and len(resps) == 1 and isinstance(resps[0], list):
-        resps = resps[0]
-    if isinstance(resps, list):
-        return [
-            log.as_text(response)
-            if not isinstance(response, list)
-            else log.as_text(response[0] if response else "")
-            for response in resps
-        ]
-    return [resps] if isinstance(resps, str) else []
+    """Return the responses of one document, from [[text, text]] or flat [text]."""
+    resps = _innermost_list(resps)
+    if not isinstance(resps, list):
+        return [resps] if isinstance(resps, str) else []
+    texts = []
+    for response in resps:
+        if isinstance(response, list):
+            response = response[0] if response else ""
+        texts.append(log.as_text(response))
+    return texts
 
 
 def _answers(filtered: Any) -> list[Any]:
-    while isinstance(filtered, list) and len(filtered) == 1 and isinstance(filtered[0], list):
-        filtered = filtered[0]
+    filtered = _innermost_list(filtered)
     return filtered if isinstance(filtered, list) else [] if filtered is None else [filtered]
+
+
+def _innermost_list(value: Any) -> Any:
+    """Remove lists around a single list."""
+    while isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        value = value[0]
+    return value
 
 
 def _metrics(row: Mapping) -> list[str]:
     metrics = row.get("metrics")
     if isinstance(metrics, list) and metrics:
         return [str(metric) for metric in metrics]
-    return [
-        name for name in ("exact_match", "acc", "acc_norm", "f1", "em", "mc1", "mc2") if name in row
-    ]
+    usual = ("exact_match", "acc", "acc_norm", "f1", "em", "mc1", "mc2")
+    return [name for name in usual if name in row]
 
 
 def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
-    """Read the metrics of a row: the filter's answer goes with the first, the others are scores.
+    """Yield the readouts of a row's metrics; the first has the filter's answer, the rest a score.
 
-    A measure of all rows together (BLEU) keeps lists in its rows, and no row has a score by it.
+    A metric of all rows together (BLEU) logs lists, and gives a row no score.
     """
     filter_name = str(row.get("filter") or "none")
     answer_text = None if answer is None else log.as_text(answer)
     for place, metric in enumerate(_metrics(row) or ["answer"]):
+        name, is_first = readout_name(metric, filter_name), place == 0
         if isinstance(row.get(metric), (list, tuple)):
-            yield LogReadout(
-                readout_name(metric, filter_name),
-                reason=f"{metric} is a measure of all rows together.",
-            )
+            yield LogReadout(name, reason=f"{metric} is a measure of all rows together.")
             continue
         score = log.number_of(row.get(metric)) if sample == 0 else None
-        is_first = place == 0
         unreadable = is_first and (answer_text is None or answer_text.strip().lower() in INVALID)
         yield LogReadout(
-            readout_name(metric, filter_name),
+            name,
             answer_text if is_first and not unreadable else None,
             log.right_of(score),
             score,
@@ -453,19 +423,12 @@ def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
 
 
 def _scored(record: LogRecord, row: Mapping, doc: Mapping, requests: list) -> LogRecord:
-    """Make the record of a log-likelihood row: one score per option, its argmax the answer.
-
-    `acc_norm` divides by the option's length.
-    """
+    """Complete the record of a log-likelihood row, with a score per option."""
     continuations = [log.as_text(continuation) for _, continuation in requests]
     scores = _scores(row, len(requests))
     half = len(requests) // 2
-    if (
-        len(requests) > 2
-        and len(requests) % 2 == 0
-        and continuations[:half] == continuations[half:]
-    ):
-        # The second half asks for the same options without the question.
+    if len(requests) > 2 and continuations[:half] == continuations[half:]:
+        # the second half scores the same options without the question
         continuations, scores, requests = continuations[:half], scores[:half], requests[:half]
     record.options = _scored_options(doc, continuations, requests)
     record.option_scores, record.continuations = tuple(scores), tuple(continuations)
@@ -479,10 +442,7 @@ def _scored(record: LogRecord, row: Mapping, doc: Mapping, requests: list) -> Lo
 
 
 def _scores(row: Mapping, n: int) -> list[float]:
-    """Return the log-likelihoods from `resps` or the flat `filtered_resps`; strings or numbers.
-
-    `resps` nests them: [[["-25.6", "False"]], …].
-    """
+    """Return log-likelihoods from `resps`, [[["-25.6", "False"]], …], or flat `filtered_resps`."""
     log_likelihoods = []
     for response in row.get("resps") or row.get("filtered_resps") or []:
         while isinstance(response, list) and response and isinstance(response[0], list):
@@ -506,36 +466,34 @@ def _scored_options(doc: Mapping, continuations: list[str], requests: list) -> t
 def _scored_readouts(
     row: Mapping, scores: list[float], continuations: list[str]
 ) -> Iterator[LogReadout]:
+    """Yield the readouts of a log-likelihood row: the option with the highest score per length."""
+    texts = [continuation.lstrip() for continuation in continuations]
     lengths = {
-        "acc": None,
-        "acc_norm": [len(continuation.lstrip()) for continuation in continuations],
+        "acc": [1] * len(scores),
+        "acc_norm": [len(text) for text in texts],
+        "acc_bytes": [len(text.encode()) for text in texts],
     }
-    lengths["acc_bytes"] = [len(continuation.lstrip().encode()) for continuation in continuations]
     for metric in _metrics(row) or ["acc"]:
         score = log.number_of(row.get(metric))
         place = None
         if metric in lengths and len(scores) > 1:
-            by = lengths[metric] or [1] * len(scores)
-            values = [value / max(1, n) for value, n in zip(scores, by, strict=True)]
-            place = (
-                None
-                if any(value != value for value in values)
-                else max(range(len(values)), key=values.__getitem__)
-            )
+            values = [value / max(1, n) for value, n in zip(scores, lengths[metric], strict=True)]
+            if not any(value != value for value in values):
+                place = max(range(len(values)), key=values.__getitem__)
         name = readout_name(metric, str(row.get("filter") or "none"))
         yield LogReadout(
             name, None if place is None else str(place), log.right_of(score), score, place=place
         )
 
 
-# SCORE tasks: one item several times, its right option moved to each place or its prompt changed.
+# SCORE tasks ask an item several times: its right option is moved, or its prompt is changed.
 
 MOVED, PROMPT = "option_order", "prompt_format"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def score_version(record: LogRecord, doc: Mapping) -> None:
-    """Make a row of a SCORE task a version of its question; leave any other row as it is."""
+    """Make a record of a SCORE task a version of its question; leave other records as they are."""
     if "question_id" not in doc:
         return
     moved = log.count_of(doc.get("original_answer_index"))
@@ -548,10 +506,7 @@ def score_version(record: LogRecord, doc: Mapping) -> None:
 
 
 def _moved(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
-    """Undo a swap: the right option changed places with the one at `label`.
-
-    The item's own order is that before the change.
-    """
+    """Restore the item's own order, with the right option at `original` instead of `label`."""
     place = _LETTERS.find(label)
     n = len(record.options)
     order = list(range(n))
@@ -563,8 +518,8 @@ def _moved(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
     record.item, record.item_hash = str(doc["question_id"]), ""
     record.options, record.order = tuple(original_options), tuple(order)
     record.targets, record.target_is_place = (str(original),), True
-    is_own = place == original or place >= n
-    record.axis, record.variant = ("", "") if is_own else (MOVED, f"right at {label}")
+    is_unchanged = place == original or place >= n
+    record.axis, record.variant = ("", "") if is_unchanged else (MOVED, f"right at {label}")
     record.meta = {}
 
 

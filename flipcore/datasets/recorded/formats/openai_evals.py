@@ -1,4 +1,4 @@
-"""OpenAI evals event log: several events a sample in any order, gathered by sample."""
+"""OpenAI evals event log: several events per sample in any order, grouped by sample."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from flipcore.datasets.recorded.log_records import (
     ReportedScore,
 )
 
-GRADED = "model-graded"  # the readout of a grader that is a model itself
+GRADED = "model-graded"  # the readout of a judge
 _NO_CHOICE = ("__invalid__", "")
 _KINDS = ("sampling", "match", "metrics", "error", "pick_option")
 
@@ -25,32 +25,20 @@ _KINDS = ("sampling", "match", "metrics", "error", "pick_option")
 def _recognises(source: Source) -> bool:
     row = first_object(source)
     spec = row.get("spec")
-    return (isinstance(spec, Mapping) and "run_id" in spec) or {
-        "run_id",
-        "event_id",
-        "sample_id",
-        "type",
-        "data",
-    } <= set(row)
+    is_event = {"run_id", "event_id", "sample_id", "type", "data"} <= set(row)
+    return is_event or (isinstance(spec, Mapping) and "run_id" in spec)
 
 
 def _spec(source: Source) -> tuple[str, str]:
-    """Return (task, model) of the specification.
-
-    It is the first line unless files were joined or sorted.
-    """
+    """Return (task, model) of the specification, the first line unless files were joined."""
     spec = first_object(source).get("spec") or {}
-    if not spec:
-        rows = (
-            row
-            for _, row, problem in json_lines(source)
-            if not problem and isinstance(row, Mapping)
-        )
-        spec = next((row["spec"] for row in rows if isinstance(row.get("spec"), Mapping)), {})
+    for _, row, problem in json_lines(source) if not spec else ():
+        if not problem and isinstance(row, Mapping) and isinstance(row.get("spec"), Mapping):
+            spec = row["spec"]
+            break
+    task = str(spec.get("base_eval") or spec.get("eval_name") or source.stem)
     functions = spec.get("completion_fns") or [spec.get("model_name") or ""]
-    return str(spec.get("base_eval") or spec.get("eval_name") or source.stem), log.as_text(
-        functions[0] if functions else ""
-    )
+    return task, log.as_text(functions[0])
 
 
 def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
@@ -67,68 +55,42 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
-    """Gather the events of each sample.
-
-    They lie near one another but in any order, so all are held, without the parts not used.
-    """
+    """Yield the records of samples. Events come in any order, so they are held in memory."""
     task, model = _spec(source)
     samples: dict[str, dict[str, list]] = {}
     lines: dict[str, int] = {}
     for number, row, problem in json_lines(source):
         if problem:
             yield Rejection(f"Line {number} of {source.name} {problem}.")
-        elif (
-            isinstance(row, Mapping)
-            and row.get("type") in _KINDS
-            and isinstance(row.get("data"), Mapping)
-        ):
-            key = str(row.get("sample_id"))
-            lines.setdefault(key, number)
-            samples.setdefault(key, {}).setdefault(row["type"], []).append(row["data"])
+        elif isinstance(row, Mapping) and row.get("type") in _KINDS:
+            if isinstance(row.get("data"), Mapping):
+                key = str(row.get("sample_id"))
+                lines.setdefault(key, number)
+                samples.setdefault(key, {}).setdefault(row["type"], []).append(row["data"])
     for key, events in samples.items():
-        yield from records_at(
-            f"Line {lines[key]} of {source.name}",
-            "",
-            "sample",
-            _of_sample,
-            events,
-            key,
-            task,
-            model,
-        )
+        place = f"Line {lines[key]} of {source.name}"
+        yield from records_at(place, "", "sample", _of_sample, events, key, task, model)
 
 
 def _of_sample(
     events: Mapping[str, list], place: str, key: str, task: str, model: str
 ) -> Iterator[LogRecord]:
-    errors, verdicts = (
-        events.get("error") or [],
-        events.get("match") or events.get("pick_option") or [],
-    )
-    grades = (
-        [] if verdicts else [event for event in events.get("metrics") or [] if "choice" in event]
-    )
-    sampled = _own(events.get("sampling") or [], grades) or [{}]
-    expected = [
-        log.as_text(verdict.get("expected"))
-        for verdict in verdicts[:1]
-        if verdict.get("expected") is not None
-    ]
-    options = verdicts[0].get("options") if verdicts else None
-    of_grader = [
-        tuple(_grade(event)) for event in (grades if len(grades) == len(sampled) else grades[:1])
-    ]
-    readouts = of_grader or [tuple(_readouts(verdicts[:1], events.get("metrics") or []))]
+    errors, metrics = events.get("error") or [], events.get("metrics") or []
+    verdicts = events.get("match") or events.get("pick_option") or []
+    verdict = verdicts[0] if verdicts else {}
+    grades = [] if verdicts else [event for event in metrics if "choice" in event]
+    sampled = _without_grader(events.get("sampling") or [], grades) or [{}]
+    expected, options = verdict.get("expected"), verdict.get("options")
+    options = options if isinstance(options, list) and len(options) > 1 else []
+    option_texts = tuple(map(log.as_text, options))
+    graded = grades if len(grades) == len(sampled) else grades[:1]
+    readouts: list[tuple[LogReadout, ...]] = [(_grade(event),) for event in graded]
+    readouts = readouts or [tuple(_readouts(verdicts[:1], metrics))]
     for sample, event in enumerate(sampled):
         prompt, system = log.prompt_from(event.get("prompt"))
-        text = event.get("sampled", verdicts[0].get("sampled") if verdicts else None)
+        text = event.get("sampled", verdict.get("sampled"))
         text = text[0] if isinstance(text, list) and text else text
         usage = event.get("usage") or {}
-        option_texts = (
-            tuple(log.as_text(option) for option in options)
-            if isinstance(options, list) and len(options) > 1
-            else ()
-        )
         yield LogRecord(
             place,
             task,
@@ -138,49 +100,41 @@ def _of_sample(
             log.as_text(event.get("model")) or model,
             system,
             options=option_texts,
-            targets=tuple(expected),
+            targets=() if expected is None else (log.as_text(expected),),
             sample=sample,
             text=None if text is None else log.as_text(text),
             n_tokens_in=log.count_of(usage.get("prompt_tokens")),
             n_tokens_out=log.count_of(usage.get("completion_tokens")),
             error=log.as_text(errors[0].get("message")) if errors and text is None else "",
-            # a log of matches alone holds no output, and its calls did not fail
-            raw_reply=json.dumps(verdicts[0]) if text is None and verdicts and not errors else "",
+            # a log of matches alone holds no outputs, although no call failed
+            raw_reply=json.dumps(verdict) if text is None and verdicts and not errors else "",
             readouts=readouts[sample] if sample < len(readouts) else (),
         )
 
 
-def _own(sampled: list[Mapping], grades: list[Mapping]) -> list[Mapping]:
-    """Return what the model itself wrote.
+def _without_grader(sampled: list[Mapping], grades: list[Mapping]) -> list[Mapping]:
+    """Drop the replies of a judge, which come last, one per grade.
 
-    Where a model graded, its replies come last, one for each grade, and are no samples. Raises
-    BadInput where the log holds the grader's replies alone.
+    Raises BadInput if there are no other replies.
     """
     if grades and len(sampled) <= len(grades):
         raise BadInput("holds the grader's reply and not the answer that was graded")
     return sampled[: len(sampled) - len(grades)]
 
 
-def _grade(grade: Mapping) -> Iterator[LogReadout]:
-    """Read a grader's choice ("Yes") as right or wrong by its score.
-
-    It is the answer where no score is declared for it.
-    """
+def _grade(grade: Mapping) -> LogReadout:
+    """Return a judge's grade; its choice ("Yes") is the answer only if it has no score."""
     choice, score = log.as_text(grade.get("choice")), log.number_of(grade.get("score"))
+    readout = LogReadout(GRADED, None, log.right_of(score), score)
     if choice in _NO_CHOICE:
-        yield LogReadout(
-            GRADED,
-            None,
-            log.right_of(score),
-            score,
-            unreadable=True,
-            reason="The grader's reply named no choice.",
-        )
-    else:
-        yield LogReadout(GRADED, choice if score is None else None, log.right_of(score), score)
+        readout.unreadable, readout.reason = True, "The grader's reply named no choice."
+    elif score is None:
+        readout.answer = choice
+    return readout
 
 
 def _readouts(verdicts: list, metrics: list) -> Iterator[LogReadout]:
+    """Yield the readouts of a verdict and of the first metrics."""
     for verdict in verdicts:
         choice: Any = verdict.get("picked")
         right = verdict.get("correct")
@@ -197,7 +151,7 @@ def _readouts(verdicts: list, metrics: list) -> Iterator[LogReadout]:
     for name, value in metrics[0].items() if metrics else ():
         score = log.number_of(value)
         if score is not None:
-            yield LogReadout(str(name), None, score == 1.0 if score in (0.0, 1.0) else None, score)
+            yield LogReadout(str(name), None, log.right_of(score), score)
 
 
 READER = Reader("openai_evals", "OpenAI evals events", _recognises, _records, _about)

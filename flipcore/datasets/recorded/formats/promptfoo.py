@@ -1,7 +1,7 @@
 """promptfoo `results.json`, one result per line, or its CSV export.
 
-Prompts are an axis, each assertion is a readout of its own. The CSV has a column per provider and
-prompt, "[openai:gpt-4o] Answer: {{question}}", whose cells begin with the verdict, "[PASS] (1.00)".
+Prompts are an axis, and each assertion is a readout. The CSV has a column per provider and prompt,
+"[openai:gpt-4o] Answer: {{question}}", whose cells begin with the verdict, "[PASS] (1.00)".
 """
 
 import csv
@@ -22,7 +22,7 @@ _GOLD = ("equals", "contains", "icontains")
 _ERROR = 2  # promptfoo's failureReason for a failed call
 _COLUMN = re.compile(r"\[([^\]]+)\] ?(.*)", re.DOTALL)
 _CELL = re.compile(r"\[(PASS|FAIL|ERROR)\] ?(?:\((-?\d+(?:\.\d+)?)[^)\n]*\))?(.*)", re.DOTALL)
-# what graders say of an output stands below it, or above it in older files
+# the reason of a grader stands below the output, or above it in older files
 _REASON = re.compile(r"\n+(?:Pass|Fail) Reason: .*\Z", re.DOTALL)
 _OLDER = "\n---\n"
 
@@ -31,15 +31,13 @@ def _recognises(source: Source) -> bool:
     if suffix_of(source.name) == ".csv":
         return _is_export(source)
     row = first_object(source)
-    inner = row.get("results")
-    is_whole_document = "evalId" in row and isinstance(inner, Mapping)
-    return is_whole_document or (
-        {"promptIdx", "testIdx"} <= set(row) and ("provider" in row or "gradingResult" in row)
-    )
+    is_document = "evalId" in row and isinstance(row.get("results"), Mapping)
+    has_result = "provider" in row or "gradingResult" in row
+    return is_document or ({"promptIdx", "testIdx"} <= row.keys() and has_result)
 
 
 def _is_export(source: Source) -> bool:
-    """Return whether a CSV has a column per provider and prompt, and verdicts in its first row."""
+    """Tell whether a CSV has a column per provider and prompt, and verdicts in its first row."""
     lines = source.head.decode("utf-8-sig", "ignore").splitlines(keepends=True)
     try:
         rows = csv.reader(lines)
@@ -51,38 +49,25 @@ def _is_export(source: Source) -> bool:
 
 
 def _exported(source: Source) -> Iterator[LogRecord | Rejection]:
-    """Yield the records of a CSV export.
-
-    A row is a test, a column of a provider and prompt an output.
-    """
-    prompts: dict[str, int] = {}  # of the header -> its place
+    """Yield the records of a CSV export: a row per test, a column per provider and prompt."""
+    prompts: dict[str, int] = {}  # place of each prompt in the header
     for number, row in enumerate(read_rows(source.path)):
-        place = f"{row.place} of {source.name}"
-        yield from records_at(
-            place,
-            row.problem,
-            "result",
-            _of_exported,
-            row.values,
-            str(number),
-            source.stem,
-            prompts,
-        )
+        place, context = f"{row.place} of {source.name}", (str(number), source.stem, prompts)
+        yield from records_at(place, row.problem, "result", _of_exported, row.values, *context)
 
 
 def _of_exported(
     values: Mapping[str, Any], place: str, test: str, task: str, prompts: dict[str, int]
 ) -> Iterator[LogRecord]:
-    columns = {
-        name: match
-        for name in values
-        if (match := _COLUMN.fullmatch(name)) and _CELL.fullmatch(str(values[name]))
-    }
-    test_vars = {name: str(cell) for name, cell in values.items() if not _COLUMN.fullmatch(name)}
+    headers = {name: _COLUMN.fullmatch(name) for name in values}
+    cells = {name: _CELL.fullmatch(str(cell)) for name, cell in values.items()}
+    test_vars = {name: str(cell) for name, cell in values.items() if not headers[name]}
     question = "\n".join(f"{name}: {cell}" for name, cell in test_vars.items() if cell)
-    if not columns:
+    if not any(headers[name] and cells[name] for name in values):
         raise BadInput("holds no output of a provider")
-    for name, header in columns.items():
+    for header, cell_parts in zip(headers.values(), cells.values(), strict=True):
+        if not header or not cell_parts:
+            continue
         provider, template = header.groups()
         place_of_prompt = prompts.setdefault(template, len(prompts))
         prompt = template
@@ -90,7 +75,9 @@ def _of_exported(
             prompt = re.sub(
                 r"\{\{\s*" + re.escape(variable) + r"\s*\}\}", lambda _, cell=cell: cell, prompt
             )
-        verdict, score, text = _cell_of(str(values[name]))
+        verdict, score, text_and_reason = cell_parts.groups()
+        text = _REASON.sub("", text_and_reason).strip()
+        text = text.partition(_OLDER)[2].strip() or text
         has_failed = verdict == "ERROR"
         record = LogRecord(
             place,
@@ -105,23 +92,10 @@ def _of_exported(
             text=None if has_failed else text,
             error=(text or "The call failed.") if has_failed else "",
         )
-        record.readouts = (
-            () if has_failed else (LogReadout("success", None, verdict == "PASS", score),)
-        )
+        if not has_failed:
+            number = None if score is None else float(score)
+            record.readouts = (LogReadout("success", None, verdict == "PASS", number),)
         yield record
-
-
-def _cell_of(cell: str) -> tuple[str, float | None, str]:
-    """Part a cell into verdict, score and output."""
-    match = _CELL.fullmatch(cell)
-    assert match is not None
-    verdict, score, text_and_reason = match.groups()
-    text = _REASON.sub("", text_and_reason).strip()
-    return (
-        verdict,
-        None if score is None else float(score),
-        text.partition(_OLDER)[2].strip() or text,
-    )
 
 
 def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
@@ -129,14 +103,14 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 
 
 def _rows(source: Source) -> Iterator[tuple[int, Any, str]]:
+    """Yield (number from 1, row, problem) of each result."""
     if "promptIdx" in first_object(source):
         yield from json_lines(source)
         return
     for key, value in json_document(source, ()):
         if key == "results" and isinstance(value, Mapping):
-            yield from (
-                (number, row, "") for number, row in enumerate(value.get("results") or (), 1)
-            )
+            for number, row in enumerate(value.get("results") or (), 1):
+                yield number, row, ""
 
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
@@ -150,42 +124,31 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
 
 
 def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
-    test, provider, response = (
-        row.get("testCase") or {},
-        row.get("provider") or {},
-        row.get("response") or {},
-    )
-    prompt_row, test_vars = row.get("prompt") or {}, test.get("vars") or row.get("vars") or {}
+    test, response = row.get("testCase") or {}, row.get("response") or {}
+    provider, prompt_row = row.get("provider") or {}, row.get("prompt") or {}
+    if isinstance(provider, Mapping):
+        provider = provider.get("label") or provider.get("id")
     prompt, system = log.prompt_from(
         prompt_row.get("raw") if isinstance(prompt_row, Mapping) else prompt_row
     )
-    usage, failed = response.get("tokenUsage") or {}, row.get("failureReason") == _ERROR
+    if not prompt:
+        raise BadInput("has no prompt")
+    test_vars = test.get("vars") or row.get("vars") or {}
+    variables = "\n".join(f"{name}: {log.as_text(value)}" for name, value in test_vars.items())
+    usage, latency_ms = response.get("tokenUsage") or {}, log.number_of(row.get("latencyMs"))
     output, place_of_prompt = response.get("output"), int(row.get("promptIdx") or 0)
-    failed = failed or (not response and bool(row.get("error")))
-    grading = row.get("gradingResult") or {}
-    parts = [
-        assertion_result
-        for assertion_result in grading.get("componentResults") or ()
-        if isinstance(assertion_result, Mapping)
-    ]
-    golds = [
-        assertion_result["assertion"].get("value")
-        for assertion_result in parts
-        if (assertion_result.get("assertion") or {}).get("type") in _GOLD
-    ]
+    failed = row.get("failureReason") == _ERROR or (not response and bool(row.get("error")))
+    parts = (row.get("gradingResult") or {}).get("componentResults") or ()
+    assertion_results = [part for part in parts if isinstance(part, Mapping)]
+    assertions = [result.get("assertion") or {} for result in assertion_results]
+    golds = [assertion.get("value") for assertion in assertions if assertion.get("type") in _GOLD]
     record = LogRecord(
         place,
         task,
         str(row.get("testIdx")),
-        "\n".join(f"{name}: {log.as_text(value)}" for name, value in test_vars.items())
-        or log.as_text(test.get("description"))
-        or prompt,
+        variables or log.as_text(test.get("description")) or prompt,
         prompt,
-        str(
-            (provider.get("label") or provider.get("id"))
-            if isinstance(provider, Mapping)
-            else provider
-        ),
+        str(provider),
         system,
         kind="text",
         family=log.family_of(test.get("metadata")),
@@ -196,38 +159,26 @@ def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
         n_tokens_in=log.count_of(usage.get("prompt")),
         n_tokens_out=log.count_of(usage.get("completion")),
         cost_usd=log.number_of(response.get("cost")),
-        latency_s=None
-        if log.number_of(row.get("latencyMs")) is None
-        else float(row["latencyMs"]) / 1000,
+        latency_s=None if latency_ms is None else latency_ms / 1000,
         error=log.as_text(row.get("error") or "The call failed.") if failed else "",
         finish_reason=str(response.get("finishReason") or ""),
     )
-    if not prompt:
-        raise BadInput("has no prompt")
-    record.readouts = () if failed else tuple(_readouts(row, parts))
+    record.readouts = () if failed else tuple(_readouts(row, assertion_results))
     yield record
 
 
-def _readouts(row: Mapping, parts: list[Mapping]) -> Iterator[LogReadout]:
+def _readouts(row: Mapping, assertion_results: list[Mapping]) -> Iterator[LogReadout]:
+    """Yield the readout of the whole test, and one per assertion if there are several."""
     if isinstance(row.get("success"), bool):
         yield LogReadout("success", None, row["success"], log.number_of(row.get("score")))
     counts: dict[str, int] = {}
-    for assertion_result in parts if len(parts) > 1 else ():
-        kind = str(
-            (assertion_result.get("assertion") or {}).get("metric")
-            or (assertion_result.get("assertion") or {}).get("type")
-            or "assertion"
-        )
+    for result in assertion_results if len(assertion_results) > 1 else ():
+        assertion, passed = result.get("assertion") or {}, result.get("pass")
+        kind = str(assertion.get("metric") or assertion.get("type") or "assertion")
         counts[kind] = counts.get(kind, 0) + 1
         name = kind if counts[kind] == 1 else f"{kind} {counts[kind]}"
-        yield LogReadout(
-            name,
-            None,
-            assertion_result.get("pass")
-            if isinstance(assertion_result.get("pass"), bool)
-            else None,
-            log.number_of(assertion_result.get("score")),
-        )
+        is_correct = passed if isinstance(passed, bool) else None
+        yield LogReadout(name, None, is_correct, log.number_of(result.get("score")))
 
 
 READER = Reader("promptfoo", "promptfoo results", _recognises, _records, _about)

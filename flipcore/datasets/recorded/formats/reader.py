@@ -1,4 +1,4 @@
-"""The reader of one format, and how readers look at the beginning of a file."""
+"""The reader of one format, and the first object of a file, by which readers recognise it."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,18 +12,18 @@ from flipcore.datasets.recorded.plain_tables import PlainTable
 
 
 def no_part(_: Source) -> bool:
-    """Say no, for formats whose logs are never split over files."""
+    """Return False, for formats whose logs are never split over files."""
     return False
 
 
 @dataclass(frozen=True)
 class Reader:
-    """One format.
+    """The functions that read one format.
 
-    `recognises` looks at content, never at the name. `records` streams what the file holds, a
-    `Rejection` for each row that is none; `about` is what the log says of itself. `belongs` tells a
-    file that holds no outputs but goes with one that does (results, run specification); these are
-    handed on as `companions`. `plain` reads a table whose rows may be plain.
+    `recognises` decides by the content of a file, never by its name. `records` yields records, or a
+    `Rejection` for a row that cannot be one. `about` returns the facts beside the records.
+    `belongs` recognises files without outputs that complete a log, such as results; the other
+    functions get them as `companions`. `plain` reads a table whose rows may be plain.
     """
 
     name: str
@@ -35,17 +35,15 @@ class Reader:
     plain: Callable[[Source], PlainTable] | None = None
 
 
-# What reading a row raises that is not what its format says.
+# errors while a row is read that does not follow its format
 FAULTS = (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError)
 
 
 def rejection(place: str, row_kind: str, error: Exception) -> Rejection:
-    """Say why the row is none of the kind that was expected."""
-    reason = (
-        str(error)
-        if isinstance(error, BadInput)
-        else f"is no {row_kind} ({type(error).__name__}: {error})"
-    )
+    """Return the rejection of a row, with the error as its reason."""
+    reason = str(error)
+    if not isinstance(error, BadInput):
+        reason = f"is no {row_kind} ({type(error).__name__}: {error})"
     return Rejection(f"{place} {reason}".rstrip(".") + ".")
 
 
@@ -57,10 +55,7 @@ def records_at(
     row: Any,
     *more: Any,
 ) -> Iterator[LogRecord | Rejection]:
-    """Yield the `records` of a row, or why it is none of its kind.
-
-    `problem` says why it could not even be read.
-    """
+    """Yield the `records` of a row, or its rejection; `problem` is "" for a readable row."""
     try:
         if problem:
             raise BadInput(problem)
@@ -70,24 +65,24 @@ def records_at(
 
 
 def of_same_time(source: Source, companions: Sequence[Source]) -> Source | None:
-    """Find the companion with the time that ends this file's name, or the only one."""
+    """Return the companion whose name ends with the same time, or the only one, or None."""
     stamp = source.stem.rpartition("_")[2]
-    same = [file for file in companions if file.stem.rpartition("_")[2] == stamp] or (
-        companions if len(companions) == 1 else []
-    )
-    return next(iter(same), None)
+    same = [file for file in companions if file.stem.rpartition("_")[2] == stamp]
+    if not same and len(companions) == 1:
+        return companions[0]
+    return same[0] if same else None
 
 
 _DECODER = json.JSONDecoder()
 
 
 def first_object(source: Source) -> Mapping[str, Any]:
-    """Return the first object of the file: of its first line, of its list, or the document itself.
+    """Return the first object in the head of a file, {} for none: of a line, a list or a document.
 
-    What the beginning cuts off is left out. Empty where there is none.
+    If the head ends within it, only its first keys are there.
     """
-    # All formats ask the same of one file before the next file comes. Threads may take turns here,
-    # so the pair is read and written whole.
+    # All formats ask for the object of one file before that of the next one. Threads may alternate,
+    # so source and object are read and written as one pair.
     latest = _latest.get("pair")
     if latest is None or latest[0] is not source:
         latest = _latest["pair"] = (source, _first_object(source))
@@ -112,9 +107,9 @@ def _first_object(source: Source) -> Mapping[str, Any]:
 
 
 def _partial(text: str) -> Mapping[str, Any]:
-    """Return the keys of an object that breaks off, with the values that are whole.
+    """Return the keys and values of an object that breaks off.
 
-    The last key stands with None.
+    A last value that breaks off is {} or [] by its first character, or else None.
     """
     values: dict[str, Any] = {}
     position = 1
@@ -128,10 +123,10 @@ def _partial(text: str) -> Mapping[str, Any]:
             position = _skip(text, position, ": \t\r\n")
             values[key], position = _DECODER.raw_decode(text, position)
     except (ValueError, IndexError, RecursionError):
-        if values:
-            last = next(reversed(values))
-            if values[last] is None and text[position : position + 1] in "{[":
-                values[last] = {} if text[position : position + 1] == "{" else []
+        last = next(reversed(values), None)
+        first_character = text[position : position + 1]
+        if last is not None and values[last] is None and first_character in "{[":
+            values[last] = {} if first_character == "{" else []
         return values
 
 

@@ -1,7 +1,7 @@
-"""Tables of outputs that no known harness wrote: what each column holds is guessed and corrected, and each row is a record.
+"""Tables of outputs of unknown origin: the columns are guessed, a user corrects them, each row is a record.
 
-Nothing is guessed of a row: a field that it lacks is an absent readout, and a score without full probabilities has an unknown label
-mass. A row is read in the words of its table, so that its ids are those that such tables always had.
+Columns are guessed, but cells are not: a missing field is an absent readout, and a score without all probabilities has an unknown
+label mass. Tasks, items and models keep the names that the table gives them, so that ids stay the same from version to version.
 """
 
 import re
@@ -56,15 +56,15 @@ from flipcore.datasets.tables.stems import last_names, names
 from flipcore.text.answers import number_at_end
 
 TABLE, _TITLE = "table", "Tables of outputs"
-COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
-_PLACES = ("index", "index1")
+COLUMN_KEYS = (*KEYS, "dataset", "read")  # keys of `--map` that are about the columns of tables
+_PLACES = ("index", "index1")  # forms of an option's place, from 0 and from 1
 _encoded = json_encoder()
-WORDS = "words"  # how a column names right answers, some of which are no numbers
-COLUMN, READ = "column:", "read:"  # how such words begin among corrections
+WORDS = "words"  # the form of right answers of which some are no numbers
+COLUMN, READ = "column:", "read:"  # prefixes of corrections that are about columns
 
 
 def column_correction(word: str) -> tuple[str, str] | None:
-    """(key, value) of a correction that is about the columns of tables, None for any other word."""
+    """Return (key, value) of a correction that is about the columns of tables; None for any other word."""
     key, _, value = word.partition("=")
     if key.startswith((COLUMN, READ)):
         return key, value
@@ -77,12 +77,12 @@ def is_of_columns(correction: str) -> bool:
 
 
 def may_be_table(source: Source) -> bool:
-    """Tell whether a file is called like a table; only its rows tell whether it is one."""
+    """Tell whether a file has the suffix of a table; only its rows show whether it is one."""
     return suffix_of(source.name) in SUFFIXES
 
 
 def first_guess(source: Source, words: Mapping[str, str] | None = None) -> Recording:
-    """The likeliest recording of a table. Raises BadInput for a file without rows."""
+    """Return the likeliest recording of a table. Raises BadInput for a file without rows."""
     return replace(guessed(str(source.path), words or {}), dataset=Path(source.name).stem)
 
 
@@ -101,79 +101,77 @@ def words_of_columns(corrections: Mapping[str, str]) -> dict[str, str]:
 def table_reader(
     source: Source, corrections: Mapping[str, str], name: TableName | None = None, layout: Layout | None = None
 ) -> Reader:
-    """Return the reader of this table: as guessed, alone or with others of its `layout`, and called
-    by `name`, with what `corrections` say of its columns ("column:KEY", "read:READOUT"). Raises
-    BadInput for a recording that cannot be read by."""
-    none_read = COLUMN + "read"
-    words = [
-        f"{key.removeprefix(COLUMN)}={value}"
-        for key, value in corrections.items()
-        if key.startswith(COLUMN) and key != none_read
-    ]
-    read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
-    said = words_of_columns(corrections)
+    """Return the reader of a table: its guessed columns, corrected, with the task and model of `name`.
+
+    Tables of one `layout` share their guess. `corrections` have the keys "column:KEY" and "read:READOUT". Raises BadInput if the
+    columns do not suffice to read the rows, unless an open question may help: then the reader has no rows and asks it.
+    """
+    path, words = str(source.path), words_of_columns(corrections)
+    column_words = [f"{key}={value}" for key, value in words.items() if key != "read"]
+    readouts = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
     try:
-        guess = replace(layout.recording(said), dataset=Path(source.name).stem) if layout else first_guess(source, said)
+        guess = replace(layout.recording(words), dataset=Path(source.name).stem) if layout else first_guess(source, words)
         if name and not guess.model_columns:
             guess = replace(guess, dataset=name.task, model=guess.model if guess.models else name.model or guess.model)
-        recording = corrected(guess, words, read if read or none_read in corrections else None)
+        recording = corrected(guess, column_words, readouts if readouts or "read" in words else None)
         if layout:
-            reader = _reader_in(layout, recording, layout.reading(said))
+            reader = _reader_in(layout, recording, layout.reading(words))
         else:
-            reading = read_by_structure(str(source.path), said)
-            rows = answers_in(str(source.path), recording)
+            reading = read_by_structure(path, words)
+            rows = answers_in(path, recording)
             reader = reader_of(_readable(recording, rows, reading), rows, reading)
     except BadInput as error:
-        problem = f"{error}{_other_sheets(source, said)}"
+        problem = f"{error}{_other_sheets(source, words)}"
         try:
-            reading = layout.reading(said) if layout else read_by_structure(str(source.path), said)
+            reading = layout.reading(words) if layout else read_by_structure(path, words)
         except BadInput:
             raise BadInput(problem) from None
         if not reading.questions:
             raise BadInput(problem) from None
-        reader = _unreadable(reading, problem)
+        reader = _asking_reader(reading, problem)
     if name and name.condition:
-        return replace(reader, records=partial(_under, name.condition, reader.records), plain=None)
+        return replace(reader, records=partial(_records_under, name.condition, reader.records), plain=None)
     return reader
 
 
 def _other_sheets(source: Source, words: Mapping[str, str]) -> str:
-    """Say what to do where a sheet of an Excel file holds no outputs: the first often is an overview."""
+    """Return a hint to read another sheet of an Excel file, as the first often is an overview; "" for one sheet."""
     sheets: Sequence[str] = ()
-    with suppress(BadInput):  # what is wrong with the file was said
+    with suppress(BadInput):  # the message about the file itself comes first
         sheets = sheets_of(source)
     sheet = words.get("sheet") or next(iter(sheets), "")
     if len(sheets) < 2 or sheet not in sheets:
         return ""
-    named = ", ".join([name for name in sheets if name != sheet][:6])
-    return f" One sheet is read. If the outputs stand in another one ({named}): --map sheet=NAME."
+    other_sheets = ", ".join([name for name in sheets if name != sheet][:6])
+    return f" One sheet is read. If the outputs stand in another one ({other_sheets}): --map sheet=NAME."
 
 
 def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> Reader:
-    """Return the reader of one table of a layout; notes about all of them stand at the first."""
+    """Return the reader of one table of a layout; only that of the first table has notes about the layout."""
     key = replace(recording, dataset="", model="")
-    shared = layout.shared.get(key)
-    if shared is None:
+    if key in layout.shared:
+        forms, about = layout.shared[key]
+    else:
         rows = answers_of(layout.first_rows, recording)
         about = _about_rows(_readable(recording, rows, reading), rows, reading)
-        shared = layout.shared[key] = _forms_of(recording, rows), replace(about, notes=[], doubts=[])
-    else:
-        about = shared[1]
-    forms = shared[0]
+        forms = _forms_of(recording, rows)
+        layout.shared[key] = forms, replace(about, notes=[], doubts=[])
     columns = {**about.columns, "dataset": recording.dataset, "model": recording.model}
-    # what is said of one file may be added to
+    # a copy of the notes, to which those of one file are added
     about = replace(about, notes=[*about.notes], columns=columns)
     return Reader(TABLE, _TITLE, may_be_table, partial(_records, recording, forms), lambda source, companions: about)
 
 
-def _unreadable(reading: TableReading, problem: str) -> Reader:
-    """Return a reader without rows, for a table that is read once its question is answered."""
+def _asking_reader(reading: TableReading, problem: str) -> Reader:
+    """Return a reader without rows, which asks the question that must be answered first."""
     about = LogAbout("table of outputs", read_as=sentence(reading), questions=reading.questions, unreadable=problem)
     return Reader(TABLE, _TITLE, may_be_table, lambda source, companions: iter(()), lambda source, companions: about)
 
 
-def _under(condition: str, records: Callable, source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
-    """The records, with the condition beside the model of each."""
+def _records_under(
+    condition: str, records: Callable, source: Source, companions: Sequence[Source]
+) -> Iterator[LogRecord | Rejection]:
+    """Yield the records, with the condition in brackets behind the name of each model."""
     for record in records(source, companions):
         if isinstance(record, LogRecord):
             record.model = f"{record.model} ({condition})"
@@ -181,36 +179,41 @@ def _under(condition: str, records: Callable, source: Source, companions: Sequen
 
 
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
-    """Return the reader of a table of which everything is declared; its first `rows` tell how
-    options are named."""
+    """Return the reader of a table whose columns are all declared; its first `rows` show how options are named."""
     forms = _forms_of(recording, rows)
-    records, about = partial(_records, recording, forms), partial(_about, recording, reading)
-    plain = partial(_plain_table, recording, forms) if is_plain(recording) else None
-    return Reader(TABLE, _TITLE, may_be_table, records, about, plain=plain)
 
+    def about(source: Source, companions: Sequence[Source]) -> LogAbout:
+        return _about_rows(recording, answers_in(str(source.path), recording), reading)
 
-def _plain_table(recording: Recording, forms: Mapping[str, str], source: Source) -> PlainTable:
-    rows = _Rows(recording, source.name, forms)
-    return PlainTable(str(source.path), source.name, recording, rows)
+    def plain(source: Source) -> PlainTable:
+        return PlainTable(str(source.path), source.name, recording, _Rows(recording, source.name, forms))
+
+    records = partial(_records, recording, forms)
+    return Reader(TABLE, _TITLE, may_be_table, records, about, plain=plain if is_plain(recording) else None)
 
 
 def _forms_of(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    forms = _forms(recording, rows) if recording.kind == "choice" else {}
+    """Return how each column of answers names them: an option by "text", "letter" or place, a number in WORDS."""
+    if recording.kind == "choice":
+        return _option_forms(recording, rows)
+    if recording.kind != "number":
+        return {}
     variants = variants_in(rows, recording.nested, recording.columns)
-    if recording.kind == "number" and sum(_is_in_words(values.get(recording.target)) for values in variants) > 1:
-        forms = {recording.target: WORDS}  # a single one is a slip, and refused
-    return forms
+    n_in_words = sum(_is_in_words(values.get(recording.target)) for values in variants)
+    # a single right answer in words is a slip, and its row is refused
+    return {recording.target: WORDS} if n_in_words > 1 else {}
 
 
 def _is_in_words(right: Any) -> bool:
+    """Tell whether a right answer is no number."""
     return isinstance(right, (str, bool)) and right != "" and number_at_end(str(right).strip()) is None
 
 
-def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Column of right answers or of what was said -> how it names an option: by text, letter or place, whichever fits the most rows."""
+def _option_forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return, by column of right answers or readouts, the form of an option's name that fits the most rows."""
     table = _Rows(recording, "", {})
     forms: dict[str, str] = {}
-    places: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []  # (place, number of options) of each answer
     for column in filter(None, (recording.target, *(field.column for field in recording.fields))):
         cells: list[dict[str, Any]] = []
         for values in variants_in(rows, recording.nested, recording.columns):
@@ -220,25 +223,23 @@ def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str,
         forms[column] = "text" if is_text else target_form(cells, {"options": "options", "target": "answer"})
         if forms[column] in _PLACES:
             places += [(int(cell["answer"]), len(cell["options"])) for cell in cells if str(cell["answer"]).isdecimal()]
-    # outputs and right answers count in one way; one place tells from where
-    are_places = forms.get(recording.target) in _PLACES
-    if are_places and any(place == n_options for place, n_options in places) and not any(place == 0 for place, _ in places):
+    if forms.get(recording.target) not in _PLACES:
+        return {column: form for column, form in forms.items() if column == recording.target or form not in _PLACES}
+    # all columns count from 0 or all from 1; a place behind the last option shows that it is 1
+    has_last = any(place == n_options for place, n_options in places)
+    if has_last and all(place != 0 for place, _ in places):
         forms |= {column: "index1" for column, form in forms.items() if form in _PLACES}
-    return (
-        forms
-        if are_places
-        else {column: form for column, form in forms.items() if column == recording.target or form not in _PLACES}
-    )
+    return forms
 
 
-_EITHER_COMMA = re.compile(r"-?\d{1,3},\d{3}")  # 1,234: of thousands, or decimal
+_EITHER_COMMA = re.compile(r"-?\d{1,3},\d{3}")  # 1,234: a comma of thousands or a decimal comma
 
 
 def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading) -> Recording:
-    """The recording itself. Raises BadInput where the first `rows` cannot be read by it."""
+    """Return the recording. Raises BadInput, with a way out, if the first `rows` cannot be read by it."""
     columns, scores = columns_of(rows), reading.roles.unnamed_scores
-    named = f"{', '.join(name[:40] for name in columns[:12])}{' …' if len(columns) > 12 else ''}"
-    named_columns = f" The columns are {named}." if columns else " Its rows share no columns."
+    first_names = f"{', '.join(name[:40] for name in columns[:12])}{' …' if len(columns) > 12 else ''}"
+    named_columns = f" The columns are {first_names}." if columns else " Its rows share no columns."
     is_read = bool(recording.fields or recording.text or recording.score)
     for name in () if recording.score else [column for column in columns if names(column, "score")]:
         cells = [str(row[name]) for row in rows if row.get(name) not in (None, "")]
@@ -247,13 +248,14 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
                 f"{name} holds numbers like {cells[0]}, whose comma may part thousands or decimals. Write "
                 f"{cells[0].replace(',', '.')} or {cells[0].replace(',', '')}: in a spreadsheet, save with English number formats."
             )
-    if not is_read and (inside := objects_in_lists(rows)):
+    if not is_read and (list_columns := objects_in_lists(rows)):
         raise BadInput(
-            f"No column holds an output or a score, and {inside[0]} holds a list of objects in each row, which is not read. "
+            f"No column holds an output or a score, and {list_columns[0]} holds a list of objects in each row, which is not read. "
             f"Write each of them as a row of its own, with columns prompt, response and target.{named_columns}"
         )
     has_output = any(part_of(name) == OUTPUT for name in reading.columns)
-    if not is_read and not has_output and _are_items(rows):
+    mapping = {} if is_read or has_output else guess_columns(rows)
+    if "question" in mapping and not mapping.keys().isdisjoint({"options", "target"}):
         raise BadInput(
             f"The table holds questions with right answers or options, and no outputs: those are items.{named_columns} Upload it under New study, "
             "as your own file. If a column does hold outputs, name it: --map text=COLUMN, or --map read:NAME=COLUMN for bare answers."
@@ -287,17 +289,8 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
     return recording
 
 
-def _are_items(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether New study would know the question, and what is right or to choose from."""
-    mapping = guess_columns(rows)
-    return "question" in mapping and bool({"options", "target"} & {*mapping})
-
-
-def _about(recording: Recording, reading: TableReading | None, source: Source, companions: Sequence[Source]) -> LogAbout:
-    return _about_rows(recording, answers_in(str(source.path), recording), reading)
-
-
 def _about_rows(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading | None) -> LogAbout:
+    """Describe how a table is read, by its first rows: columns, notes, doubts and questions."""
     mapping = mapping_of(recording)
     columns = ", ".join(f"{key}={value}".replace("\n", "\\n") for key, value in mapping.items() if key != "fields")
     readouts = ", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"
@@ -306,7 +299,8 @@ def _about_rows(recording: Recording, rows: Sequence[Mapping[str, Any]], reading
     doubts: list[tuple[str, str]] = []
     if recording.score:
         for name in recording.scores:
-            notes += _percent_notes(name, [row.get(name) for row in rows])
+            if any(isinstance(row.get(name), str) and row[name].strip().endswith("%") for row in rows):
+                notes.append(f"{name} holds percentages, which are read as shares: 85 % is 0.85.")
         doubts = list(_doubts(recording, rows, unused_columns))
         if not recording.prompt:
             notes.append("The table holds scores alone: what needs a prompt or an output is left out.")
@@ -321,8 +315,10 @@ def _about_rows(recording: Recording, rows: Sequence[Mapping[str, Any]], reading
 def _records(
     recording: Recording, forms: Mapping[str, str], source: Source, companions: Sequence[Source]
 ) -> Iterator[LogRecord | Rejection]:
-    """Item by item, the base first; memory does not grow with the file. A row that does not fit is refused alone; an item without
-    its base is refused whole."""
+    """Yield the records item by item, the base first; memory does not grow with the file.
+
+    A row that does not fit is refused alone, an item without its base as a whole.
+    """
     rows = _Rows(recording, source.name, forms)
     for batch in batches(str(source.path), recording):
         if isinstance(batch, Refusal):
@@ -333,51 +329,47 @@ def _records(
         rows.forget()
 
 
-def _percent_notes(column: str, values: Sequence[Any]) -> list[str]:
-    n_percent = sum(isinstance(cell, str) and cell.strip().endswith("%") for cell in values)
-    return [f"{column} holds percentages, which are read as shares: 85 % is 0.85."] if n_percent else []
-
 
 def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_columns: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Columns that could be read two ways: another score, another item."""
-    second = "" if is_of_inspect(rows) else next((name for name in unused_columns if last_names(name, "id")), "")
-    if second and recording.item and not recording.prompt:
-        n, n_other = (len({str(row.get(column)) for row in rows}) for column in (recording.item, second))
-        if n != n_other:
+    """Yield a doubt, as (subject, sentence), about a second column that could be the item."""
+    second_id = "" if is_of_inspect(rows) else next((name for name in unused_columns if last_names(name, "id")), "")
+    if second_id and recording.item and not recording.prompt:
+        n, n_second = (len({str(row.get(column)) for row in rows}) for column in (recording.item, second_id))
+        if n != n_second:
             yield (
                 "two columns",
-                f"{second} could be the item too ({n_other:,} values in the first {len(rows):,} rows); {recording.item} is used ({n:,}). "
-                f"For the other: --map item={second}.",
+                f"{second_id} could be the item too ({n_second:,} values in the first {len(rows):,} rows); {recording.item} is used "
+                f"({n:,}). For the other: --map item={second_id}.",
             )
 
 
 class _Rows:
-    """Remembers each item, so that all models are asked the same one, and the name of each prompt."""
+    """Make records of rows. Items and the names of prompts are remembered, so that all models get the same ones."""
 
     def __init__(self, recording: Recording, file: str, forms: Mapping[str, str]) -> None:
         self.recording, self.file, self.forms = recording, file, forms
         may_lack_options = recording.kind == "choice" and len(recording.option_columns) == 1
-        # Otherwise every row is of the recording's own kind, and is asked for it several times.
+        # whether rows may differ in kind; computed once, because each row asks several times
         self.has_kinds = may_lack_options or forms.get(recording.target) == WORDS
         self.forget()
 
     def forget(self) -> None:
-        """Lets go of the items so far: those that follow are others."""
-        self.items: dict[tuple[str, str], Item] = {}  # by task and key
-        self.names: dict[Key, dict[str, str]] = {}  # prompt -> the name that it first had
-        self.raw: dict[tuple[str, str], Any] = {}  # item -> its base's right answer as the row wrote it
-        self.samples: dict[tuple, dict[str, int]] = {}  # (model, item, variant) -> run, epoch or seed -> its number
-        self.given: dict[tuple, float | None] = {}  # of those a score that a row gave
+        """Forget all items, because the next batch has other ones."""
+        self.items: dict[tuple[str, str], Item] = {}  # by (task, key)
+        self.names: dict[Key, dict[str, str]] = {}  # by item and model: {prompt: its first name}
+        self.base_answers: dict[tuple[str, str], Any] = {}  # the right answer in the base's row, by (task, key)
+        self.samples: dict[tuple, dict[str, int]] = {}  # by (model, item, variant): {run, epoch or seed: its number}
+        self.scores_so_far: dict[tuple, float | None] = {}  # by model, item, variant, run and scorer
 
     def refusal(self, line: int, problem: str) -> Rejection:
         return Rejection(f"Line {line} of {self.file} {problem}")
 
     def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[LogRecord | Rejection]:
-        """The records of one item and model, the base first."""
+        """Yield the records of one item and model, the base first."""
         if self.recording.answers == SETS:
             variants = [_as_sets(row, self.recording) for row in variants]
         base, prompt = variants[0], self.recording.prompt
-        if not (prompt or self.recording.item):  # nothing tells that two models' rows are of one item
+        if not (prompt or self.recording.item):  # rows of two models cannot be matched to one item
             key = key._replace(item=f"{key.item} of {key.model}")
         for place, row in enumerate(variants):
             try:
@@ -398,6 +390,7 @@ class _Rows:
                 return
 
     def record(self, key: Key, row: VariantRow, is_base: bool) -> LogRecord:
+        """Make the record of a row. Raises BadInput, KeyError, TypeError or ValueError for a row that does not fit."""
         model, item_key = key.model, key[1:]
         recording, values = self.recording, row.values
         item = self.items.get(item_key) or self._item(key.item, values)
@@ -406,12 +399,12 @@ class _Rows:
             raise BadInput("has no prompt")
         order, names = self._order(item, values), self.names.setdefault(key, {})
         name = BASE if is_base else row.name or names.get(prompt) or f"variant-{len(names)}"
-        if not recording.prompt:  # rows of one wording are reruns, the first wording is the base
+        if not recording.prompt:  # rows with the same prompt are reruns, those with the first prompt are the base
             first = next(iter(names), prompt)
             name = BASE if prompt == first else row.name or BASE
         target = item.target if is_base else self._own_right_answer(item_key, item, values, order)
         text, error = self.text(values)
-        is_answered = bool(text) or not recording.text  # a table without texts has a row an answer
+        is_answered = bool(text) or not recording.text  # without a column of texts, each row is an answer
         record = LogRecord(
             f"Line {row.line} of {self.file}",
             self._task(values),
@@ -424,7 +417,7 @@ class _Rows:
             order=order,
             targets=self._targets(item_key, item.kind, target, values),
             target_is_place=item.kind == "choice",
-            # each task's answers may be words or numbers
+            # several tasks may have answers of several kinds, and options may be missing: the importer decides
             kind="" if item.kind == "text" and (recording.tasks or recording.kind == "choice") else item.kind,
             role=self._role(values),
             pair=str(values.get(recording.pair) or "") if recording.pair else "",
@@ -433,7 +426,7 @@ class _Rows:
             harmless=not (recording.harmless and str(values.get(recording.harmless)).lower() in ("false", "0", "no")),
             sample=self._sample(key, name, values),
             repeat=name if names.get(prompt, name) != name else "",
-            sampling={"temperature": 0.0},  # a table says none; its calls have always been known by this one
+            sampling={"temperature": 0.0},  # tables hold no temperature; this value is part of the ids of stored calls
             text=text,
             finish_reason=str(values.get(recording.finish) or "") if recording.finish else "",
             raw_reply=_encoded({field.column: values.get(field.column) for field in recording.fields}),
@@ -447,19 +440,19 @@ class _Rows:
             family=f"{recording.cluster} {values[recording.cluster]}" if values.get(recording.cluster) else "",
         )
         self.items[item_key] = item
-        self.raw.setdefault(item_key, values.get(recording.target))
+        self.base_answers.setdefault(item_key, values.get(recording.target))
         names.setdefault(prompt, name)
         return record
 
     def _task(self, values: Mapping[str, Any]) -> str:
-        """The row's task. Rows without options beside rows with some, and right answers in words beside numbers, are a task of their own:
-        they are read otherwise."""
+        """Return the row's task. Rows of another kind than most are a task of their own: without options, or in words."""
         recording = self.recording
         task = str(values.get(recording.tasks) or recording.dataset) if recording.tasks else recording.dataset
         other_kind = "without options" if recording.kind == "choice" else "in words"
         return task if self._kind(values) == recording.kind else f"{task} {other_kind}"
 
     def _kind(self, values: Mapping[str, Any]) -> str:
+        """Return the kind of a row's item: "text" where options or a number are missing, else the recording's."""
         if not self.has_kinds:
             return self.recording.kind
         kind, columns, right = self.recording.kind, self.recording.option_columns, values.get(self.recording.target)
@@ -468,7 +461,10 @@ class _Rows:
         return "text" if (kind == "choice" and has_none) or in_words else kind
 
     def _sample(self, key: Key, name: str, values: Mapping[str, Any]) -> int | None:
-        """The row's place among the reruns of its prompt. Of a table of scores alone a run may be called anything: 1, run-b, a seed."""
+        """Return the row's number among the reruns of its prompt, from 0; None without a column of runs.
+
+        In a table of scores alone a run may have any name, such as "run-b" or a seed, and is numbered here.
+        """
         if not self.recording.sample:
             return None
         value = values.get(self.recording.sample)
@@ -478,30 +474,27 @@ class _Rows:
         return runs.setdefault(str(value), len(runs))
 
     def scores(self, key: Key, name: str, values: Mapping[str, Any]) -> Iterator[LogReadout]:
-        """The scorers' readouts. A score that is there already, of the same sample by the same scorer, is refused."""
+        """Yield the readouts of the scorers. Raises BadInput for a second score of one sample by one scorer."""
         recording = self.recording
         for column in recording.scores:
-            scorer = _spoken_scorer(column)
+            entry = re.fullmatch(r".+?\[(?!-?\d+\])(.+)\]\.\w+", column)  # metrics[Relevancy].score
+            scorer = entry[1] if entry else column.removeprefix(SCORER)
             scorer = str(values.get(recording.scorer) or scorer) if recording.scorer else scorer
             readout = self._directed(column, scorer_readout(scorer, self._score(column, values)))
-            scorer = readout.name
             if recording.sample:
-                place = (*key, name, str(values.get(recording.sample)), scorer)
-                if place in self.given:
-                    same = (
-                        "the same score"
-                        if self.given[place] == readout.score
-                        else f"another score, {self.given[place]} before"
-                    )
+                score_key = (*key, name, str(values.get(recording.sample)), readout.name)
+                if score_key in self.scores_so_far:
+                    before = self.scores_so_far[score_key]
+                    score = "the same score" if before == readout.score else f"another score, {before} before"
                     raise BadInput(
-                        f"repeats item {key.item}, {recording.sample} {values.get(recording.sample)} of {key.model} with {same}; "
+                        f"repeats item {key.item}, {recording.sample} {values.get(recording.sample)} of {key.model} with {score}; "
                         "what tells them apart: --map sample=COLUMN"
                     )
-                self.given[place] = readout.score
+                self.scores_so_far[score_key] = readout.score
             yield readout
 
     def _score(self, column: str, values: Mapping[str, Any]) -> Any:
-        """A cell of a score, without what the recording says is none, and percentages as shares."""
+        """Return a cell of a score; None where it counts as missing, and a declared percentage as a share."""
         recording, value = self.recording, values.get(column)
         number = score_of(value)
         if number is None:
@@ -513,7 +506,7 @@ class _Rows:
         return number / 100 if number > 1 and column in recording.percent.split(",") else value
 
     def _directed(self, column: str, readout: LogReadout) -> LogReadout:
-        """A score turned round where 1 is bad; one of which less is better is called so, and calls nothing right."""
+        """Reverse a score of which 1 is bad. One of which less is better is named so and says nothing about right and wrong."""
         recording = self.recording
         if column in recording.reverse.split(","):
             # people's labels are known by the name of their column
@@ -529,6 +522,7 @@ class _Rows:
         return readout
 
     def text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
+        """Return (output, "") or (None, the error); (None, "") for a table without outputs."""
         if not self.recording.text:
             return None, ""
         text = values.get(self.recording.text)
@@ -541,19 +535,19 @@ class _Rows:
     def _readout(
         self, field: Field, values: Mapping[str, Any], item: Item, order: tuple[int, ...], is_answered: bool
     ) -> LogReadout:
-        said = self._in_letters(field.column, values)
-        if item.kind == "text" and isinstance(said.get(field.column), (str, float)):
-            said = {**said, field.column: _plain_number(said[field.column])}
-        return readout_of(field, said, item.kind, item.options, order, is_answered, self.forms.get(field.column, ""))
+        values = self._in_letters(field.column, values)
+        if item.kind == "text" and isinstance(values.get(field.column), (str, float)):
+            values = {**values, field.column: _plain_number(values[field.column])}
+        return readout_of(field, values, item.kind, item.options, order, is_answered, self.forms.get(field.column, ""))
 
     def _in_letters(self, column: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The row with the letter that an answer names: "B. Place 5", or the text of a key that is a text and a letter."""
-        said = values.get(column)
-        if not self.recording.letters or not isinstance(said, str):
+        """Replace an answer in a row by the letter that it names: "B. Place 5", or a text that the key pairs with a letter."""
+        answer = values.get(column)
+        if not self.recording.letters or not isinstance(answer, str):
             return values
         key = entries_of(as_cell(values.get(self.recording.target)))
-        letter = letter_in(said)
-        if letter is None and len(key) > 1 and said.strip() in key:
+        letter = letter_in(answer)
+        if letter is None and len(key) > 1 and answer.strip() in key:
             letter = _letter_of(values.get(self.recording.target))
         return {**values, column: letter} if letter else values
 
@@ -565,26 +559,28 @@ class _Rows:
         return role
 
     def _targets(self, item_key: tuple[str, str], kind: str, target: str | None, values: Mapping[str, Any]) -> tuple[str, ...]:
-        """The right answers; in words as the table writes them, so that a task whose answers are numbers after all can be told so."""
-        raw = values.get(self.recording.target)
-        raw = self.raw.get(item_key) if raw in (None, "") else raw  # 0 is a right answer
-        if target is None or kind != "text" or not isinstance(raw, (str, int, float)):
+        """Return the right answers. Those in words stay as the table writes them, in case that the task's answers are numbers."""
+        written = values.get(self.recording.target)
+        written = self.base_answers.get(item_key) if written in (None, "") else written  # 0 is a right answer
+        if target is None or kind != "text" or not isinstance(written, (str, int, float)):
             return () if target is None else tuple(target.split("\n"))
-        return (_plain_number(raw),)
+        return (_plain_number(written),)
 
     def _own_right_answer(
         self, item_key: tuple[str, str], item: Item, values: Mapping[str, Any], order: tuple[int, ...]
     ) -> str | None:
-        """The right answer that a variant's own row names. One that repeats the base's word stays the item's: a label or place
-        then counts in the item's own order."""
+        """Return the right answer that a variant's row names, else the item's.
+
+        One that repeats the base's is the item's: a letter or a place then counts in the item's own order.
+        """
         answer = values.get(self.recording.target) if self.recording.target else None
-        if answer is None or answer == "" or answer == self.raw.get(item_key):
+        if answer is None or answer == "" or answer == self.base_answers.get(item_key):
             return item.target
         answer = _letter_of(answer) if self.recording.letters else answer
         return right_answer(answer, self.options_shown(values), order, item.kind, self.forms.get(self.recording.target, ""))
 
     def options_shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
-        """The options in the order in which the prompt showed them."""
+        """Return the options in the order in which the prompt shows them; () for an item without options."""
         recording = self.recording
         if self._kind(values) != "choice" or recording.letters:
             return recording.letters
@@ -602,7 +598,7 @@ class _Rows:
         return tuple(str(option).strip() for option in options)
 
     def _item(self, key: str, first: Mapping[str, Any]) -> Item:
-        """The item in its own order of options. Two options with one text are told apart as in every log, or by a permutation."""
+        """Make the item, with its options in its own order. A column of orders, or a number, tells equal options apart."""
         recording = self.recording
         if recording.nested and not any(name.startswith(recording.nested) for name in first):
             raise BadInput(f"has no column that begins with {recording.nested!r}")
@@ -630,7 +626,7 @@ class _Rows:
         return first[column] if column else f"item {key} (the table holds no text)"
 
     def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
-        """The item's own index of the option at each position of this variant."""
+        """Return the item's own index of the option at each position of this variant."""
         prompt_options = self.options_shown(values)
         if not (prompt_options or item.options or self.recording.order):
             return ()
@@ -654,7 +650,7 @@ class _Rows:
 
 
 def _as_sets(row: VariantRow, recording: Recording) -> VariantRow:
-    """The row with several letters in order, "A, C" for C and A; an answer that names none as it is."""
+    """Sort the letters of answers in a row, "A, C" for C and A; an answer without letters stays as it is."""
     cells = dict(row.values)
     for column in (recording.target, *(field.column for field in recording.fields)):
         cells[column] = ", ".join(sorted(letters_of(as_cell(cells.get(column)) or ""))) or cells.get(column)
@@ -662,26 +658,20 @@ def _as_sets(row: VariantRow, recording: Recording) -> VariantRow:
 
 
 def _plain_number(value: str | int | float) -> str:
-    """A short answer as text, a whole number without its ".0": 5.0 and 5 are one answer."""
+    """Return a short answer as text, a whole number without its ".0": 5.0 and 5 are the same answer."""
     text = str(value)
     return text.partition(".")[0] if re.fullmatch(r"-?\d+\.0+", text) else text
 
 
 def _letter_of(right: Any) -> Any:
-    """The letter of a right answer that is a text and a letter, any other one as it is."""
+    """Return the letter of a right answer that is a text and a letter, any other one as it is."""
     entries = entries_of(as_cell(right)) if isinstance(right, (list, str)) else []
     letters = [entry.strip() for entry in entries if re.fullmatch("[A-J]", entry.strip())]
     return letters[0] if len(entries) == 2 and len(letters) == 1 else right
 
 
-def _spoken_scorer(column: str) -> str:
-    """A scorer's name: metrics[Relevancy].score is Relevancy."""
-    entry = re.fullmatch(r".+?\[(?!-?\d+\])(.+)\]\.\w+", column)
-    return entry[1] if entry else column.removeprefix(SCORER)
-
-
 def _sample(value: Any) -> int:
-    """A repeat's number from 0."""
+    """Return a repeat's number from 0. Raises BadInput for any other value."""
     if str(value).isdecimal():
         return int(value)
     raise BadInput(f"has the sample {str(value)[:40]!r}, which is no whole number from 0")

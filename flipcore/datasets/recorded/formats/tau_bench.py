@@ -2,7 +2,7 @@
 
 There is no right answer: the reward is the score. τ-bench writes a list of
 `{task_id, reward, info, traj, trial}`, τ²-bench one document with `info`, `tasks` and
-`simulations` (its layout by its published code; no file of it was at hand).
+`simulations` (read by its published code; no such file was available).
 """
 
 import json
@@ -28,7 +28,7 @@ _ENDED_BY_ERROR = ("too_many_errors", "agent_error", "user_error")
 
 def _is_second(source: Source) -> bool:
     row = first_object(source)
-    return {"tasks", "simulations"} <= set(row) or ("simulations" in row and "info" in row)
+    return "simulations" in row and ("tasks" in row or "info" in row)
 
 
 def _recognises(source: Source) -> bool:
@@ -36,17 +36,11 @@ def _recognises(source: Source) -> bool:
 
 
 def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
-    second = _is_second(source)
-    notes = (
-        []
-        if second
-        else [f"{source.name} does not say which model acted. Name it with --map model=NAME."]
-    )
-    return LogAbout(
-        "τ²-bench results" if second else "τ-bench results",
-        notes=notes,
-        leaves=("the tasks' expected actions",),
-    )
+    about = LogAbout("τ²-bench results", leaves=("the tasks' expected actions",))
+    if not _is_second(source):
+        note = f"{source.name} does not say which model acted. Name it with --map model=NAME."
+        about.format, about.notes = "τ-bench results", [note]
+    return about
 
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
@@ -55,21 +49,14 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
         if _is_second(source)
         else ((row, "tau-bench", "", {}) for _, row in json_document(source))
     )
-    for number, (row, task, model, instructions) in enumerate(rows, start=1):
+    for number, (row, *context) in enumerate(rows, start=1):
         yield from records_at(
-            f"Trial {number} of {source.name}",
-            "",
-            "trial",
-            _of_trial,
-            row,
-            task,
-            model,
-            instructions,
+            f"Trial {number} of {source.name}", "", "trial", _of_trial, row, *context
         )
 
 
 def _simulations(source: Source) -> Iterator[tuple[Any, str, str, Mapping[str, str]]]:
-    """Yield the trials of a τ²-bench document with domain, agent and each task's instruction."""
+    """Yield (trial, domain, model, instructions by task) of a τ²-bench document."""
     task, model, instructions = "tau2-bench", "", {}
     for key, value in json_document(source, ("tasks", "simulations")):
         if key == "info" and isinstance(value, Mapping):
@@ -94,15 +81,12 @@ def _of_trial(
     rewarded = row.get("reward_info") or {}
     reward = number_of(row["reward"] if "reward" in row else rewarded.get("reward"))
     instruction = as_text((info.get("task") or {}).get("instruction")) or instructions.get(item, "")
-    spoken = [
-        as_text(turn.get("content"))
-        for turn in turns
-        if turn.get("role") == "assistant" and as_text(turn.get("content")).strip()
-    ]
-    ended = str(row.get("termination_reason") or "")
-    error = as_text(info.get("error") or "") or (
-        f"Ended by {ended.replace('_', ' ')}." if ended in _ENDED_BY_ERROR else ""
-    )
+    replies = [as_text(turn.get("content")) for turn in turns if turn.get("role") == "assistant"]
+    replies = [reply for reply in replies if reply.strip()]
+    ending, error = str(row.get("termination_reason") or ""), as_text(info.get("error") or "")
+    if not error and ending in _ENDED_BY_ERROR:
+        error = f"Ended by {ending.replace('_', ' ')}."
+    reason = "No reward." if reward is None else ""
     yield LogRecord(
         place,
         task,
@@ -113,20 +97,12 @@ def _of_trial(
         next((as_text(turn.get("content")) for turn in turns if turn.get("role") == "system"), ""),
         kind="text",
         sample=int(row.get("trial") or 0),
-        text=spoken[-1] if spoken else "",
+        text=replies[-1] if replies else "",
         error=error,
         cost_usd=number_of(row.get("agent_cost")),
         latency_s=number_of(row.get("duration")),
         raw_reply=json.dumps({"messages": turns}, ensure_ascii=False),
-        readouts=(
-            LogReadout(
-                "reward",
-                None,
-                right_of(reward),
-                reward,
-                reason="" if reward is not None else "No reward.",
-            ),
-        ),
+        readouts=(LogReadout("reward", None, right_of(reward), reward, reason=reason),),
     )
 
 

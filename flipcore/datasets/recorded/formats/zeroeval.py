@@ -1,7 +1,4 @@
-"""ZeroEval: one JSON list per model, each entry with its question, outputs and right answer.
-
-Answers stand in a JSON fence.
-"""
+"""ZeroEval: a JSON list per model, each entry with question, outputs (JSON) and right answer."""
 
 import json
 import re
@@ -56,6 +53,7 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
     configs = row.get("configs") or {}
     right = row.get("correct_answer", row.get("answer"))
     choices = row.get("choices")
+    choices = choices if isinstance(choices, list) else []
     outputs = row.get("output")
     for sample, text in enumerate([outputs] if isinstance(outputs, str) else outputs or [None]):
         answer = _json_answer(as_text(text))
@@ -67,9 +65,7 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
             prompt or as_text(row.get("question")),
             str(row.get("generator") or row.get("model") or ""),
             system,
-            options=tuple(as_text(choice) for choice in choices)
-            if isinstance(choices, list)
-            else (),
+            options=tuple(map(as_text, choices)),
             targets=() if right is None else (re.sub(r"^#+ ?", "", as_text(right).strip()),),
             sample=sample,
             sampling={key: configs.get(key) for key in ("temperature", "top_p", "max_tokens")},
@@ -87,7 +83,7 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
 
 
 def _json_answer(text: str) -> str | None:
-    """Return the last `answer` of the JSON in the text, also where the JSON breaks off."""
+    """Return the last `answer` of the JSON in a text, which may break off; None for none."""
     answers = _ANSWER.findall(text)
     if not answers:
         return None
