@@ -53,10 +53,10 @@ class _Pool:
         return [item for item, _ in self.usable]
 
     def without(self, item: Item) -> Sequence[Item]:
-        """All that may be shown but the item itself."""
-        n = self.counts[item.item_id]
-        if n > 1:
-            return [item for item in self._usable_items if item.item_id != item.item_id]
+        """Return the items that may be shown before `item`: all but `item` itself."""
+        if self.counts[item.item_id] > 1:
+            return [example for example in self._usable_items if example.item_id != item.item_id]
+        # Slicing is much faster than comparing ids, and this runs once per item.
         rank = self._rank.get(item.item_id, len(self.usable))
         return self._usable_items[:rank] + self._usable_items[rank + 1 :]
 

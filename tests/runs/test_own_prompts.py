@@ -235,6 +235,17 @@ def test_examples_are_those_of_the_definition(pick, same_category, from_split):
             assert whole.examples(item, how) == naive_examples(whole, item, how), (item.item_id, how)
 
 
+@pytest.mark.parametrize("how", ["", "order-1", "choice-1"])
+def test_an_item_that_stands_twice_in_a_split_is_no_example_of_itself(how):
+    items = many_items(8)
+    prompt = replace(MINE, n_examples=3, pick="first", same_category=False)
+    roles = {item.item_id: "benchmark" for item in items}
+    prompt_plan = PromptPlan(prompt, "plain", 5, {("", ""): (*items, items[0])}, roles, frozenset())
+    for item in items:
+        examples = prompt_plan.examples(item, how)
+        assert item not in examples and examples == naive_examples(prompt_plan, item, how)
+
+
 def lines_run(work):
     """How many lines of Python the call runs: the same on a busy machine, unlike its seconds."""
     count = 0
