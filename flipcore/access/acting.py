@@ -243,9 +243,9 @@ def signature(name: str) -> str:
 # Acts outside the database, such as adding a model or a file, are reported to the open store, which
 # keeps the log of acts. There is no log while access is off.
 class Keeper(Protocol):
-    """Keeper of the log of acts; `told` returns when the act is stored."""
+    """Keeper of the log of acts; `record_act` returns when the act is stored."""
 
-    def told(self, act: str, target: str) -> None: ...
+    def record_act(self, act: str, target: str) -> None: ...
 
 
 # Weak references, so that a store without other users can be freed.
@@ -266,4 +266,4 @@ def tell(act: str, target: str) -> None:
     """Report an act of the acting person on `target` to the log."""
     if is_access_on():
         for keeper in list(_keepers):
-            keeper.told(act, target)
+            keeper.record_act(act, target)

@@ -53,6 +53,6 @@ def write_errata(store: Store, study_id: str, folder: str | Path) -> list[Path]:
     rows = errata_of(store, study_id)
     if not rows:
         return []
-    store.told("exported the errata of a study", study_id)
+    store.record_act("exported the errata of a study", study_id)
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     return [write(Path(folder) / f"{study_id}-errata.jsonl", lines)]

@@ -1,9 +1,9 @@
-"""The one way to ask models, for whoever does: a run, a judge, a survey, proposals.
+"""Ask models. Runs, judges, surveys and proposals all ask through `Asking`.
 
-What is stored is not asked; what another asks just now is waited for. What is asked keeps to its
-budget and to its server's slots, and each reply is handed to the store as it comes, with its price.
-However the asking ends (all is asked, somebody stops it or presses Ctrl-C, the budget is used up, a
-server is gone, a fault), calls that are on their way come in and are stored before it is over.
+Stored answers are not asked again, and a call that somebody else has just sent is waited for. Calls
+keep to the budget and to their server's slots. Each reply is stored with its price as it arrives.
+An asking may end because all calls were made, somebody stopped it, the budget is used up, a server
+is gone, or an error occurred. In every case, replies to calls already sent are stored first.
 """
 
 import asyncio
@@ -30,20 +30,22 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning
 from flipcore.store.writer import Part, Writer
 
-# The cap of a study over all its runs: what is spent, what is on its way, and what one more call
-# may cost. What is set aside for a call is an upper bound as long as the server bills what it
-# declares: at most a token a byte of the prompt and no more than the token limit. What one bills
-# beyond that is known by its bill alone. So the first bills of all models come one at a time, and
-# the cap can be passed by one call that is billed beyond all bounds, and by calls of a model whose
-# bills go on rising.
+# A study has one cap over all its runs. It covers money spent, calls on their way, and the next
+# call. The amount set aside for a call is an upper bound if the server bills at most one token per
+# byte of the prompt and no more than the token limit. Only a bill shows that a server charges more.
+# So calls to models without a bill yet go out one at a time. The cap can still be passed by one
+# such call, and by a model whose bills keep rising.
 
-_SLACK = 1e-12  # sums of floats
+_ROUNDING_USD = 1e-12  # sums of floats
 
 
 class Spending:
-    """`spent_usd` counts all runs of the study. A server that bills more than the bound teaches
-    `factor`, which raises what is set aside for its next calls; until a model's first bill of this
-    run is known, whatever it billed before, its call goes alone among such."""
+    """The money of one study. `spent_usd` counts all its runs; without a cap no paid call is made.
+
+    `overbilling` is, per model, the largest known bill divided by its bound. It raises the amount
+    set aside for further calls. Until a model's first bill of this run is known, only one call to
+    such models is on its way at a time.
+    """
 
     def __init__(
         self,
@@ -59,46 +61,45 @@ class Spending:
         self._n_on_way: dict[str, int] = {}
 
     def bound(self, call: Call) -> float:
-        """The most that the call should cost, from its bytes."""
+        """Return the most that the call should cost, in USD, from its bytes."""
         return call_bound(call, self.cards.get(call.model)) or 0.0
 
     def most(self, call: Call) -> float:
-        """The most that the call is expected to cost, from its bytes and what this server billed so
-        far."""
+        """Return the most that the call may cost, in USD, given what this server billed so far."""
         return self.bound(call) * self._factor.get(call.model, 1.0)
 
     def can_wait(self) -> bool:
-        """Return whether calls on their way may still leave room."""
+        """Return whether the bills of calls on their way may still leave room for another call."""
         return any(self._n_on_way.values())
 
     def reserve(self, call: Call) -> float | None:
-        """Set the call's most aside and returns it; None when there is no room for it now."""
+        """Set aside the most that the call may cost and return it; None while it does not fit."""
         price = self.most(call)
         if price == 0:
             return 0.0
         if self.cap_usd is None:
-            return None  # without a budget no paid call is made
+            return None
         if call.model not in self._billed:
-            # What such a server bills beyond the bound is not known yet, so its call goes alone.
+            # How far this server bills beyond the bound is not known yet, so its call goes alone.
             n_unbilled = sum(n for model, n in self._n_on_way.items() if model not in self._billed)
             if n_unbilled:
                 return None
-        if self.spent_usd + self.reserved_usd + price > self.cap_usd + _SLACK:
+        if self.spent_usd + self.reserved_usd + price > self.cap_usd + _ROUNDING_USD:
             return None
         self.reserved_usd += price
         self._n_on_way[call.model] = self._n_on_way.get(call.model, 0) + 1
         return price
 
     def release(self, call: Call, reserved: float) -> None:
-        """Release what was set aside for a call that came back, or was never sent."""
+        """Release the amount set aside for a call that came back, or was never sent."""
         if reserved:
             self.reserved_usd = max(0.0, self.reserved_usd - reserved)
             self._n_on_way[call.model] -= 1
 
     def settle(self, call: Call, completion: Completion) -> float:
-        """Count what the call cost: its bill, or its bound where a priced reply came without token
-        counts. The input of attempts that brought no answer is added, because it may have been
-        billed."""
+        """Add the call's cost to `spent_usd` and return it. The cost is the bill, or the bound
+        where the reply of a priced model has no token counts. The input of attempts without an
+        answer is added, because it may have been billed."""
         lost, bound = self.lost(call, completion), self.bound(call)
         if completion.status != "ok" and completion.cost_usd is None:
             self.spent_usd += lost
@@ -111,20 +112,20 @@ class Spending:
         return bill + lost
 
     def lost(self, call: Call, completion: Completion) -> float:
-        """The most that the input of attempts without an answer cost."""
+        """Return the most that the input of attempts without an answer cost, in USD."""
         return completion.n_lost * lost_price(call, self.cards.get(call.model))
 
 
 REPORT_S = 0.5
-MOST_WAITING = 2_000  # hand-overs on their way to the disk, beyond which a run waits for it
+MOST_UNSTORED = 2_000  # batches on their way to the disk; with more of them a run waits
 _POLL_S = 0.02
 T = TypeVar("T")
 
 
 class Asking:
-    """`async with Asking(…) as asking:` Models that are open to be asked, until the asking ends.
-    `progress` counts what is safe; `ending` is a state of `progress`, "" as long as nothing stopped
-    it."""
+    """Models that are open to be asked: `async with Asking(…) as asking:`. `progress` counts calls
+    whose replies are stored. `ending` is the state in which the asking stopped (CANCELLED, FAILED
+    or OVER_BUDGET), "" while nothing stopped it."""
 
     def __init__(
         self,
@@ -135,17 +136,23 @@ class Asking:
         cap_usd: float | None,
         spent_usd: float = 0.0,
         *,
-        of_study: bool = False,
+        links_calls: bool = False,
         cancel: threading.Event | None = None,
         place: Place | None = None,
         on_report: Callable[[], None] = lambda: None,
         resume_hint: str = "The same again asks only the missing ones.",
     ) -> None:
-        """`payer` is the id that purchases are recorded under; calls are linked to it where it is a
-        study that keeps them (`of_study`). `spent_usd` of the cap are spent already. `resume_hint`
-        says how it goes on after a fault. `place` is where models are asked, this process by
-        default; whoever opened it closes it."""
-        self.store, self.payer, self.cards, self.of_study = store, payer, dict(cards), of_study
+        """Prepare to ask `models`.
+
+        - `payer` is the id that purchases are recorded under.
+        - `cap_usd` is the budget, `spent_usd` its spent part. Without a budget only free calls are
+          made.
+        - `links_calls`: link the calls to `payer`, which is then a study.
+        - `place` is where models are asked, this process by default. The caller closes it.
+        - `resume_hint` is a sentence for the user on how to go on after an error.
+        """
+        self.store, self.cards = store, dict(cards)
+        self.payer, self.links_calls = payer, links_calls
         self.names = list(dict.fromkeys(models))
         self.spending = Spending(cap_usd, spent_usd, self.cards, budgets.overbilling(store))
         self.cancel, self.place = cancel or threading.Event(), place or ThisProcess()
@@ -154,7 +161,7 @@ class Asking:
         self.storing, self.stored_calls = Storing(store.writer), StoredCalls(store, self.names)
         self.backends: dict[str, Backend] = {}
         self._slots: dict[str, Slot] = {}
-        self._in_flight = InFlight.of(store)
+        self._calls_in_flight = InFlight.of(store)
         self._on_way: set[asyncio.Future] = set()
         self._on_report, self._resume_hint = on_report, resume_hint
         self._counting = threading.Lock()
@@ -199,14 +206,14 @@ class Asking:
 
     @property
     def why(self) -> str:
-        """A sentence on why the asking stopped; "" where it came to its end."""
+        """A sentence on why the asking stopped; "" where all calls were made."""
         if self.ending == OVER_BUDGET:
             return f"The budget of {dollars(self.spending.cap_usd or 0.0)} is used up."
         return "It was stopped." if self.ending == CANCELLED else self.progress.message
 
     def stop(self, state: str, message: str = "") -> None:
-        """Stop asking; the first reason counts. Calls that wait for another attempt end; calls on
-        their way come in."""
+        """Stop asking; the first reason counts. Calls that wait for another attempt are given up.
+        Calls on their way are still received."""
         if self.ending:
             return
         self.ending, self.progress.message = state, message
@@ -214,7 +221,7 @@ class Asking:
             backend.halt()
 
     def fault(self, error: BaseException) -> None:
-        """End the asking with a sentence; a fault of ours is logged with its place."""
+        """Stop asking because of an error; an internal one is logged with its traceback."""
         if isinstance(error, FlipscopeError):
             self.stop(FAILED, str(error))
             return
@@ -226,7 +233,7 @@ class Asking:
         )
 
     def stopped(self) -> bool:
-        """Return whether nothing more is to be begun."""
+        """Return whether no further call may begin; a cancellation or a failed write stops it."""
         if self.cancel.is_set():
             self.stop(CANCELLED)
         if self.storing.problem:
@@ -235,15 +242,14 @@ class Asking:
 
     async def _watch(self) -> None:
         while True:
-            self.stopped()  # a cancellation reaches calls that wait for another attempt
+            self.stopped()  # so that a cancellation reaches calls that wait for another attempt
             self._on_report()
             await asyncio.sleep(REPORT_S)
 
     async def each(
         self, jobs: Iterable[T], work: Callable[[T], Awaitable[None]], n_open: int
     ) -> None:
-        """Have `n_open` workers take the jobs in order; every one ends when the asking stops,
-        whatever it waits for."""
+        """Do the jobs in order, with `n_open` workers at once, until the asking stops."""
         remaining_jobs = iter(jobs)
 
         async def worker() -> None:
@@ -252,14 +258,14 @@ class Asking:
                     return
                 try:
                     await work(job)
-                except Exception as error:  # calls on their way come in; nothing new is begun
+                except Exception as error:  # calls on their way must still be received
                     self.fault(error)
 
         await asyncio.gather(*(worker() for _ in range(n_open)))
 
     async def replies(self, calls: Sequence[Call]) -> dict[str, Completion]:
-        """Return completions by call id: stored ones, then those that are bought now, failed ones
-        too. A call that was not asked because the asking stopped is absent."""
+        """Return completions by call id: stored ones, and those that are bought now. Failed
+        completions are included. A call that was not made because the asking stopped is absent."""
         completions = self._stored_replies(
             [call for call in calls if call.call_id in self.stored_calls]
         )
@@ -269,7 +275,7 @@ class Asking:
         bought = asyncio.gather(*map(self._ask, missing.values()), return_exceptions=True)
         self._on_way.add(bought)
         bought.add_done_callback(self._on_way.discard)
-        # Whoever waits may be cancelled; what is bought is taken in all the same.
+        # The caller may be cancelled; calls that are paid for must be received all the same.
         for reply in await asyncio.shield(bought):
             if isinstance(reply, BaseException):
                 raise reply
@@ -278,7 +284,7 @@ class Asking:
         return completions
 
     def _stored_replies(self, calls: Sequence[Call]) -> dict[str, Completion]:
-        """Completions that are there already; a failed one is asked again."""
+        """Return stored completions by call id. Failed ones are absent, to be asked again."""
         completion_rows = (
             planning.completions(self.store, [call.call_id for call in calls]) if calls else []
         )
@@ -292,7 +298,7 @@ class Asking:
     def _links(self, call_ids: list[str]) -> list[Part]:
         links = (
             [{"study_id": self.payer, "call_id": call_id} for call_id in call_ids]
-            if self.of_study
+            if self.links_calls
             else []
         )
         return [("study_calls", links)]
@@ -300,7 +306,7 @@ class Asking:
     def count(
         self, error: BaseException | None, n_reused: int = 0, completion: Completion | None = None
     ) -> None:
-        """Count what is safe; called in the writer's thread."""
+        """Count calls that are stored; runs in the writer's thread. `error`: they were not."""
         if error is not None:
             return
         with self._counting:
@@ -320,75 +326,74 @@ class Asking:
         return f"Some replies name another model than the one asked: {names}. Check the endpoint."
 
     async def _ask(self, call: Call) -> Completion | None:
-        """One call, unless the asking is stopping; None then. Whoever asks it already is waited
-        for."""
+        """Make one call, or wait for the reply if it is on its way; None if the asking stops."""
         backend = self.backends[call.model]
         async with self._slots[backend.name]:
             while not self.stopped():
-                own_future, other_future = self._in_flight.begin(call.call_id)
+                own_future, other_future = self._calls_in_flight.begin(call.call_id)
                 if own_future is not None:
-                    return await self._bought(call, backend)
-                if other_future is None:  # another has stored it meanwhile
+                    return await self._buy(call, backend)
+                if other_future is None:  # somebody else has stored it meanwhile
                     if completion := self._stored_replies([call]).get(call.call_id):
                         return completion
-                    self._in_flight.forget(call.call_id)  # and it was deleted since
-                elif completion := await self._of_another(other_future):
+                    self._calls_in_flight.forget(call.call_id)  # it was deleted since
+                elif completion := await self._await_other(other_future):
                     self.storing.add(
                         self._links([call.call_id]), partial(self.count, completion=completion)
                     )
                     return completion
         return None
 
-    async def _of_another(self, future: Future[Completion]) -> Completion | None:
-        """Return what another got for a call; None when it got nothing or this asking stops."""
+    async def _await_other(self, future: Future[Completion]) -> Completion | None:
+        """Wait for another asking's reply; None when it fails or this asking stops."""
         while not future.done() and not self.stopped():
             await asyncio.sleep(_POLL_S)
         return future.result() if future.done() and future.exception() is None else None
 
-    async def _bought(self, call: Call, backend: Backend) -> Completion | None:
-        """The call, paid for and handed to the store; others that wait for it are told once it is
-        safe."""
+    async def _buy(self, call: Call, backend: Backend) -> Completion | None:
+        """Make the call and hand its reply to the store; None where it was never sent. Others who
+        wait for this call get the reply once it is stored."""
         reserved = await self._reserved(call)
         if reserved is None:
-            self._in_flight.give_up(call.call_id, NotAsked())
+            self._calls_in_flight.give_up(call.call_id, NotAsked())
             return None
         try:
             completion = await backend.complete(call)
         except BaseException as error:
-            if isinstance(error, Exception):  # nothing else is sent meanwhile
+            if isinstance(error, Exception):  # a fault of ours: send nothing more
                 self.fault(error)
-            self._lose(call)
-            self._in_flight.give_up(call.call_id, error)
+            self._record_cut_off(call)
+            self._calls_in_flight.give_up(call.call_id, error)
             raise
         finally:
             self.spending.release(call, reserved)
-        if backend.down:  # the calls that a server which is gone never saw are not asked in vain
+        if backend.down:  # further calls to a server that is gone would only fail
             self.stop(FAILED, f"{backend.down} The run stopped here. {self._resume_hint}")
         if completion.n_attempts == 0:  # the asking stopped before it was sent
-            self._in_flight.give_up(call.call_id, NotAsked())
+            self._calls_in_flight.give_up(call.call_id, NotAsked())
             return None
         self._hand_over(call, completion, backend)
         return completion
 
-    def _lose(self, call: Call) -> None:
-        """Count a call that was cut off: it may have been billed."""
-        nothing = Completion(call.call_id, "failed", n_lost=1)
-        if cost := self.spending.settle(call, nothing):
-            self.storing.add([("purchases", [self._purchase(call, nothing, cost)])])
+    def _record_cut_off(self, call: Call) -> None:
+        """Record the cost of a call that was cut off, because it may have been billed."""
+        no_reply = Completion(call.call_id, "failed", n_lost=1)
+        if cost := self.spending.settle(call, no_reply):
+            self.storing.add([("purchases", [self._purchase(call, no_reply, cost)])])
 
     def _purchase(self, call: Call, completion: Completion, cost: float) -> dict:
         bound = self.spending.bound(call) + self.spending.lost(call, completion)
         return budgets.purchase_row(self.payer, call, completion, cost, bound)
 
     def _hand_over(self, call: Call, completion: Completion, backend: Backend) -> None:
-        """Hand over the completion, its price and its link, stored together."""
+        """Store the completion, its price and its link to the study in one transaction."""
         cost = self.spending.settle(call, completion)
         self.progress.cost_usd += cost
         purchases = [self._purchase(call, completion, cost)] if cost else []
 
-        def safe(error: BaseException | None) -> None:
+        def on_stored(error: BaseException | None) -> None:
             self.count(error, completion=completion)
-            self._in_flight.end(call.call_id, completion, error)
+            self._calls_in_flight.end(call.call_id, completion, error)
 
         completion_rows = [rows.completion_row(call, completion, simulated=backend.simulated)]
         self.storing.add(
@@ -397,12 +402,12 @@ class Asking:
                 ("purchases", purchases),
                 *self._links([call.call_id]),
             ],
-            safe,
+            on_stored,
         )
 
     async def _reserved(self, call: Call) -> float | None:
-        """The most that the call can cost, set aside within the cap; None once the asking stops or
-        there is no room for it."""
+        """Wait until the call's cost fits within the cap, and return the amount set aside. None
+        once the asking stops, or where no call on its way can leave room any more."""
         while not self.stopped():
             reserved = self.spending.reserve(call)
             if reserved is not None:
@@ -415,9 +420,9 @@ class Asking:
 
 
 class StoredCalls:
-    """The answered calls of some models, as a set of 20 bytes a call. What a run stores itself is
-    not in it; it is read again when something was merged. A call in it may have been purged since,
-    so its row is to be looked up."""
+    """Ids of the answered calls of some models, 20 bytes per call, so that they fit in memory.
+    Calls that a run stores itself are missing; the ids are read again after a merge. A call may
+    have been purged since, so look up its row."""
 
     def __init__(self, store: Store, models: Iterable[str]) -> None:
         self._store, self._models = store, list(models)
@@ -430,18 +435,18 @@ class StoredCalls:
                 revision,
                 np.sort(planning.answered_ids(self._store, self._models)),
             )
-        name = call_id.encode()
-        place = np.searchsorted(self._ids, name)
-        return bool(place < len(self._ids) and self._ids[place] == name)
+        encoded_id = call_id.encode()
+        place = np.searchsorted(self._ids, encoded_id)
+        return bool(place < len(self._ids) and self._ids[place] == encoded_id)
 
 
 class NotAsked(FlipscopeError):
-    """Whoever had taken the call stopped before it was sent."""
+    """The asking that had taken the call stopped before sending it."""
 
 
 class InFlight:
-    """Calls that somebody of this process has sent, so that two never buy the same one: a call is
-    here from the moment that it is taken until its completion is stored."""
+    """Calls on their way from this process, so that no call is bought twice. A call is listed from
+    the moment that an asking takes it until its completion is stored."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -450,13 +455,17 @@ class InFlight:
 
     @staticmethod
     def of(store: Store) -> "InFlight":
-        """The one of a store, for all that ask."""
+        """Return the calls in flight of a store, which all askings share."""
         with _IN_FLIGHT_LOCK:
             return _IN_FLIGHT.setdefault(store, InFlight())
 
     def begin(self, call_id: str) -> tuple[Future[Completion] | None, Future[Completion] | None]:
-        """(mine, None) when the caller is to ask it, (None, another's) when it is on its way,
-        (None, None) when it was stored since this process began."""
+        """Take a call. Return (own future, other future).
+
+        - (future, None): the caller makes the call.
+        - (None, future): somebody else has sent it.
+        - (None, None): it was stored since this process began.
+        """
         with self._lock:
             if call_id in self._safe_ids:
                 return None, None
@@ -466,7 +475,7 @@ class InFlight:
             return future, None
 
     def give_up(self, call_id: str, error: BaseException) -> None:
-        """Tell those who wait that the call brought nothing; they ask it themselves."""
+        """Tell those who wait that there is no reply; they make the call themselves."""
         with self._lock:
             self._calls.pop(call_id).set_exception(error)
 
@@ -476,8 +485,7 @@ class InFlight:
             self._safe_ids.discard(call_id)
 
     def end(self, call_id: str, completion: Completion, error: BaseException | None) -> None:
-        """Hand the completion, which is stored or could not be (`error`), to those who wait for
-        it."""
+        """Give the stored completion to those who wait for it; give up where `error` is set."""
         if error is not None:
             self.give_up(call_id, error)
             return
@@ -492,39 +500,40 @@ _IN_FLIGHT_LOCK = threading.Lock()
 
 
 class Storing:
-    """The rows of one run on their way to the disk. `problem` is the first fault; nothing is handed
-    over after it."""
+    """Rows of one run on their way to the disk. `problem` is the first error in writing them."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer, self._lock = writer, threading.Lock()
-        self._n_waiting = 0
+        self._n_unstored = 0
         self.problem: BaseException | None = None
 
     def add(
         self, parts: Iterable[Part], then: Callable[[BaseException | None], None] | None = None
     ) -> None:
-        """Hand rows over; `then` is told, in the writer's thread, that they are safe (None) or why
-        they are not."""
+        """Hand rows to the writer. `then` is called in its thread: None once they are stored, or
+        the error."""
         with self._lock:
-            self._n_waiting += 1
-        self._writer.add_together(parts).add_done_callback(lambda future: self._ended(future, then))
+            self._n_unstored += 1
+        self._writer.add_together(parts).add_done_callback(
+            lambda future: self._finish(future, then)
+        )
 
-    def _ended(self, future: Future, then: Callable[[BaseException | None], None] | None) -> None:
+    def _finish(self, future: Future, then: Callable[[BaseException | None], None] | None) -> None:
         error = future.exception()
         if then:
             then(error)
         with self._lock:
-            self._n_waiting -= 1
+            self._n_unstored -= 1
             self.problem = self.problem or error
 
     async def room(self) -> None:
-        """Wait while the disk is far behind."""
-        while self._n_waiting > MOST_WAITING:
+        """Wait while more than MOST_UNSTORED batches wait for the disk."""
+        while self._n_unstored > MOST_UNSTORED:
             await asyncio.sleep(_POLL_S)
 
     async def safe(self) -> None:
-        """Wait until everything is stored; raises the first fault."""
-        while self._n_waiting:
+        """Wait until everything is stored. Raise the first error in writing."""
+        while self._n_unstored:
             await asyncio.sleep(_POLL_S)
         if self.problem:
             raise self.problem

@@ -1,5 +1,4 @@
-"""From a log to an experiment: the items of a stored study as a file, and a draft that asks its
-models about them again."""
+"""Draft a new study from a stored one: the same items, asked again in other ways."""
 
 import json
 from collections.abc import Collection
@@ -31,11 +30,13 @@ class Draft:
 
 
 def asked_again(store: Store, study_id: str, item_ids: Collection[str] | None = None) -> Draft:
-    """The open items of a study (of `item_ids` where they are given), each in its role, kept among
-    the uploads, and a draft with its models and two axes to begin with.
+    """Draft a study that asks the models of a stored study about its items again.
 
-    A model is found by its own name, or by the name that its server knows. Raises BadInput where no
-    item of the study can be asked in another way, AccessDenied for whoever may bring in no file."""
+    The draft has the open items (only those of `item_ids`, if given) in their roles, and two or
+    three axes to begin with. The items are stored as uploaded files. A model is found by its own
+    name, or by its name on the server. Raises BadInput where no item can be asked in another way,
+    and AccessDenied for people who may not upload files.
+    """
     study = studies.declared(store, study_id)
     items = studies.study_items(store, study_id)
     items = items[~items["confirmatory"].astype(bool)]
@@ -76,16 +77,16 @@ def asked_again(store: Store, study_id: str, item_ids: Collection[str] | None = 
 
 
 def _models(study: Study) -> tuple[list[ModelUse], list[str]]:
-    """The study's models as they can be asked here, and a sentence for each that cannot."""
+    """Return (models that can be asked here, a sentence for each that cannot). Without any, the
+    demo's first model stands in."""
     cards = model_cards()
     by_served = {card.model: name for name, card in cards.items() if card.model}
     uses, missing = [], []
     for use in study.models:
-        name = (
-            use.name
-            if use.name in cards
-            else by_served.get(use.name) or by_served.get(use.name.rpartition("/")[2])
-        )
+        short_name = use.name.rpartition("/")[2]  # without the provider, as in "openai/…"
+        name: str | None = use.name
+        if use.name not in cards:
+            name = by_served.get(use.name) or by_served.get(short_name)
         if name is None:
             missing.append(
                 f"{use.name} is not among your models; add it under Models, or choose another."
@@ -106,7 +107,7 @@ def _models(study: Study) -> tuple[list[ModelUse], list[str]]:
 
 
 def _source(items: pd.DataFrame, role: str, kind: str) -> ItemSource:
-    """Items of one role and kind as a JSONL file."""
+    """Store items of one role and kind as an uploaded JSONL file, and return it as a source."""
     text = ""
     for row in items.to_dict("records"):
         line = {
@@ -124,9 +125,9 @@ def _source(items: pd.DataFrame, role: str, kind: str) -> ItemSource:
 
 
 def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
-    """The study with `item_ids` alone, each in its role, and everything else as declared; of
-    recorded outputs what `asked_again` makes of these items. What the study set aside is never
-    taken. Raises BadInput where no item is left."""
+    """Draft the study with only the items of `item_ids`, and everything else as declared. For
+    recorded outputs, the draft is that of `asked_again`. Items that the study set aside are never
+    included. Raises BadInput where no item is left."""
     study = studies.declared(store, study_id)
     if study.is_recorded:
         return asked_again(store, study_id, item_ids)
@@ -150,9 +151,9 @@ def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
         "These items were selected on the flip map for how they flipped: their rates say nothing"
         " about the others."
     ]
-    # pairs whose other half is not asked are none
+    # Some pairs have lost one of their items, so controls can no longer be compared in pairs.
     control = OTHER_CONTROL if study.control == PAIRED_CONTROL else study.control
-    narrow = replace(
+    narrowed_study = replace(
         study, name=name[:120], items=tuple(sources), confirmatory_share=0.0, control=control
     )
-    return Draft(narrow, tuple(notes))
+    return Draft(narrowed_study, tuple(notes))

@@ -1,5 +1,8 @@
-"""The runs of this process: one thread each, none twice, and calls that two of them need are bought
-once. What a person starts while a study of theirs runs waits for its turn (`Queue`)."""
+"""Run studies in the background of this process, one thread each, and never one study twice.
+
+A call that two runs need is bought once. A study that a person starts while another of theirs runs
+waits in the `Queue`.
+"""
 
 import logging
 import os
@@ -34,18 +37,17 @@ from flipcore.store.audit_log import act_row
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, studies
 
-# Who is next: studies that wait for their turn, a queue for each person, taken round robin so that
-# nobody's runs starve another's. A person has `at_once` studies running; what else they start waits
-# in their own queue. Over all people at most MOST_RUNNING run.
+# Each person has a queue of waiting studies. The queues are served in turn, so that one person's
+# studies do not hold up another's. A person has at most `at_once` studies running, and all people
+# together at most MOST_RUNNING.
 
 VARIABLE = "FLIPSCOPE_RUNS"
-MOST_RUNNING = 8  # of all people together; each run takes memory and keeps connections open
+MOST_RUNNING = 8  # each run takes memory and keeps connections open
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A study that waits, and whose it is: the name of the identity, "" for the owner of the
-    file."""
+    """A waiting study and the name of its person; "" for the owner of the database."""
 
     study: Study
     person: str
@@ -56,8 +58,8 @@ class Turn:
 
 
 def runs_at_once() -> int:
-    """Return how many studies of one person run at once, as FLIPSCOPE_RUNS says it: 1 without it.
-    Raises BadInput for what is no such number."""
+    """Return FLIPSCOPE_RUNS: how many studies of one person run at once, 1 by default. Raises
+    BadInput for anything but a whole number from 1 to MOST_RUNNING."""
     text = os.environ.get(VARIABLE, "").strip() or "1"
     if not text.isdecimal() or not 1 <= int(text) <= MOST_RUNNING:
         raise BadInput(
@@ -67,36 +69,34 @@ def runs_at_once() -> int:
 
 
 class Queue:
-    """The waiting studies of everybody."""
+    """The waiting studies of all people."""
 
     def __init__(self, at_once: int = 1) -> None:
         self.at_once = at_once
-        # Turns by person, in the order in which people had their last one, longest ago first.
+        # Turns by person. The person whose last turn was longest ago comes first.
         self._turns: dict[str, list[Turn]] = {}
 
     def add(self, turn: Turn) -> None:
-        """Add a turn at the end of the person's own queue. Somebody who was not waiting comes after
-        those who were."""
+        """Add a turn at the end of the person's queue; a new person comes after the others."""
         self._turns.setdefault(turn.person, []).append(turn)
 
     def remove(self, study_id: str) -> Turn | None:
-        """Give up a turn and return it; None where the study does not wait."""
+        """Remove a study's turn and return it; None where the study does not wait."""
         turn = self.turn(study_id)
         if turn is not None:
             self._turns[turn.person].remove(turn)
-            self._tidy()
+            self._drop_empty()
         return turn
 
     def move(self, study_id: str, places: int) -> None:
-        """Move a study to the front (negative) or the back of its person's queue, as far as there
-        is room."""
+        """Move a study by so many places towards the front (negative) or back of its own queue."""
         if (turn := self.turn(study_id)) is not None:
             turns = self._turns[turn.person]
             place = turns.index(turn)
             turns.insert(max(0, min(len(turns) - 1, place + places)), turns.pop(place))
 
     def turn(self, study_id: str) -> Turn | None:
-        """Return the turn that the study waits for, or None."""
+        """Return a study's turn; None where the study does not wait."""
         for turns in self._turns.values():
             for turn in turns:
                 if turn.study_id == study_id:
@@ -104,8 +104,8 @@ class Queue:
         return None
 
     def take(self, running: Mapping[str, str]) -> Turn | None:
-        """Take the next that may start beside those that run (study -> person); None where all
-        wait."""
+        """Remove and return the next turn that may start; None where none may. `running` maps the
+        ids of running studies to their people."""
         if len(running) >= MOST_RUNNING:
             return None
         n_running = Counter(running.values())
@@ -113,16 +113,16 @@ class Queue:
             if n_running[person] < self.at_once:
                 turn = turns.pop(0)
                 self._turns[person] = self._turns.pop(person)  # now behind everybody else
-                self._tidy()
+                self._drop_empty()
                 return turn
         return None
 
     def order(self) -> list[Turn]:
-        """All that wait, as they will come if each takes as long: one of each person in turn."""
+        """Return all turns in the order in which they start if each study takes equally long."""
         rounds = zip_longest(*self._turns.values())
         return [turn for turn in chain.from_iterable(rounds) if turn is not None]
 
-    def _tidy(self) -> None:
+    def _drop_empty(self) -> None:
         self._turns = {person: turns for person, turns in self._turns.items() if turns}
 
 
@@ -133,7 +133,7 @@ _STOPS = "Stopping: calls that are on their way come in."
 
 @dataclass(frozen=True)
 class Ending:
-    """A run of this process that ended, and how."""
+    """A run of this process that ended, and the state in which it ended."""
 
     study_id: str
     name: str
@@ -146,9 +146,8 @@ class Registry:
     def __init__(self, store: Store) -> None:
         self._store, self._lock = store, threading.Lock()
         self._queue = Queue(runs_at_once())
-        self._people: dict[str, str] = {}  # of the studies that run
-        # of a first start: they wait for one another, never for a person's studies nor a person for
-        # them
+        self._people: dict[str, str] = {}  # running study -> person
+        # Ids of the studies of a first start. They wait only for one another, in their own queue.
         self.demos: set[str] = set()
         self.endings: list[Ending] = []
         self._progress: dict[str, Progress] = {}
@@ -158,10 +157,11 @@ class Registry:
         self._watching = False
 
     def start(self, study: Study, on: str | None = None) -> None:
-        """Begin or resumes a study in the background, or queues it while its person has others
-        running; `demos` have a queue of their own. A study that runs or waits already is left
-        alone. `on` is where its models are asked: by default where it ran last. Raises AccessDenied
-        for whoever may not, and for a cluster that is not offered; the run itself is the owner's.
+        """Begin or resume a study in the background, or queue it while its person's others run.
+
+        A study that runs or waits already is left alone. `on` is where its models are asked: a
+        cluster, or HERE; None is where it ran last. Raises AccessDenied for people who may not run
+        studies, and for a cluster that is not offered.
         """
         person = require(Permission.RUN)
         turn = Turn(study, DEMO if study.study_id in self.demos else acting().name)
@@ -173,19 +173,19 @@ class Registry:
             self._problems.pop(turn.study_id, None)
             self._places[turn.study_id] = on
             self._queue.add(turn)
-            begun = self._due()
+            begun = self._take_due()
             for begun_turn in begun:
-                self._enter(begun_turn)
+                self._register(begun_turn)
         if turn not in begun:
             self._store_waiting(turn, person)
         for begun_turn in begun:
             if begun_turn is not turn:
-                self._has_begun(begun_turn)
+                self._try_begin(begun_turn)
         if turn in begun:
             self._begin(turn, person)
 
-    def _due(self) -> list[Turn]:
-        """Take those that may start now; the caller holds the lock and enters them."""
+    def _take_due(self) -> list[Turn]:
+        """Take the turns that may start now. The caller holds the lock and registers them."""
         turns: list[Turn] = []
         people = dict(self._people)
         while (turn := self._queue.take(people)) is not None:
@@ -193,13 +193,13 @@ class Registry:
             people[turn.study_id] = turn.person
         return turns
 
-    def _enter(self, turn: Turn) -> None:
+    def _register(self, turn: Turn) -> None:
         self._people[turn.study_id] = turn.person
         self._progress[turn.study_id] = Progress(message="Getting ready")
         self._cancels[turn.study_id] = threading.Event()
 
     def _store_waiting(self, turn: Turn, person: Person) -> None:
-        """Store a study that never began, so that after a restart it is shown as not started."""
+        """Store a waiting study that never ran, so that a restart shows it as not started."""
         act = act_row(person, "queued a study", turn.study_id) if person != OWNER else []
         is_new = not studies.toml(self._store, turn.study_id)
         row = [("studies", [study_row(turn.study, NOT_STARTED, "")])] if is_new else []
@@ -212,7 +212,7 @@ class Registry:
             raise
 
     def _begin(self, turn: Turn, person: Person) -> None:
-        """Store that the study runs and starts its thread."""
+        """Store that the study runs, and start its thread."""
         study = turn.study
         try:
             begun = act_row(person, "started a study", study.study_id) if person != OWNER else []
@@ -226,23 +226,24 @@ class Registry:
             target=self._run, args=(study, cancel), name=f"study-{study.study_id}", daemon=True
         ).start()
 
-    def _next(self) -> None:
-        """Begin those whose turn it is; for one that cannot begin the next one comes."""
+    def _begin_due(self) -> None:
+        """Begin the studies whose turn it is; one that fails makes room for the next."""
         while True:
             with self._lock:
-                turns = self._due()
+                turns = self._take_due()
                 for turn in turns:
-                    self._enter(turn)
-            # Each is tried, whatever the others do.
-            n_begun = sum(self._has_begun(turn) for turn in turns)
+                    self._register(turn)
+            # `sum` tries every turn, where `all` would stop at the first failure.
+            n_begun = sum(self._try_begin(turn) for turn in turns)
             if n_begun == len(turns):
                 return
 
-    def _has_begun(self, turn: Turn) -> bool:
-        """Begin a study that waited. One that was deleted meanwhile is forgotten; one that cannot
-        begin says why."""
+    def _try_begin(self, turn: Turn) -> bool:
+        """Begin a study that waited, and return whether it began. A deleted study is forgotten. For
+        another that fails to begin, the problem is kept."""
         try:
             if studies.toml(self._store, turn.study_id):
+                # The audit log has the person's act of queueing it; as OWNER no act is added.
                 self._begin(turn, OWNER)
                 return True
         except Exception as error:  # a full disk, or a store that was closed
@@ -262,13 +263,13 @@ class Registry:
                     place=place,
                 )
             if last.state == FAILED:
-                self._problems[study_id] = last.message  # shown even where the disk did not take it
+                self._problems[study_id] = last.message  # shown even if the disk refused it
             self.endings.append(Ending(study_id, study.name, last.state))
             packing.want(self._store, study_id)
         except FlipscopeError as error:
             self._ended(study, OVER_BUDGET if isinstance(error, OverBudget) else FAILED, str(error))
         except Exception as error:
-            # A fault of ours must reach the page as a sentence and end the run.
+            # An internal error must reach the page as a sentence and end the run.
             logging.getLogger(__name__).error("A study could not be run", exc_info=error)
             message = (
                 f"The run stopped on an internal fault ({type(error).__name__}: {error}). Nothing"
@@ -278,10 +279,10 @@ class Registry:
         finally:
             self._forget(study_id)
             self._store.touch([study_id])
-            self._next()
+            self._begin_due()
 
     def _ended(self, study: Study, state: str, message: str) -> None:
-        """Store how a study ended; what cannot be stored is still told."""
+        """Store how a study ended; where that fails, the page still shows the problem."""
         self._problems[study.study_id] = message
         self.endings.append(Ending(study.study_id, study.name, state))
         try:
@@ -302,8 +303,7 @@ class Registry:
         return self._problems.get(study_id, "")
 
     def settle(self, resumed: Sequence[Study] = ()) -> None:
-        """Mark studies that a process now gone left running, except those to be `resumed`, which go
-        on."""
+        """Mark studies that an earlier process left running as cancelled; resume those given."""
         ids_to_resume = {study.study_id for study in resumed}
         unfinished = (
             f"SELECT study_id, state FROM studies WHERE state IN ('running', '{NOT_STARTED}')"
@@ -316,7 +316,7 @@ class Registry:
             try:
                 study = studies.declared(self._store, study_id)
             except BadInput:
-                continue  # a declaration that this version cannot read: shown as such, never run
+                continue  # this version cannot read its declaration; pages say so
             if study_id in ids_to_resume:
                 self.start(study)
             else:
@@ -326,17 +326,15 @@ class Registry:
                 self._store.writer.add("studies", [study_row(study, CANCELLED, cut_off)]).result(30)
 
     def progress(self, study_id: str) -> Progress | None:
-        """Return how far a running study is, or at which place it waits; None when it does
-        neither."""
+        """Return the progress of a running or waiting study; None for any other."""
         return self._running().get(study_id) or self._waiting().get(study_id)
 
     def running(self) -> dict[str, Progress]:
-        """Those that run and those that wait for their turn."""
+        """Return the progress of running and waiting studies, by id."""
         return self._waiting() | self._running()
 
     def _running(self) -> dict[str, Progress]:
-        """Return the progress of what runs; what was cancelled says that it stops, whatever it is
-        at."""
+        """Return the progress of running studies; cancelled ones are shown as stopping."""
         with self._lock:
             cancelled = {study_id for study_id, cancel in self._cancels.items() if cancel.is_set()}
             running = dict(self._progress)
@@ -359,7 +357,7 @@ class Registry:
             return self._queue.order()
 
     def move(self, study_id: str, places: int) -> None:
-        """Move a waiting study within its person's own queue. Only they may, or an admin."""
+        """Move a waiting study within its queue. AccessDenied unless by its person or an admin."""
         person = require(Permission.RUN)
         with self._lock:
             turn = self._queue.turn(study_id)
@@ -379,27 +377,27 @@ class Registry:
             )
         with self._lock:
             self._queue.at_once = n
-        self._next()
+        self._begin_due()
 
     def at_once(self) -> int:
         return self._queue.at_once
 
     def cancel(self, study_id: str) -> None:
-        """Let the calls that are on their way come in, then stops; a study that waits leaves the
-        queue."""
+        """Stop a study once its calls on their way are received; a waiting one leaves the queue."""
         person = require(Permission.RUN)
         with self._lock:
-            waited = self._queue.remove(study_id)
+            waiting_turn = self._queue.remove(study_id)
             cancel = self._cancels.get(study_id)
         if cancel:
             cancel.set()
-        if cancel or waited:
+        if cancel or waiting_turn:
             self._store.touch([study_id])
             self._store.writer.add_together(act_row(person, "stopped a study", study_id))
 
     def pilot(self, study: Study, n_items: int) -> cost.Projection:
-        """Ask the first items and scales what they used up to the whole study; what was asked is
-        kept. Its notes are what the token limit cut off and what readers cannot read."""
+        """Ask the first items and scale their cost up to the whole study. The answers are stored.
+        The notes of the projection are sentences on answers that the token limit cut off and on
+        unreadable ones."""
         require(Permission.RUN)
         all_calls = projection(plan(study, self._store))
         part = projection(plan(study, self._store, n_items))
@@ -418,7 +416,7 @@ class Registry:
         return replace(pilot_cost.scaled(all_calls.n_calls / max(part.n_calls, 1)), notes=notes)
 
     def _usage(self, study: Study, n_items: int) -> cost.Projection:
-        """Tokens and price of the pilot's completions, which are in the store."""
+        """Return tokens and price of the pilot's completions, read from the store."""
         from flipcore.models import model_cards, open_backend
 
         study_plan, cards = plan(study, self._store, n_items), model_cards()
@@ -444,14 +442,13 @@ class Registry:
         return cost.usage(by_call.values(), 0.0)
 
     def watch_inbox(self) -> None:
-        """Take studies that the command line left, for as long as the process lives."""
+        """Start studies that the command line leaves in the inbox, as long as the process lives."""
         if not self._watching:
             self._watching = True
             threading.Thread(target=self._watch, name="inbox", daemon=True).start()
 
     def _take_in(self, study: Study, on: str) -> None:
-        """Start a study that was handed over; one for a cluster that is not offered here says so on
-        its card."""
+        """Start a study from the inbox; where its cluster is not offered here, its card says so."""
         try:
             self.start(study, on)
         except FlipscopeError as error:

@@ -1,4 +1,4 @@
-"""Costs of a plan before it starts, and the cap at which spending stops."""
+"""Estimate what a plan costs before it starts, and refuse one that would exceed its budget."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -10,25 +10,22 @@ from flipcore.models.cards import ModelCard
 # English in common tokenizers; other scripts take more, so a projection is an estimate.
 CHARS_PER_TOKEN = 4
 TEMPLATE_TOKENS = 64  # what a chat template may add to a prompt
-# Calls a second before anything was measured; a pilot replaces the guess.
+# Calls per second, guessed before anything was measured; a pilot replaces the guess.
 TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
 
 
 @dataclass(frozen=True)
 class Projection:
-    """`n_tokens_out` is an upper bound (every generation as long as allowed), `n_tokens_in` and
-    `cost_usd` are estimates, unless `is_measured`. A cost of None means that a price is unknown.
-    `n_more` calls may follow behind blank first tokens; their tokens and price are counted in.
-    `notes` are what a pilot saw besides."""
+    """Calls, tokens, price and time that a plan takes: estimates, unless `is_measured`."""
 
     n_calls: int
     n_tokens_in: int
-    n_tokens_out: int
-    cost_usd: float | None
+    n_tokens_out: int  # an upper bound: every generation as long as allowed
+    cost_usd: float | None  # None: a price is unknown
     seconds: float
     is_measured: bool = False
-    notes: tuple[str, ...] = ()
-    n_more: int = 0
+    notes: tuple[str, ...] = ()  # a pilot's sentences on cut and unreadable answers
+    n_more: int = 0  # calls after blank first tokens; included in tokens and price, not in n_calls
 
     def __add__(self, addend: "Projection") -> "Projection":
         cost = (
@@ -66,10 +63,11 @@ class Projection:
 
     def sentence(self) -> str:
         cost = "an unknown price" if self.cost_usd is None else dollars(self.cost_usd)
-        about, most = ("", "") if self.is_measured else ("about ", "at most ")
+        about, at_most = ("", "") if self.is_measured else ("about ", "at most ")
         return (
-            f"{self.calls}, {about}{self.n_tokens_in:,} tokens in and {most}{self.n_tokens_out:,}"
-            f" out, {'' if self.cost_usd is None else about}{cost}, about {self.seconds:,.0f} s"
+            f"{self.calls}, {about}{self.n_tokens_in:,} tokens in and"
+            f" {at_most}{self.n_tokens_out:,} out,"
+            f" {'' if self.cost_usd is None else about}{cost}, about {self.seconds:,.0f} s"
         )
 
 
@@ -77,7 +75,7 @@ NOTHING = Projection(0, 0, 0, cost_usd=0.0, seconds=0.0, is_measured=True)
 
 
 def dollars(usd: float) -> str:
-    """An amount with the digits that matter: two decimals, below a cent two significant ones."""
+    """Format an amount with two decimals, or below one cent with two significant digits."""
     if usd == 0 or abs(usd) >= 0.01:
         return f"${usd:,.2f}"
     decimals = 1 - math.floor(math.log10(abs(usd)))
@@ -85,32 +83,32 @@ def dollars(usd: float) -> str:
 
 
 def call_price(call: Call, card: ModelCard | None) -> float | None:
-    """Return the estimated price of a call in US dollars, with an answer as long as allowed; None
-    where it is unknown."""
-    r = call.request
-    return _price(
-        card, (len(r.system) + len(r.prompt) + len(r.continuation)) / CHARS_PER_TOKEN, r.max_tokens
-    )
+    """Return the estimated price of a call in USD, with an answer as long as allowed. None where
+    the price is unknown."""
+    return _price(card, _n_chars(call) / CHARS_PER_TOKEN, call.request.max_tokens)
 
 
 def call_bound(call: Call, card: ModelCard | None) -> float | None:
-    """The most that one call can cost in any script and tokenizer: a token holds at least one byte
-    of the text."""
+    """Return the most that one call can cost in USD, in any script and with any tokenizer. A token
+    holds at least one byte of the text. None where the price is unknown."""
     return _price(card, _most_tokens_in(call), max(call.request.max_tokens, 1))
 
 
 def lost_price(call: Call, card: ModelCard | None) -> float:
-    """Return what one attempt without an answer may have been billed: its input, at most; nobody
-    knows how much of an answer was written."""
+    """Return the most that the input of an attempt without an answer cost, in USD. Any output that
+    was billed as well is unknown and not counted."""
     return _price(card, _most_tokens_in(call), 0) or 0.0
 
 
+def _n_chars(call: Call) -> int:
+    request = call.request
+    return len(request.system) + len(request.prompt) + len(request.continuation)
+
+
 def _most_tokens_in(call: Call) -> int:
-    r = call.request
-    return (
-        len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass"))
-        + TEMPLATE_TOKENS
-    )
+    request = call.request
+    text = f"{request.system}{request.prompt}{request.continuation}"
+    return len(text.encode("utf-8", "surrogatepass")) + TEMPLATE_TOKENS
 
 
 def _price(card: ModelCard | None, n_in: float, n_out: float) -> float | None:
@@ -122,28 +120,27 @@ def _price(card: ModelCard | None, n_in: float, n_out: float) -> float | None:
 
 
 def projected(calls: Iterable[Call], card: ModelCard | None) -> Projection:
-    """The estimate for calls to one model, every generation as long as allowed."""
+    """Return the projection of calls to one model, with every generation as long as allowed."""
     n_calls = n_in = n_out = 0
     cost: float | None = 0.0
     for call in calls:
-        r = call.request
         n_calls += 1
-        n_in += (len(r.system) + len(r.prompt) + len(r.continuation)) // CHARS_PER_TOKEN
-        n_out += r.max_tokens
+        n_in += _n_chars(call) // CHARS_PER_TOKEN
+        n_out += call.request.max_tokens
         price = call_price(call, card)
         cost = None if cost is None or price is None else cost + price
     return Projection(n_calls, n_in, n_out, cost, n_calls / rate(card))
 
 
 def rate(card: ModelCard | None) -> float:
-    """Call a second to expect before any was made."""
+    """Return the calls per second to expect before any was made."""
     if card is None:
         return TYPICAL_RATE["callable"]
     return TYPICAL_RATE.get(card.backend, card.n_in_flight / 2)
 
 
 def usage(completions: Iterable[Completion], seconds: float) -> Projection:
-    """Return what a pilot used, as a Projection to be scaled up."""
+    """Return what a pilot used in `seconds`, as a measured projection to be scaled up."""
     n_calls = n_in = n_out = 0
     cost: float | None = 0.0
     for completion in completions:
@@ -160,8 +157,9 @@ def refusal(
     cards: Mapping[str, ModelCard | None],
     spent_usd: float = 0.0,
 ) -> str:
-    """Return why a study may not start, with its projection; empty when it may. `projection` is of
-    the calls that are not stored yet, `spent_usd` what the study's earlier runs cost."""
+    """Return a sentence on why a study may not start, with its projection; "" where it may.
+    `projection` is of the calls that are not stored yet, `spent_usd` the cost of earlier runs, and
+    `cards` are by model, None for a Python function."""
     paid = [name for name, card in cards.items() if card and (card.price_in or card.price_out)]
     unknown = [
         name

@@ -1,5 +1,4 @@
-"""The content of a fresh clone: the shipped paraphrases with their verdicts, and a small study on
-the pocket model."""
+"""Fill a new database: shipped paraphrases with their verdicts, and demo studies."""
 
 import datetime as dt
 import json
@@ -17,7 +16,7 @@ from flipcore.store.rows import RULE_VERSION, item_row
 
 
 def demo_study() -> Study:
-    """data/demo.toml; on simulated models as long as there is no pocket checkpoint."""
+    """Return the study in data/demo.toml, on simulated models where the pocket model is missing."""
     study = Study.read(DATA / "demo.toml")
     if (POCKET / "model.safetensors").is_file() and (POCKET / "items").is_dir():
         return study
@@ -34,23 +33,21 @@ def demo_study() -> Study:
 
 
 def demo_studies() -> list[Study]:
-    """Return what runs on first start, the one that is shown first last: a ranking, memorization
-    and a holdout where the pocket model is there, and flips."""
+    """Return the studies that run on first start; the page shows the last one first. With the
+    pocket model: a ranking, a holdout, memorization, and flips; without it flips only."""
     flips = demo_study()
-    pocket = any(use.name == "pocket" for use in flips.models)
-    files = ("ranking.toml", "holdout.toml", "memory.toml") if pocket else ()
+    has_pocket = any(use.name == "pocket" for use in flips.models)
+    files = ("ranking.toml", "holdout.toml", "memory.toml") if has_pocket else ()
     return [*(Study.read(DATA / name) for name in files), flips]
 
 
 def example_holdout() -> Study:
-    """data/holdout.toml: the pocket model on problems that it read and on others that it never
-    did."""
+    """Return data/holdout.toml: the pocket model on problems from its training and on new ones."""
     return Study.read(DATA / "holdout.toml")
 
 
 def fill_store(store: Store) -> None:
-    """Put the shipped paraphrases, their items and their verdicts into the store; doing it again
-    changes nothing."""
+    """Store the shipped paraphrases, their items and their verdicts; a repetition adds nothing."""
     pairs = _lines("shipped.jsonl")
     shipped = _items({pair["dataset"] for pair in pairs})
     items = {key: item.item_id for key, item in shipped.items()}
@@ -75,16 +72,15 @@ def fill_store(store: Store) -> None:
 
 
 def fill_answers(store: Store) -> None:
-    """Put fifteen in sixteen of the pocket model's answers to the demo studies into the store, as
-    they were recorded (`python -m tests.lab.pocket answers`): asking them takes minutes. A run asks
-    the rest, and all of them where the checkpoint is another one."""
+    """Store recorded answers of the pocket model to the demo studies, because asking takes minutes.
+    `python -m tests.lab.pocket answers` recorded fifteen in sixteen of them. A run asks for the
+    rest, and for all of them where the checkpoint is another one."""
     if POCKET_ANSWERS.is_file():
         add_answers(store, POCKET_ANSWERS)
 
 
 def declare(store: Store, demos: Sequence[Study]) -> None:
-    """Store the studies as not begun, so that they stand on the page in this order, newest last, in
-    whichever they are asked."""
+    """Store the studies as not started, so that the page keeps this order however they run."""
     for study in demos:
         store.writer.add("studies", [study_row(study, NOT_STARTED, "")])
     store.writer.flush()

@@ -1,4 +1,4 @@
-"""A batch of an import, as columns of the tables that it is stored in."""
+"""A batch of an import, as columns of the database tables."""
 
 from collections.abc import Collection, Sequence
 from operator import attrgetter
@@ -12,52 +12,51 @@ from flipcore.store import recorded, rows
 from flipcore.store.schema import tables
 from flipcore.store.writer import columns_as_arrow
 
-# columns that are fields of a completion as they are, and those that hold fields as JSON
-_AS_WRITTEN = tuple(
+# Fields of a completion that are stored as they are, and those that are stored as JSON.
+_PLAIN_FIELDS = tuple(
     "status text finish_reason error raw_reply reasoning n_tokens_in n_tokens_out cost_usd "
     "latency_s n_attempts n_lost n_tokens_reasoning other_model".split()
 )
-_OF_CALL = ("call_id", "model", "revision", "request", "sample", "parent_id")
-_AS_JSON = ("tokens", "top_logprobs", "spread")
-_PLACE = ("model", "item_id", "axis", "variant_id", "sample", "extractor")
-_READ = "status answer value is_correct span_start span_end reason probabilities label_mass"
-_written = attrgetter(*_AS_WRITTEN)
+_CALL_COLUMNS = ("call_id", "model", "revision", "request", "sample", "parent_id")
+_JSON_FIELDS = ("tokens", "top_logprobs", "spread")
+_KEY = ("model", "item_id", "axis", "variant_id", "sample", "extractor")
+_READING = "status answer value is_correct span_start span_end reason probabilities label_mass"
+_plain_cells = attrgetter(*_PLAIN_FIELDS)
 
 Place = tuple[str, str, str, str, int]  # model, item, axis, variant, sample
 
 
 class _Columns:
-    """Rows of one table by key: tuples of the cells of `names`, and cells that are all the same."""
+    """Rows of one table by key, as tuples of cells for `names`. `constants` are columns with
+    the same value in every row."""
 
-    def __init__(self, table: str, names: Sequence[str], **same: Any) -> None:
-        self.table, self.names, self.same = table, names, same
+    def __init__(self, table: str, names: Sequence[str], **constants: Any) -> None:
+        self.table, self.names, self.constants = table, names, constants
         self.rows: dict[Any, tuple] = {}
 
     def arrow(self) -> pyarrow.Table:
-        """Return the rows as Arrow holds them."""
+        """Return the rows as an Arrow table."""
         n_rows = len(self.rows)
-        cells = zip(self.names, map(list, zip(*self.rows.values(), strict=True)), strict=True)
-        shared = {name: [value] * n_rows for name, value in self.same.items()}
-        return columns_as_arrow(tables()[self.table], dict(cells) | shared)
+        columns = map(list, zip(*self.rows.values(), strict=True))
+        cells = dict(zip(self.names, columns, strict=True))
+        cells |= {name: [value] * n_rows for name, value in self.constants.items()}
+        return columns_as_arrow(tables()[self.table], cells)
 
 
 class Batch:
-    """Rows of some thousand outputs by table, each key once.
+    """Rows of some thousand outputs, by table and key. `n_calls` and `n_sources` count rows before
+    duplicates of a key are merged. Readouts whose name is in `left_out` are dropped."""
 
-    `n_calls` and `n_sources` count before two of one key became one. Readouts called as one of
-    `leave` are left out.
-    """
-
-    def __init__(self, study_id: str, leave: Collection[str]) -> None:
-        self._study_id, self._leave = study_id, leave
+    def __init__(self, study_id: str, left_out: Collection[str]) -> None:
+        self._study_id, self._left_out = study_id, left_out
         self.n_outputs = self.n_calls = self.n_sources = self.n_chars = 0
-        of_study: dict[str, Any] = {"study_id": study_id}
+        study: dict[str, Any] = {"study_id": study_id}
         self.items = _Columns(
             "items",
             "item_id dataset kind question options target category solution source_id meta".split(),
         )
         self.study_items = _Columns(
-            "study_items", ("item_id", "role", "position"), confirmatory=False, **of_study
+            "study_items", ("item_id", "role", "position"), confirmatory=False, **study
         )
         self.variants = _Columns(
             "variants", "variant_id item_id system parts option_order labels layout target".split()
@@ -65,19 +64,22 @@ class Batch:
         self.study_variants = _Columns(
             "study_variants",
             "item_id axis variant_id key position compared_with params".split(),
-            **of_study,
+            **study,
         )
-        self.calls = _Columns("completions", (*_OF_CALL, *_AS_WRITTEN, *_AS_JSON), simulated=False)
-        self.readouts = _Columns("readouts", (*_PLACE, *_READ.split()), **of_study)
-        self.sources = _Columns("readout_sources", (*_PLACE, "position", "call_id"), **of_study)
+        self.calls = _Columns(
+            "completions", (*_CALL_COLUMNS, *_PLAIN_FIELDS, *_JSON_FIELDS), simulated=False
+        )
+        self.readouts = _Columns("readouts", (*_KEY, *_READING.split()), **study)
+        self.sources = _Columns("readout_sources", (*_KEY, "position", "call_id"), **study)
 
     @property
     def is_full(self) -> bool:
-        """Tell whether its texts alone fill the memory that a batch may take."""
+        """True if its texts alone fill the memory that a batch may take."""
         return self.n_chars > recorded.BATCH_CHARS
 
     def take_item(self, asked: AskedItem | LogRow, position: int) -> None:
-        """Take in an item and the way in which it is asked, once each."""
+        """Add an item and its variant, each unless it is there already. `position` is that of the
+        item in the study."""
         item, variant = asked.item, asked.variant
         item_id, variant_id = item.item_id, variant.variant_id
         if item_id not in self.items.rows:
@@ -121,7 +123,7 @@ class Batch:
         completion: Completion,
         parent_id: str | None = None,
     ) -> None:
-        """Take in a call and what came back; `request_text` is the request as it is stored."""
+        """Add a call and its completion; `request_text` is the request as JSON."""
         self.n_calls += 1
         self.n_chars += len(request_text) + len(completion.text) + len(completion.reasoning)
         top = completion.top_logprobs
@@ -132,7 +134,7 @@ class Batch:
             request_text,
             sample,
             parent_id,
-            *_written(completion),
+            *_plain_cells(completion),
             _json_text(completion.tokens),
             None if top is None else rows.json_text(dict(top)),
             _json_text(completion.spread),
@@ -147,8 +149,8 @@ class Batch:
         is_correct: bool | None,
         call_ids: Sequence[str],
     ) -> None:
-        """Take in what an extractor read of some calls."""
-        if extractor in self._leave:
+        """Add an extractor's reading of some calls, unless the extractor is left out."""
+        if extractor in self._left_out:
             return
         key = *place, extractor
         start, end = reading.span or (None, None)
@@ -169,16 +171,17 @@ class Batch:
             self.sources.rows[*key, position] = *key, position, call_id
 
     def columns(self) -> dict[str, pyarrow.Table]:
-        """Return the columns by table, of tables that have any rows."""
-        self.calls.same["created_at"] = rows.now()
-        of_items = (self.items, self.study_items, self.variants, self.study_variants)
-        by_table = (*of_items, self.calls, self.readouts, self.sources)
-        filled = {columns.table: columns.arrow() for columns in by_table if columns.rows}
+        """Return an Arrow table per database table with rows."""
+        self.calls.constants["created_at"] = rows.now()
+        item_tables = (self.items, self.study_items, self.variants, self.study_variants)
+        by_table = (*item_tables, self.calls, self.readouts, self.sources)
+        arrow_tables = {columns.table: columns.arrow() for columns in by_table if columns.rows}
         if self.calls.rows:
-            call_ids = filled["completions"]["call_id"]
+            call_ids = arrow_tables["completions"]["call_id"]
             study_ids = [self._study_id] * len(call_ids)
-            filled["study_calls"] = pyarrow.table({"study_id": study_ids, "call_id": call_ids})
-        return filled
+            columns = {"study_id": study_ids, "call_id": call_ids}
+            arrow_tables["study_calls"] = pyarrow.table(columns)
+        return arrow_tables
 
 
 def _json_text(value: Any) -> str | None:

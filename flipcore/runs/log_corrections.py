@@ -1,4 +1,4 @@
-"""Corrections of guesses about logs: words that the command line takes and the page writes."""
+"""Corrections of guesses about logs, as "key=value" from the command line or the page."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,11 +25,11 @@ KEYS = tuple(
     "axis harmless target prompt sample".split()
 )
 CLUSTERS = ("family", "subject", "none")
-# Each row of a prompt is its next sample, whatever the log says.
+# The value of `sample=rows`: number the rows of each prompt, whatever samples the log gives.
 ROWS = "rows"
 MOST_SAMPLES = 60_000
-# Keys that name an axis or a file
-_NAMED = ("axis", "harmless", "prompt")
+# Keys that an axis or a file must follow, as in "axis:old=new"
+_KEYS_WITH_NAME = ("axis", "harmless", "prompt")
 _File = TypeVar("_File")
 
 
@@ -39,7 +39,7 @@ def model_of(corrections: Mapping[str, str], name: str) -> str:
 
 
 def axis_of(corrections: Mapping[str, str], name: str) -> str:
-    """Return the axis's name: a correction "axis:old=new", or the derived name."""
+    """Return the axis's name: "axis:old=new", or the name as it is."""
     return corrections.get(f"axis:{name}") or name
 
 
@@ -58,18 +58,19 @@ def scale_in(word: str) -> tuple[float, float]:
     return ends
 
 
-def _from_one(targets: tuple[str, ...]) -> tuple[str, ...]:
-    """Return places that count from 1 as places that count from 0; other targets stay."""
-    places = []
+def _counted_from_zero(targets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return indices that count from 1 as indices that count from 0; other targets stay."""
+    indices = []
     for target in targets:
-        counts_from_one = target.strip().isdecimal() and int(target)
-        places.append(str(int(target) - 1) if counts_from_one else target)
-    return tuple(places)
+        counts_from_one = target.strip().isdecimal() and int(target) > 0
+        indices.append(str(int(target) - 1) if counts_from_one else target)
+    return tuple(indices)
 
 
+# value of the correction "target" -> (a record's right answers, whether they are indices)
 TARGETS: dict[str, Callable[[LogRecord], tuple[tuple[str, ...], bool]]] = {
     "index": lambda record: (record.targets, True),
-    "index1": lambda record: (_from_one(record.targets), True),
+    "index1": lambda record: (_counted_from_zero(record.targets), True),
     "text": lambda record: (record.targets, False),
     "none": lambda record: ((), False),
 }
@@ -78,7 +79,7 @@ TARGETS: dict[str, Callable[[LogRecord], tuple[tuple[str, ...], bool]]] = {
 def corrected(
     records: Iterable[LogRecord | Rejection], corrections: Mapping[str, str], file: str
 ) -> Iterator[LogRecord | Rejection]:
-    """Yield the records of a file with right answers, prompt and sample as the user says."""
+    """Yield the records of a file with the right answers, prompt and sample corrected."""
     if not any(key.partition(":")[0] in ("target", "prompt", "sample") for key in corrections):
         yield from records
         return
@@ -98,24 +99,22 @@ def corrected(
         yield record
 
 
-def _of_file(corrections: Mapping[str, str], plain: str, file: str) -> str:
-    """Return the correction of a file, by its name or the last part of it; "" without one."""
+def _of_file(corrections: Mapping[str, str], base_key: str, file: str) -> str:
+    """Return the correction for a file, by its path or its last part; "" without one."""
     name = file.rpartition("/")[2]
-    return corrections.get(f"{plain}:{file}") or corrections.get(f"{plain}:{name}") or ""
+    return corrections.get(f"{base_key}:{file}") or corrections.get(f"{base_key}:{name}") or ""
 
 
 def in_order(
     files: Sequence[_File], corrections: Mapping[str, str], name_of: Callable[[_File], str]
 ) -> list[_File]:
-    """Sort the files into the order in which they are read.
-
-    Raises BadInput for a correction of a file that is not there.
-    """
+    """Sort the files into the order in which they are read. Raises BadInput for a correction that
+    names a file that was not given."""
     names = [name_of(file) for file in files]
     short_names = [name.rpartition("/")[2] for name in names]
     for key in corrections:
-        plain, _, file = key.partition(":")
-        if plain in ("prompt", "sample") and file and file not in (*names, *short_names):
+        base_key, _, file = key.partition(":")
+        if base_key in ("prompt", "sample") and file and file not in (*names, *short_names):
             raise BadInput(
                 f"{key!r} names no file that was given; the files are {', '.join(names[:8])}."
             )
@@ -124,8 +123,8 @@ def in_order(
     )
 
     def place(file: _File) -> tuple[bool, int]:
-        # The first prompt of an item is its base, and samples count on: files that are said to
-        # hold them come first.
+        # The first prompt read of an item becomes its base, and samples are numbered in the order
+        # read. So the file of the base comes first, then files by their first sample.
         sample = _of_file(corrections, "sample", name_of(file))
         is_later = has_base and _of_file(corrections, "prompt", name_of(file)) != BASE
         return is_later, int(sample) if sample.isdecimal() else 0
@@ -134,53 +133,53 @@ def in_order(
 
 
 def corrections_of(words: Iterable[str], *, of_tables: bool = False) -> dict[str, str]:
-    """Return the corrections that words make, by key.
+    """Parse words such as "kind=choice" into corrections by key.
 
     - `model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`
     - `control=…` (what the controls are), `unpublished_control=yes` (never published)
-    - `reference=MODEL,…` (the hardness curve expects scores of other models by theirs)
+    - `reference=MODEL,…` (models from whose scores the hardness curve predicts those of others)
     - `name=…`, `format=…`, `leave=READOUT,…`, `join=id|text` (all files)
     - `cluster=…`, `cluster:TASK=family|subject|none`
-    - `scale=LOW..HIGH`, `scale:SCORER=LOW..HIGH` (the least and the most that a score can be)
-    - `axis:OLD=NEW`, `harmless:AXIS=yes|no` (AXIS as it is called afterwards)
+    - `scale=LOW..HIGH`, `scale:SCORER=LOW..HIGH` (the lowest and the highest possible score)
+    - `axis:OLD=NEW`, `harmless:AXIS=yes|no` (AXIS is the name after any renaming)
     - `target=…`, `target:TASK=index|index1|text|none` (form of right answers; none: no answers)
     - `prompt:FILE=NAME` (the prompt of the file's outputs; others are compared with "base")
     - `sample:FILE=N` (number of its first sample), `sample=rows`, `sample:FILE=rows` (each row
       is a further sample)
 
-    Of tables also columns: `prompt=COLUMN` and the other keys of a `Recording`, which come before
-    those of logs, `read:READOUT=COLUMN` (replaces what was guessed), `read=` (nothing was read).
-    Raises BadInput for anything else.
+    With `of_tables` also columns: `prompt=COLUMN` and the other keys of a `Recording`, which take
+    precedence over those of logs; `read:READOUT=COLUMN` (replaces the guess) and `read=` (the table
+    holds no readout). Raises BadInput for anything else.
     """
     corrections: dict[str, str] = {}
     for word in words:
-        plain = word.partition("=")[0].partition(":")[0]
+        base_key = word.partition("=")[0].partition(":")[0]
         if (of_tables or word.startswith((COLUMN, READ))) and "=" in word:
             pair = column_correction(word)
             if pair:
                 corrections[pair[0]] = pair[1]
                 continue
-        if of_tables and plain not in KEYS:
+        if of_tables and base_key not in KEYS:
             raise BadInput(
                 f"{word!r} maps nothing; write key=column with one of the keys "
                 f"{', '.join(COLUMN_KEYS)}, or {', '.join(KEYS)}."
             )
-        # A file's name may hold "=", so that of a file is split at the last.
-        of_file = plain in ("prompt", "sample")
+        # A file's name may hold "=", so corrections of files are split at the last "=".
+        of_file = base_key in ("prompt", "sample")
         key, sign, value = word.rpartition("=") if of_file else word.partition("=")
-        if not sign or plain not in KEYS:
+        if not sign or base_key not in KEYS:
             raise BadInput(
                 f"{word!r} corrects nothing; write key=value with one of the keys "
                 f"{', '.join(KEYS)}."
             )
-        if plain in _NAMED and ":" not in key:
-            raise BadInput(_NAMES_NONE[plain].format(word=word))
-        _check_value(word, plain, key, value)
+        if base_key in _KEYS_WITH_NAME and ":" not in key:
+            raise BadInput(_NAME_MISSING[base_key].format(word=word))
+        _check_value(word, base_key, key, value)
         corrections[key] = value
     return corrections
 
 
-_NAMES_NONE = {
+_NAME_MISSING = {
     "axis": "{word!r} names no axis; write axis:AXIS=value, for example axis:prompt=style.",
     "harmless": "{word!r} names no axis; write harmless:AXIS=value, "
     "for example harmless:prompt=no.",
@@ -189,7 +188,7 @@ _NAMES_NONE = {
 }
 
 
-def _check_value(word: str, plain: str, key: str, value: str) -> None:
+def _check_value(word: str, base_key: str, key: str, value: str) -> None:
     choices: dict[str, Sequence[str]] = {
         "kind": KINDS,
         "role": ROLES,
@@ -201,14 +200,14 @@ def _check_value(word: str, plain: str, key: str, value: str) -> None:
         "unpublished_control": ("yes", "no"),
         "target": tuple(TARGETS),
     }
-    if plain in choices and value not in choices[plain]:
-        raise BadInput(f"{word!r}: {plain} is one of {', '.join(choices[plain])}.")
-    if plain == "scale":
+    if base_key in choices and value not in choices[base_key]:
+        raise BadInput(f"{word!r}: {base_key} is one of {', '.join(choices[base_key])}.")
+    if base_key == "scale":
         scale_in(word)
-    if plain == "prompt" and not value.strip():
+    if base_key == "prompt" and not value.strip():
         raise BadInput(f"{word!r} gives the prompt no name.")
     is_number = ":" in key and value.isdecimal() and int(value) <= MOST_SAMPLES
-    if plain == "sample" and value != ROWS and not is_number:
+    if base_key == "sample" and value != ROWS and not is_number:
         raise BadInput(
             f"{word!r}: write sample:FILE=N with a whole number from 0 to {MOST_SAMPLES:,}, "
             f"or sample={ROWS}."

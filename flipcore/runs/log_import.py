@@ -1,6 +1,7 @@
 """Store a surveyed log as a study, in batches.
 
-Memory does not grow, a cancelled import goes on, and a repeated one adds nothing.
+Memory does not grow with the log. A cancelled import can be resumed, and a repeated one adds
+nothing.
 """
 
 import threading
@@ -50,29 +51,29 @@ from flipcore.store.connection import Store
 from flipcore.store.queries.pairs import store_pairs
 from flipcore.text.counts import count_of
 
-# Corrections that are fields of the study itself
-_OF_STUDY = ("name", "control", "unpublished_control", "reference")
+# Corrections that become fields of the study, not columns of its source.
+_STUDY_CORRECTIONS = ("name", "control", "unpublished_control", "reference")
 
 
 @dataclass(frozen=True)
 class ImportProgress:
-    """Progress of an import: rows read of all rows, and the sentence for the end."""
+    """Progress of an import, in rows."""
 
     n_done: int
     n_all: int
-    message: str = ""
+    message: str = ""  # what is done with them; "" while they are stored
 
 
 def study_of(survey: Survey) -> Study:
-    """Declare the study: origin of the outputs, their extractors, and reported scores."""
-    leave = _left_out(survey)
+    """Declare the study of a survey: source of the outputs, extractors, models, reported scores."""
+    left_out = _left_out(survey)
     own_names = _own_names(survey)
     kinds = set(survey.kinds.values())
     parts = []
     for name in survey.readouts:
-        if name not in leave:
+        if name not in left_out:
             parts.append(Part(f"{name} (log)" if name in own_names else name))
-    for name in _ours_of_text(survey):
+    for name in _our_text_extractors(survey):
         if kinds & EXTRACTORS[name].applies_to:
             parts.append(Part(name))
     if survey.has_scores:
@@ -85,8 +86,7 @@ def study_of(survey: Survey) -> Study:
         reported.append({key: value for key, value in asdict(score).items() if value is not None})
     for file in survey.files:
         notes += file.about.notes
-    # The study's id is a hash of these, so what is empty stays out, and the order of keys is as it
-    # always was.
+    # The study's id is a hash of these options. So keep the order of keys, and omit empty ones.
     options: dict = {
         "content": [file.revision for file in survey.files],
         "formats": sorted({file.about.format for file in survey.files}),
@@ -95,37 +95,31 @@ def study_of(survey: Survey) -> Study:
     }
     if survey.files_of_reported:
         options[FILES_OF_REPORTED] = survey.files_of_reported
-    options |= _facts_of(survey)
+    options |= _fact_options(survey)
     if scorers := _scorers(survey):
         options["scorers"] = scorers
     options["notes"] = notes + survey.joining + survey.unread
-    columns = {key: value for key, value in survey.corrections.items() if key not in _OF_STUDY}
+    columns = {
+        key: value for key, value in survey.corrections.items() if key not in _STUDY_CORRECTIONS
+    }
+    source = ItemSource(RECORDED, columns=columns, options=options)
     axes = [OWN_PROMPT, *(axis for axis in survey.axes if axis != OWN_PROMPT)]
-    return Study(
-        survey.name,
-        (ItemSource(RECORDED, columns=columns, options=options),),
-        tuple(Part(axis) for axis in axes),
-        tuple(parts),
-        tuple(_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()),
-        protocol=Part(RECORDED),
-        control=survey.corrections.get("control", OTHER_CONTROL),
-        unpublished_control=survey.corrections.get("unpublished_control") == "yes",
-        reference_models=_references(survey),
-    )
+    uses = [_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()]
+    return _recorded_study(survey, source, axes=axes, parts=parts, uses=uses)
 
 
-def _facts_of(survey: Survey) -> dict[str, list[dict[str, str]]]:
-    """Return what the rows say against their logs, by key of the declaration."""
+def _fact_options(survey: Survey) -> dict[str, list[dict[str, str]]]:
+    """Return what rows contradict in their logs, as options of the declaration."""
     facts: dict[str, list[dict[str, str]]] = {}
     for about, sentence in survey.facts:
-        # Later kinds have a key that the study's id leaves out.
+        # Kinds that came with a later release have a key that the study's id leaves out.
         name = REMARKS if about in LATER_FACTS else "facts"
         facts.setdefault(name, []).append({"about": about, "sentence": sentence})
     return facts
 
 
 def _references(survey: Survey) -> tuple[str, ...]:
-    """Return the reference models that a correction names. BadInput for one not in the logs."""
+    """Return the reference models as corrected. BadInput for one that is not in the logs."""
     stated = survey.corrections.get("reference", "").split(",")
     names = tuple(name.strip() for name in stated if name.strip())
     for name in names:
@@ -136,13 +130,11 @@ def _references(survey: Survey) -> tuple[str, ...]:
 
 
 def _scorers(survey: Survey) -> list[dict]:
-    """Scorers of the logs: name of the readout, reducer of its epochs, scale of its scores.
-
-    They are in the order in which a log reports them by task, so the first is its headline.
-    """
-    own_names, leave = _own_names(survey), _left_out(survey)
+    """Return the scorers of the logs: task, readout, reducer of its epochs, scale of its scores.
+    They keep the order in which a log reports them per task, so the first is its headline."""
+    own_names, left_out = _own_names(survey), _left_out(survey)
     scorers = {}
-    # The property computes its list anew each time.
+    # `survey.reported` builds its list on each access, so read it once.
     all_reported = survey.reported
     by_task: dict[str, list[tuple[str, str]]] = {}
     for score in all_reported:
@@ -157,11 +149,11 @@ def _scorers(survey: Survey) -> list[dict]:
             scale |= {"is_declared": True} if scale and survey.declared_scale(name) else {}
             # A score that the rows do not hold is shown as the log reports it.
             scale |= {} if name in scales else {"of_rows": False}
-            if name not in leave:
-                spoken = f"{name} (log)" if name in own_names else name
+            if name not in left_out:
+                readout_name = f"{name} (log)" if name in own_names else name
                 scorers[task, name, reducer] = {
                     "task": task,
-                    "scorer": spoken,
+                    "scorer": readout_name,
                     "reducer": reducer,
                     **scale,
                 }
@@ -171,17 +163,15 @@ def _scorers(survey: Survey) -> list[dict]:
 
 
 def scores_read(survey: Survey, read: ReadScores) -> list[dict]:
-    """Return scores of the rows that were looked at, by the study's names of its readouts.
-
-    Empty where the rows alone do not tell them.
-    """
+    """Return the rows' scores under the study's names of its readouts. Empty where the rows alone
+    do not determine the scores."""
     if not read.is_whole:
         return []
     own_names = _own_names(survey)
     return read.scores(survey, lambda name: f"{name} (log)" if name in own_names else name)
 
 
-def _ours_of_text(survey: Survey) -> tuple[str, ...]:
+def _our_text_extractors(survey: Survey) -> tuple[str, ...]:
     if not survey.has_text:
         return ()
     has_words = any(
@@ -196,13 +186,14 @@ def _ours_of_text(survey: Survey) -> tuple[str, ...]:
 
 
 def _own_names(survey: Survey) -> tuple[str, ...]:
-    """Return names that no recorded readout keeps; a table gives up only those read here."""
-    return _ours_of_text(survey) if survey.is_table else OWN_NAMES
+    """Return names reserved for our own extractors; recorded readouts of that name get " (log)". A
+    table gives up only the names of extractors that do read it."""
+    return _our_text_extractors(survey) if survey.is_table else OWN_NAMES
 
 
 def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     """Declare the study of a single table."""
-    # Without the keys that logs have: its id is the one that it has in older databases.
+    # Without the options of logs, so that its id stays what it is in older databases.
     (file,) = survey.files
     options: dict = {"content": file.revision}
     scorers = _scorers(survey) if file.about.columns.get("score") else []
@@ -211,14 +202,22 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     options |= {"facts" if scorers else REMARKS: facts} if facts else {}
     columns = dict(file.about.columns)
     for key, value in survey.corrections.items():
-        if not is_of_columns(key) and key not in ("format", *_OF_STUDY):
+        if not is_of_columns(key) and key not in ("format", *_STUDY_CORRECTIONS):
             columns[key] = value
+    source = ItemSource(RECORDED, columns=columns, options=options)
+    uses = [ModelUse(model) for model in survey.models]
+    return _recorded_study(survey, source, axes=list(survey.axes), parts=parts, uses=uses)
+
+
+def _recorded_study(
+    survey: Survey, source: ItemSource, *, axes: list[str], parts: Sequence[Part], uses: list
+) -> Study:
     return Study(
         survey.name,
-        (ItemSource(RECORDED, columns=columns, options=options),),
-        tuple(Part(axis) for axis in survey.axes),
+        (source,),
+        tuple(Part(axis) for axis in axes),
         tuple(parts),
-        tuple(ModelUse(model) for model in survey.models),
+        tuple(uses),
         protocol=Part(RECORDED),
         control=survey.corrections.get("control", OTHER_CONTROL),
         unpublished_control=survey.corrections.get("unpublished_control") == "yes",
@@ -248,21 +247,18 @@ def store_logs(
     *,
     is_checked: bool = True,
 ) -> str:
-    """Store all rows and return the study's id; the study is "done" when all of them are stored.
-
-    With `stop` set it ends after the current batch, and the same import goes on from there. A
-    study that is stored for a moment only need not be read again and compared with the files
-    (`is_checked`).
-    """
+    """Store all rows and return the study's id. Once `stop` is set, the import ends after the
+    current batch; the same import resumes there. `is_checked` compares the stored rows with the
+    files in the end. A study that is stored only for a moment needs no check."""
     study, n_all = study_of(survey), survey.n_records + survey.n_refused
     before = recorded.import_mark(store, study.study_id)
     if before >= n_all and recorded.import_state(store, study.study_id)[0] == DONE:
-        # An earlier release left them out.
+        # Imports by earlier releases did not offer paraphrases.
         recorded.offer_paraphrases(store, study.study_id, study.name)
         return study.study_id
     require_unchanged(survey)
-    # Records of a large table come in another order than its rows, so none of them tells which
-    # rows of the other way are stored.
+    # A large table may be stored in another order than its rows. An import in the other order
+    # cannot tell which rows are stored already, so it begins anew.
     has_own_order = survey.is_plain and survey.plain_table().has_own_order
     if before and has_own_order != recorded.is_in_file_order(store, study.study_id):
         before = 0
@@ -273,24 +269,24 @@ def store_logs(
     with store.memory_bound(recorded.MEMORY_MB), fewer_collections():
         revisions = [file.revision for file in survey.files]
         elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, revisions))
-        refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
+        refusals = _RowFaults(survey.n_refused, survey.refusals[0] if survey.refusals else "")
         pairs, sums = _DeclaredPairs(), recorded.Sums()
         storing = _Storing(
             study, survey, store, before, elsewhere, refusals, pairs, sums, on_progress, stop
         )
         if not _all_stored(storing):
             return study.study_id
-        # Sums of an import that went on where another stopped lack what that one stored.
+        # After a resumed import the sums lack the rows that the earlier import stored.
         is_as_read = is_checked and not before and sums.agree(store, study.study_id)
         recorded.repeat_bases(store, study.study_id, OWN_PROMPT)
         n_paraphrases = recorded.offer_paraphrases(store, study.study_id, study.name)
         is_checked |= before > 0
-        outcome: tuple[int, _Sentences] | None = (storing.n_outputs, _Sentences())
+        outcome: tuple[int, _RowFaults] | None = (storing.n_outputs, _RowFaults())
         if is_checked and not is_as_read:
             outcome = _read_again(storing)
     if outcome is None:
         return study.study_id
-    n_outputs, astray = outcome
+    n_outputs, misstored = outcome
     if pairs.control_of:
         column = survey.corrections[COLUMN + "pair"]
         store_pairs(store, pairs.control_of, {"by": [f"the column {column}"]}, "import").result()
@@ -299,10 +295,10 @@ def store_logs(
     if refusals.n_rows:
         n_rows = count_of(refusals.n_rows, "row was", "rows were")
         sentence += f" {n_rows} refused; the first: {refusals.first}"
-    if astray.n_rows:
-        n_rows = count_of(astray.n_rows, "row is", "rows are")
+    if misstored.n_rows:
+        n_rows = count_of(misstored.n_rows, "row is", "rows are")
         sentence += f" Read again, {n_rows} not stored as the files hold them; the first: "
-        sentence += f"{astray.first} Please report this with the file."
+        sentence += f"{misstored.first} Please report this with the file."
     elif is_checked:
         outputs = "its one output is" if n_outputs == 1 else f"all {n_outputs:,} outputs are"
         sentence += f" Read again, {outputs} stored as written."
@@ -311,15 +307,15 @@ def store_logs(
         sentence += f" {n_waiting} for reviewers under Review."
         few = few_pairs_sentence(n_paraphrases)
         sentence += f" {few}" if few else ""
-    state = INCOMPLETE if astray.n_rows else DONE
+    state = INCOMPLETE if misstored.n_rows else DONE
     row = study_row(study, state, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id
 
 
 @dataclass
-class _Sentences:
-    """Number of rows with the same fault, and the sentence for the first of them."""
+class _RowFaults:
+    """Number of rows with a fault, and the sentence for the first of them."""
 
     n_rows: int = 0
     first: str = ""
@@ -329,9 +325,11 @@ class _Sentences:
 
 
 class _DeclaredPairs:
-    """Pairs of a benchmark item and a control that name each other; the first where several do."""
+    """Pairs of a benchmark item and a control that rows declare by a common name. Where several
+    items of one side have the same name, the first one counts."""
 
     def __init__(self) -> None:
+        # name of the pair -> whether it is a benchmark item -> item id
         self._sides: dict[str, dict[bool, str]] = {}
 
     def take(self, row: LogRow | AskedItem) -> None:
@@ -342,19 +340,20 @@ class _DeclaredPairs:
 
     @property
     def control_of(self) -> dict[str, str]:
+        """Benchmark item -> control, of complete pairs."""
         return {sides[True]: sides[False] for sides in self._sides.values() if len(sides) == 2}
 
 
 @dataclass
 class _Storing:
-    """One import on its way into the store."""
+    """One running import."""
 
     study: Study
     survey: Survey
     store: Store
     before: int  # rows that an earlier import stored
-    elsewhere: HashTable  # what calls of these files hold in other studies
-    refusals: _Sentences
+    elsewhere: HashTable  # hashes of completions that other studies hold for calls of these files
+    refusals: _RowFaults
     pairs: _DeclaredPairs
     sums: recorded.Sums
     on_progress: Callable[[ImportProgress], None] | None
@@ -363,21 +362,21 @@ class _Storing:
 
     @property
     def n_all(self) -> int:
-        """The rows of all files."""
+        """Rows of all files, refused ones included."""
         return self.survey.n_records + self.survey.n_refused
 
-    def say(self, n_done: int, message: str = "") -> None:
-        """Tell how many rows are done."""
+    def report(self, n_done: int, message: str = "") -> None:
+        """Call `on_progress`, if any."""
         if self.on_progress:
             self.on_progress(ImportProgress(n_done, self.n_all, message))
 
     @property
     def is_stopped(self) -> bool:
-        """Tell whether it is to end after the current batch."""
+        """True if the import is to end after the current batch."""
         return self.stop is not None and self.stop.is_set()
 
     def cancel(self, n_seen: int, waiting: Future | None = None) -> None:
-        """Say in the study how far the import came, once the batch that waits is stored."""
+        """Store how far the import came, once the batch in `waiting` is stored."""
         if waiting:
             waiting.result()
         sentence = (
@@ -388,14 +387,12 @@ class _Storing:
         self.store.writer.add("studies", [row]).result()
 
 
-def _read_again(storing: _Storing) -> tuple[int, _Sentences] | None:
-    """Read the files a second time and compare each row with what is stored.
-
-    Texts are compared, and the calls that readouts name. `pairs` takes what rows declare. Returns
-    the number of outputs and the rows that are stored otherwise, or None where it was stopped.
-    """
+def _read_again(storing: _Storing) -> tuple[int, _RowFaults] | None:
+    """Read the files a second time and compare each row with the database. Compares the outputs,
+    and the calls that readouts name. Adds the declared pairs to `storing.pairs`. Returns (number of
+    outputs, rows that differ), or None where it was stopped."""
     study, survey, store = storing.study, storing.survey, storing.store
-    leave, n_outputs, n_seen, astray = _left_out(survey), 0, 0, _Sentences()
+    left_out, n_outputs, n_seen, misstored = _left_out(survey), 0, 0, _RowFaults()
     waiting: list[LogRow] = []
 
     def compare() -> None:
@@ -413,10 +410,10 @@ def _read_again(storing: _Storing) -> tuple[int, _Sentences] | None:
             names_its_calls = all(
                 sources.get((*_place_of(readout), readout.extractor)) == readout.source_ids
                 for readout in log_row.readouts
-                if readout.extractor not in leave
+                if readout.extractor not in left_out
             )
             if not (is_stored and names_its_calls):
-                astray.add(f"{log_row.source_place}.")
+                misstored.add(f"{log_row.source_place}.")
         waiting.clear()
 
     n_chars = 0
@@ -431,7 +428,7 @@ def _read_again(storing: _Storing) -> tuple[int, _Sentences] | None:
             continue
         compare()
         n_chars = 0
-        storing.say(n_seen, "checked on a second reading")
+        storing.report(n_seen, "checked on a second reading")
         if storing.is_stopped:
             sentence = (
                 f"Stored, and checked up to row {n_seen:,}. "
@@ -440,7 +437,7 @@ def _read_again(storing: _Storing) -> tuple[int, _Sentences] | None:
             store.writer.add("studies", [study_row(study, "cancelled", sentence)]).result()
             return None
     compare()
-    return n_outputs, astray
+    return n_outputs, misstored
 
 
 def _place_of(readout: Readout) -> Place:
@@ -452,38 +449,36 @@ def _left_out(survey: Survey) -> set[str]:
 
 
 def _all_stored(storing: _Storing) -> bool:
-    """Store the rows after those that are stored already, in batches; False where it was stopped.
-
-    `pairs` takes what rows declare.
-    """
+    """Store the remaining rows in batches; return False where the import was stopped. Adds the
+    declared pairs to `storing.pairs`."""
     survey, store, study_id = storing.survey, storing.store, storing.study.study_id
     has_own_order = survey.is_plain and survey.plain_table().has_own_order
     waiting: Future | None = None
-    n_seen, n_said = storing.before, -1
+    n_seen, n_reported = storing.before, -1
     try:
         for n_seen, batch in _plain_batches(storing) if survey.is_plain else _batches(storing):
-            if n_seen == n_said:
-                continue  # nothing came after the last full batch
-            n_said = n_seen
+            if n_seen == n_reported:
+                continue  # the last full batch held all rows, so this one is empty
+            n_reported = n_seen
             if n_seen > storing.before:
                 columns = batch.columns()
                 storing.sums.add(columns, n_calls=batch.n_calls, n_sources=batch.n_sources)
                 storing.n_outputs += batch.n_outputs
-                # The batch before is stored first, so that few wait in memory.
+                # Wait for the previous batch, so that at most two are in memory.
                 if waiting:
                     waiting.result()
                 waiting = recorded.store_columns(
                     store, study_id, columns, n_seen, has_own_order=has_own_order
                 )
-            storing.say(n_seen)
+            storing.report(n_seen)
             if storing.is_stopped and n_seen < storing.n_all:
                 storing.cancel(max(n_seen, storing.before), waiting)
                 return False
         if waiting:
             waiting.result()
     except BaseException:
-        # The page's own Stop, an interrupt, a full disk: what was stored stays, and the state says
-        # so.
+        # After the page's own Stop, an interrupt or a full disk, the stored rows stay. The state
+        # must tell how many they are.
         storing.cancel(recorded.import_mark(store, study_id))
         raise
     store.touch([study_id])
@@ -491,13 +486,13 @@ def _all_stored(storing: _Storing) -> bool:
 
 
 def _plain_batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
-    """Yield (rows seen so far, a batch) of a plain table."""
+    """Yield (rows seen so far, batch) for a plain table."""
     study, survey = storing.study, storing.survey
     plain = PlainImport(
         study.study_id,
         survey,
         _joining(survey),
-        leave=_left_out(survey),
+        left_out=_left_out(survey),
         scored={str(scorer["task"]) for scorer in study.scorers},
         elsewhere=storing.elsewhere,
     )
@@ -507,25 +502,25 @@ def _plain_batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
 
 
 def _batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
-    """Yield (rows seen so far, a batch) of records."""
+    """Yield (rows seen so far, batch) for records."""
     study, survey = storing.study, storing.survey
-    leave, scored = _left_out(survey), {str(scorer["task"]) for scorer in study.scorers}
-    n_seen, batch = 0, Batch(study.study_id, leave)
+    left_out, scored = _left_out(survey), {str(scorer["task"]) for scorer in study.scorers}
+    n_seen, batch = 0, Batch(study.study_id, left_out)
     for log_row in _log_rows(survey, storing.elsewhere, storing.before, storing.refusals):
         n_seen += 1
         if log_row is not None:
-            _take(batch, log_row, n_seen, survey=survey, scored=scored)
+            _add_row(batch, log_row, n_seen, survey=survey, scored=scored)
             storing.pairs.take(log_row)
         if n_seen % recorded.BATCH == 0 or batch.is_full:
             yield n_seen, batch
-            batch = Batch(study.study_id, leave)
+            batch = Batch(study.study_id, left_out)
     yield n_seen, batch
 
 
-def _take(
+def _add_row(
     batch: Batch, log_row: LogRow, position: int, *, survey: Survey, scored: set[str]
 ) -> None:
-    """Take in a row: its item, its calls, and what was read of them by the log and by us."""
+    """Add a row to the batch: its item, its calls, and the log's and our own readouts."""
     batch.take_item(log_row, position)
     readouts = [*log_row.readouts]
     if log_row.is_new:
@@ -543,7 +538,9 @@ def _take(
         if is_score or (survey.has_text and log_row.has_text):
             task = log_row.item.dataset
             readouts = (
-                _ours(log_row, is_scored=task in scored, is_mathematics=task in survey.mathematics)
+                _our_readouts(
+                    log_row, is_scored=task in scored, is_mathematics=task in survey.mathematics
+                )
                 + readouts
             )
     for readout in readouts:
@@ -560,20 +557,17 @@ def _log_rows(
     survey: Survey,
     elsewhere: HashTable,
     before: int = 0,
-    refusals: _Sentences | None = None,
+    refusals: _RowFaults | None = None,
     *,
     is_reread: bool = False,
 ) -> Iterator[LogRow | None]:
-    """Yield each row of each file in the survey's order.
-
-    None stands for a row that was refused, and for the first `before` of all. `refusals` counts
-    rows that the format reads and that are no item of the study. `is_reread` reads the files
-    themselves again.
-    """
+    """Yield each row of each file in the survey's order. None stands for each refused row, and for
+    each of the first `before` rows. `refusals` counts readable rows that cannot become an item of
+    the study. `is_reread` reads the files again instead of the records that the survey kept."""
     builder = Builder(_joining(survey), survey.placed, elsewhere)
     corrections, n_seen = survey.corrections, 0
     for number, file in enumerate(survey.files):
-        # What stands before the place that cannot be read is used.
+        # The rows before a place that cannot be read are used.
         with suppress(BadInput):
             for record in survey.reread(number) if is_reread else survey.records_of(number):
                 n_seen += 1
@@ -589,6 +583,7 @@ def _log_rows(
 
 
 def _joining(survey: Survey) -> Joining:
+    """Return the survey's guesses and corrections that turn records into rows."""
     kinds, corrections = survey.kinds, survey.corrections
     axes: dict[str, str] = {}
     harmless: dict[str, bool] = {}
@@ -603,20 +598,19 @@ def _joining(survey: Survey) -> Joining:
         role = corrections.get(f"role:{task}") or corrections.get("role")
         if role:
             roles[task] = role
-    grades = set()
+    grades = set()  # (task, scorer) on a scale beyond 0 to 1
     for task, scales in survey.scales.items():
         for name in scales:
             low, high = survey.scale(task, name)
             if low < 0 or high > 1:
                 grades.add((task, name))
     formulas = dict.fromkeys(survey.mathematics, canonical_expression)
-    return Joining(
-        kinds, _own_names(survey), roles, survey.clusters, grades, axes, harmless, formulas
-    )
+    own_names = _own_names(survey)
+    return Joining(kinds, own_names, roles, survey.clusters, grades, axes, harmless, formulas)
 
 
-def _ours(log_row: LogRow, *, is_scored: bool, is_mathematics: bool) -> list[Readout]:
-    """Read the row by our extractors."""
+def _our_readouts(log_row: LogRow, *, is_scored: bool, is_mathematics: bool) -> list[Readout]:
+    """Return the readout of a row by our own extractor; none where no extractor fits."""
     item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
     extractor = extractor_of(
         item,

@@ -1,7 +1,7 @@
-"""Survey of files before anything is stored: formats, outputs, items, and each guess.
+"""Survey files before anything is stored: their formats, outputs, items, and what was guessed.
 
-One pass over the records, which keeps counts and no texts. The `Survey` is what the command line
-and the page show, what a user corrects, and what the import then does.
+The survey takes one pass over the records and keeps counts, no texts. The command line and the page
+show the `Survey`, the user corrects its guesses, and the import follows it.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.kept_records import KeptRecords
 from flipcore.datasets.recorded.layouts import layouts_of
 from flipcore.datasets.recorded.log_answers import kind_of
-from flipcore.datasets.recorded.log_documents import Document, Documents, DocumentIndex
+from flipcore.datasets.recorded.log_documents import Document, DocumentIndex, Documents
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
@@ -47,29 +47,27 @@ from flipcore.text.counts import count_of
 from flipcore.text.same_question import joined_clusters, question_key
 
 PART_OF_ITEMS = "part of the items"
-# Said of right logs too, so that their studies keep their ids.
+# Faultless logs have these facts too. The study's id leaves them out, so that it stays the same.
 LATER_FACTS = (PART_OF_ITEMS,)
-MOST_ITEMS = 200_000  # of a file whose rows are counted item by item
+MOST_ITEMS = 200_000  # a file with more items is not counted item by item
 
 
 @dataclass
 class LogFacts:
-    """Contradictions of a file's rows, to its own plan and to each other, said for the audit.
-
-    Counted while the rows are read: items × epochs that were planned and that are there, ids that
-    the plan does not know, models that answered, temperatures, times. `about` is what the file says
-    of itself.
-    """
+    """Contradictions between the rows of one file and its own plan, or among rows, for the audit.
+    Counted while the rows are read: items × epochs, ids that the plan does not name, models that
+    answered, temperatures, and times. `about` is the description that the file holds of itself."""
 
     file: str
     about: LogAbout
     # (item, hash of its question and right answers, epoch) -> rows
     rows: Counter[tuple[str, int, str]] = field(default_factory=Counter)
-    # of a table that names no sample: rows that nothing tells apart
+    # Only in tables without a column for the sample:
+    # (task, model, item, variant, scorers) -> rows that no column tells apart
     runs: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    served: Counter[str] = field(default_factory=Counter)
+    served: Counter[str] = field(default_factory=Counter)  # model named in the reply -> rows
     temperatures: Counter[float] = field(default_factory=Counter)
-    n_backward: int = 0
+    n_backward: int = 0  # rows that end before they start
 
     def add(self, record: LogRecord) -> None:
         if self.about.plan and len(self.rows) < MOST_ITEMS:
@@ -87,7 +85,7 @@ class LogFacts:
         self.n_backward += record.is_backward
 
     def sentences(self) -> Iterator[tuple[str, str]]:
-        """Yield (subject, sentence) of each thing that does not fit."""
+        """Yield (subject, sentence) for each contradiction."""
         yield from self._against_plan()
         n_several = sum(n > 1 for n in self.runs.values())
         if n_several:
@@ -104,11 +102,13 @@ class LogFacts:
                 f"{self.file}: {len(self.served)} models answered under one name: {names}.",
             )
         if len(self.temperatures) > 1:
-            heats = ", ".join(f"{heat:g} ({n:,})" for heat, n in self.temperatures.most_common(4))
+            values = ", ".join(
+                f"{value:g} ({n:,})" for value, n in self.temperatures.most_common(4)
+            )
             yield (
                 "several temperatures",
                 f"{self.file}: the rows were asked at {len(self.temperatures)} temperatures: "
-                f"{heats}.",
+                f"{values}.",
             )
         if self.n_backward:
             ends = count_of(self.n_backward, "sample ends", "samples end")
@@ -121,16 +121,13 @@ class LogFacts:
         plan = self.about.plan
         if not plan or not self.rows or len(self.rows) >= MOST_ITEMS:
             return
-        # one id with two questions or right answers is two items
+        # One id with two questions or two right answers counts as two items.
         items = Counter((item, content) for item, content, _ in self.rows)
         n_epochs = int(plan.get("epochs") or 1)
-        twice = sum(n - 1 for n in self.rows.values() if n > 1)
-        if twice:
-            yield (
-                "rows doubled",
-                f"{self.file}: {count_of(twice, 'row is', 'rows are')} there twice, the same item "
-                "and epoch.",
-            )
+        n_doubled = sum(n - 1 for n in self.rows.values() if n > 1)
+        if n_doubled:
+            doubled = count_of(n_doubled, "row is", "rows are")
+            yield ("rows doubled", f"{self.file}: {doubled} there twice, the same item and epoch.")
         planned_ids = plan.get("ids")
         unplanned_ids = [item for item, _ in items if planned_ids and item not in planned_ids]
         if unplanned_ids:
@@ -141,13 +138,13 @@ class LogFacts:
                 f"{unplanned_ids[0]}.",
             )
         n_planned = int(plan.get("items") or 0)
-        missing = n_planned - (len(items) - len(unplanned_ids))
-        if n_planned and missing > 0:
+        n_missing = n_planned - (len(items) - len(unplanned_ids))
+        if n_planned and n_missing > 0:
             yield (
                 "rows missing",
                 f"{self.file}: the log planned {n_planned:,} items × "
                 f"{count_of(n_epochs, 'epoch')}; "
-                f"{count_of(missing, 'item is', 'items are')} missing. "
+                f"{count_of(n_missing, 'item is', 'items are')} missing. "
                 "The score is of those that are left.",
             )
         n_extra = len(items) - len(unplanned_ids) - n_planned
@@ -166,31 +163,26 @@ class LogFacts:
                 PART_OF_ITEMS,
                 f"{self.file}: the score is of {n_planned:,} of {n_all:,} items ({which}).",
             )
-        short = sum(n < n_epochs for n in items.values())
-        if short:
+        n_short = sum(n < n_epochs for n in items.values())
+        if n_short:
             yield (
                 "epochs missing",
-                f"{self.file}: {short:,} of {len(items):,} items have fewer than the "
+                f"{self.file}: {n_short:,} of {len(items):,} items have fewer than the "
                 f"{n_epochs} epochs that were planned.",
             )
 
 
 @dataclass
 class ScoreCounts:
-    """Counts of one scorer's scores on one task.
+    """Counts of one scorer's scores on one task, to find out on which scale they are."""
 
-    Rows that hold a score, none, one from 0 to 1, one strictly between them, one above 10, or a
-    whole number; `outside` is the first score outside 0 to 1, with its place. They are kept while
-    the rows of a log are looked at, so that a score can be said before anything is stored.
-    """
-
-    n: int = 0
-    n_none: int = 0
-    n_unit: int = 0
-    n_between: int = 0
+    n: int = 0  # rows with a score
+    n_none: int = 0  # rows without one
+    n_unit: int = 0  # scores from 0 to 1, both included
+    n_between: int = 0  # scores strictly between 0 and 1
     n_above_ten: int = 0
-    n_whole: int = 0
-    outside: tuple[float, str] | None = None
+    n_whole: int = 0  # whole numbers
+    outside: tuple[float, str] | None = None  # the first score outside 0 to 1, and its place
 
     def add(self, score: float | None, place: str) -> None:
         if score is None:
@@ -205,13 +197,11 @@ class ScoreCounts:
             self.outside = score, place
 
     def sentences(
-        self, name: str, low: float, high: float, is_declared: bool
+        self, name: str, low: float, high: float, *, is_declared: bool
     ) -> Iterator[tuple[str, str]]:
-        """Yield (subject, sentence) of each doubt about the scale from `low` to `high`.
-
-        Raises BadInput for shares and percentages together where no scale is declared: their mean
-        says nothing.
-        """
+        """Yield (subject, sentence) for each doubt about the scale from `low` to `high`. Raises
+        BadInput where shares and percentages are mixed and no scale is declared, because their mean
+        says nothing."""
         if not is_declared and min(self.n_between, self.n_above_ten) > (1 - _NEARLY_ALL) * self.n:
             raise BadInput(
                 f"The column {name} holds {self.n_between:,} scores between 0 and 1 "
@@ -243,13 +233,36 @@ class ScoreCounts:
             )
 
 
-class ReadScores:
-    """Scores of the items' first prompts, one row per score.
+class ItemPlace(NamedTuple):
+    """The item that a record belongs to: its number among the documents, and its groups."""
 
-    A row is (model, task, number of its document, role, family, subject, scorer, score, whether it
-    was called right). `is_whole` is False where the rows alone do not tell the score: too many, or
-    an answer whose right or wrong is ours to decide.
-    """
+    task: str
+    document: int
+    role: str
+    family: str
+    subject: str
+
+
+class ScoreRow(NamedTuple):
+    """One scorer's score for one model's answer. `is_right` is None for a score without a verdict.
+    `scorer` is NOTHING_READ where no scorer judged the answer. The fields from `task` to `subject`
+    are those of the `ItemPlace`."""
+
+    model: str
+    task: str
+    document: int
+    role: str
+    family: str
+    subject: str
+    scorer: str
+    score: float | None
+    is_right: bool | None
+
+
+class ReadScores:
+    """Scores of the items' first prompts, kept so that they can be shown before anything is stored.
+    `is_whole` is False where the rows alone do not tell the score: there are too many rows, or an
+    answer that our own extractors have to judge."""
 
     def __init__(self, corrections: Mapping[str, str]) -> None:
         self.corrections = corrections
@@ -258,108 +271,114 @@ class ReadScores:
     def forget(self) -> None:
         """Begin anew: the rows so far will be read again."""
         self.is_whole = True
-        self.versions: set[tuple[str, int]] = set()  # items that were asked in another way too
-        self.asked: dict[tuple[str, int], int] = {}  # each item's question and prompt, as a hash
-        self.rows: list[tuple[str, str, int, str, str, str, str, float | None, bool | None]] = []
+        # Items by (task, document number).
+        self.items_with_versions: set[tuple[str, int]] = set()  # asked with another prompt too
+        self.question_hashes: dict[tuple[str, int], int] = {}  # of question and prompt
+        self.rows: list[ScoreRow] = []
 
     def add(self, record: LogRecord, model: str, document: Document, axis: str) -> None:
         if not (record.variant == BASE or (not record.variant and axis == OWN_PROMPT)):
-            self.versions.add((document.task, document.number))
+            self.items_with_versions.add((document.task, document.number))
             return
         self.note_question(record, document)
         self.add_readouts(model, self.place_of(record, document), record.readouts)
 
-    def place_of(self, record: LogRecord, document: Document) -> tuple[str, int, str, str, str]:
-        """(task, document, role, family, subject) of a record of an item's first prompt."""
+    def place_of(self, record: LogRecord, document: Document) -> ItemPlace:
+        """Return the item of a record that answers the item's first prompt."""
         role = self.corrections.get(f"role:{record.task}") or self.corrections.get("role")
-        return document.task, document.number, role or record.role, record.family, record.category
+        return ItemPlace(
+            document.task, document.number, role or record.role, record.family, record.category
+        )
 
-    def add_readouts(
-        self, model: str, place: tuple[str, int, str, str, str], readouts: Sequence[LogReadout]
-    ) -> None:
-        """Take in what scorers gave a model's answer to an item."""
+    def add_readouts(self, model: str, place: ItemPlace, readouts: Sequence[LogReadout]) -> None:
+        """Add the scores that scorers gave a model's answer to an item."""
         n_before = len(self.rows)
         for readout in readouts:
             is_judged = readout.is_correct is not None or readout.score is not None
-            says_nothing = (
-                readout.answer is None and readout.place is None and not readout.unreadable
-            )
-            self.is_whole &= is_judged or says_nothing
+            is_empty = readout.answer is None and readout.place is None and not readout.unreadable
+            self.is_whole &= is_judged or is_empty
             if is_judged:
-                self.rows.append((model, *place, readout.name, readout.score, readout.is_correct))
+                scored = readout.name, readout.score, readout.is_correct
+                self.rows.append(ScoreRow(model, *place, *scored))
         if len(self.rows) == n_before:
-            self.rows.append((model, *place, NOTHING_READ, None, None))
+            self.rows.append(ScoreRow(model, *place, NOTHING_READ, score=None, is_right=None))
         if len(self.rows) > MOST_ITEMS:
             self.is_whole, self.rows = False, []
 
     def note_question(self, record: LogRecord, document: Document) -> None:
-        """Keep what an item asks, so that one question under many ids is one cluster."""
+        """Hash the item's question, so that one question under many ids counts as one cluster."""
         item = document.task, document.number
-        key = question_key(
-            record.question.strip() or record.prompt, record.options, "\n".join(_right(record))
-        )
+        question, right_answers = record.question.strip() or record.prompt, _right_answers(record)
+        key = question_key(question, record.options, "\n".join(right_answers))
         if key is not None:
-            asked = hash((key, record.prompt or record.question, record.system))
-            self.asked[item] = min(asked, self.asked.get(item, asked))
+            question_hash = hash((key, record.prompt or record.question, record.system))
+            self.question_hashes[item] = min(
+                question_hash, self.question_hashes.get(item, question_hash)
+            )
 
     def scores(self, log_survey: "Survey", spoken: Callable[[str], str]) -> list[dict]:
-        """Return what `store.queries.scores` will say of them, one dictionary per row."""
+        """Return the rows that `store.queries.scores` will return once the log is stored. `spoken`
+        turns the log's name of a scorer into the study's name of the readout."""
+        # item -> (role, cluster), both from the item's first row
         units: dict[tuple[str, int], tuple[str, str]] = {}
-        rows = []
-        # Of several models, an item may never have been asked of one.
-        has_one_model = len({model for model, *_ in self.rows}) == 1
-        read = [row for row in self.rows if has_one_model or row[6] != NOTHING_READ]
-        for model, task, number, role, family, subject, scorer, score, is_right in read:
-            cluster = {"family": family, "subject": subject}.get(
-                log_survey.clusters.get(task, ""), ""
-            )
-            role, unit = units.setdefault(
-                (task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}")
-            )
-            low, high = log_survey.scale(task, scorer) if scorer else (0.0, 1.0)
-            value = score if is_right is None or low < 0 or high > 1 else float(is_right)
-            row: dict = {
-                "model": model,
-                "task": task,
-                "item_id": f"{task}/{number}",
-                "role": role,
-                "extractor": scorer and spoken(scorer),
-            }
+        rows: list[dict] = []
+        keys = []
+        # With several models, an item without a score may never have been asked of one of them.
+        has_one_model = len({row.model for row in self.rows}) == 1
+        for row in self.rows:
+            if row.scorer == NOTHING_READ and not has_one_model:
+                continue
+            item, item_id = (row.task, row.document), f"{row.task}/{row.document}"
+            cluster_names = {"family": row.family, "subject": row.subject}
+            cluster = cluster_names.get(log_survey.clusters.get(row.task, ""))
+            unit = f"{row.task}/{cluster}" if cluster else item_id
+            role, unit = units.setdefault(item, (row.role, unit))
+            low, high = log_survey.scale(row.task, row.scorer) if row.scorer else (0.0, 1.0)
+            is_grade = low < 0 or high > 1
+            score = row.score if row.is_right is None or is_grade else float(row.is_right)
+            keys.append(self.question_hashes.get(item))
             rows.append(
-                row
-                | {"score": value, "family": unit, "has_versions": (task, number) in self.versions}
+                {
+                    "model": row.model,
+                    "task": row.task,
+                    "item_id": item_id,
+                    "role": role,
+                    "extractor": row.scorer and spoken(row.scorer),
+                    "score": score,
+                    "family": unit,
+                    "has_versions": item in self.items_with_versions,
+                }
             )
-        keys = [self.asked.get((task, number)) for _, task, number, *_ in read]
-        for row, cluster in zip(
-            rows, joined_clusters([row["family"] for row in rows], keys), strict=True
-        ):
-            row["family"] = cluster
+        clusters = joined_clusters([score_row["family"] for score_row in rows], keys)
+        for score_row, cluster in zip(rows, clusters, strict=True):
+            score_row["family"] = cluster
         return rows
 
 
-NOTHING_READ = ""  # in the place of a scorer: a call that failed, or a row without a score
-SAID_LATER = ("score", "percentages")  # questions whose tables are refused by their own sentence
-_MOST_READ_AS = 3  # ways of reading tables that are said
-_NEARLY_ALL = 0.9  # of a column's scores from 0 to 1: then one outside is no grade on another scale
-N_REFUSED = 200
-_EVERY = 2_000
-_N_FIRST = 8  # records that are shown
-ITEMS = -1  # the place of a plain table's items among the records that are kept
-_OF_RECORDS = ("join", "target", "prompt", "sample")  # corrections that change records
+NOTHING_READ = ""  # in place of a scorer's name: a call that failed, or a row without a score
+SAID_LATER = ("score", "percentages")  # such tables are refused further on, with another sentence
+_MOST_READING_SENTENCES = 3  # sentences on how tables are read
+# Where this share of a column's scores lies from 0 to 1, a score outside is a slip, not a grade.
+_NEARLY_ALL = 0.9
+N_REFUSED = 200  # sentences that are kept on refused rows
+_REPORT_EVERY = 2_000  # rows
+_N_SHOWN = 8  # records
+ITEMS = -1  # stands for a file's number where `KeptRecords` holds a plain table's items
+_RECORD_CORRECTIONS = ("join", "target", "prompt", "sample")  # corrections that change records
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """One file of an import: its reader, what it says of itself, and the digest of its outputs."""
+    """One file of an import: its reader, its description of itself, and a digest of its bytes."""
 
     source: Source
     reader: Reader
     about: LogAbout
     revision: str
-    settings: str = ""  # of its run, where another file ran the same task and model under others
+    settings: str = ""  # of its run, where another file has other settings for this task and model
 
     def model_of(self, corrections: Mapping[str, str], name: str) -> str:
-        """Name a model of its records, with the settings where they tell two runs apart."""
+        """Return the name of a model of its records, with the settings that tell two runs apart."""
         model = model_of(corrections, name)
         if not self.settings:
             return model
@@ -368,58 +387,47 @@ class LogFile:
 
 @dataclass
 class Survey:
-    """Files that were recognised, and what was counted of them.
-
-    `kinds` and `clusters` are by task; `models`, `readouts` and `axes` stand in the order in which
-    they appear. `companions` are files that go with others. `joining` are sentences on how items of
-    several files met, `unread` sentences for files that no reader knows; `refusals` are the first
-    sentences for rows, `n_refused` counts all of them.
-    """
+    """Files that were recognised, and what was counted in them. `kinds` and `clusters` are by task.
+    `models` (with their sampling), `readouts` and `axes` (both with the number of rows) stand in
+    the order in which they appear."""
 
     files: list[LogFile]
-    companions: list[Source]
-    unread: list[str]
+    companions: list[Source]  # files that another file needs, such as a harness's results
+    unread: list[str]  # a sentence per file that was not read, or not to its end
     corrections: Mapping[str, str] = field(default_factory=dict)
     n_records: int = 0
     n_rows: Counter[str] = field(default_factory=Counter)  # by model
-    n_refused: int = 0
+    n_refused: int = 0  # rows
     n_samples: int = 1
-    refusals: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)  # sentences for the first refused rows
     kinds: dict[str, str] = field(default_factory=dict)
     models: dict[str, dict] = field(default_factory=dict)
     readouts: dict[str, int] = field(default_factory=dict)
     axes: dict[str, int] = field(default_factory=dict)
     clusters: dict[str, str] = field(default_factory=dict)
-    mathematics: list[str] = field(
-        default_factory=list
-    )  # tasks whose right answers are formulas that can be read here
-    joining: list[str] = field(default_factory=list)
-    n_repeated: int = 0
+    # tasks whose right answers are formulas that our own extractor can read
+    mathematics: list[str] = field(default_factory=list)
+    joining: list[str] = field(default_factory=list)  # sentences on how files share items
+    n_repeated: int = 0  # prompts that stand under two names within an item
     marks: dict[str, int] = field(default_factory=dict)  # study -> answers to its planned prompts
     has_text: bool = False
     has_scores: bool = False
-    scales: dict[str, dict[str, tuple[float, float]]] = field(
-        default_factory=dict
-    )  # task -> scorer -> lowest, highest score
-    of_rows: set[tuple[str, str]] = field(
-        default_factory=set
-    )  # (task, readout) of which a row holds a score or an answer
-    counts: dict[tuple[str, str], ScoreCounts] = field(
-        default_factory=dict
-    )  # of (task, scorer) in tables
-    facts: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # what rows say against their log: (about, sentence)
-    first: list[LogRecord] = field(default_factory=list)
-    placed: DocumentIndex = field(default_factory=DocumentIndex)
-    kept: KeptRecords = field(default_factory=KeptRecords)
-    is_plain: bool = False  # a table whose records need not be made; `placed` tells its items
+    # task -> scorer -> (lowest, highest) score
+    scales: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    # (task, readout) with a score or an answer in at least one row
+    of_rows: set[tuple[str, str]] = field(default_factory=set)
+    # (task, scorer) -> counts; in tables only
+    counts: dict[tuple[str, str], ScoreCounts] = field(default_factory=dict)
+    # (subject, sentence) of each contradiction between rows and their log
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    first: list[LogRecord] = field(default_factory=list)  # the first records, for a preview
+    placed: DocumentIndex = field(default_factory=DocumentIndex)  # the item of each record
+    kept: KeptRecords = field(default_factory=KeptRecords)  # records read so far, per file
+    is_plain: bool = False  # a table whose rows need not become records; `placed` has its items
 
     def scale(self, task: str, scorer: str) -> tuple[float, float]:
-        """Return the least and the most that a score can be: as declared, else as the rows hold it.
-
-        Raises BadInput for a score beyond the declared scale.
-        """
+        """Return the lowest and highest possible score: as declared, otherwise as found in rows.
+        Raises BadInput for a score beyond the declared scale."""
         low, high = self.scales.get(task, {}).get(scorer, (0.0, 1.0))
         if not (declared := self.declared_scale(scorer)):
             return low, high
@@ -436,22 +444,22 @@ class Survey:
         return self.corrections.get(f"scale:{scorer}") or self.corrections.get("scale") or ""
 
     def records(self) -> Iterator[LogRecord]:
-        """Yield all records again, without the rows that were refused."""
+        """Yield the records of all files again, without the rows that were refused."""
         for number in range(len(self.files)):
             for record in self.records_of(number):
                 if isinstance(record, LogRecord):
                     yield record
 
     def records_of(self, number: int) -> Iterator[LogRecord | Rejection]:
-        """Return what a file holds, as far as it can be read, without reading it again."""
+        """Yield the records of one file as far as it can be read; kept ones are not read again."""
         if self.kept.holds(number):
             yield from self.kept.records(number)
             return
-        with suppress(BadInput):  # said in `unread`
+        with suppress(BadInput):  # `unread` has a sentence on it
             yield from self.reread(number)
 
     def reread(self, number: int) -> Iterator[LogRecord | Rejection]:
-        """Read a file. Raises BadInput at the place from which on it cannot be read."""
+        """Read a file again. Raises BadInput at the place where it cannot be read any further."""
         if self.is_plain:
             return self.plain_table().records()
         file = self.files[number]
@@ -459,19 +467,19 @@ class Survey:
         return corrected(records, self.corrections, file.source.name)
 
     def plain_table(self) -> PlainTable:
-        """Return the rows of a plain table, to be read once more."""
+        """Open the plain table, to read its rows once more."""
         (file,) = self.files
         assert file.reader.plain is not None
         return file.reader.plain(file.source)
 
     @property
     def read_as(self) -> list[str]:
-        """Say how the tables were read, one sentence per way of reading them."""
+        """Sentences on how the tables were read, each once."""
         return list(dict.fromkeys(file.about.read_as for file in self.files if file.about.read_as))
 
     @property
     def questions(self) -> list[Question]:
-        """Return the questions that the tables leave open, each once."""
+        """Questions that the tables leave open, each once."""
         questions: dict[tuple[str, tuple[str, ...]], Question] = {}
         for file in self.files:
             for question in file.about.questions:
@@ -480,7 +488,7 @@ class Survey:
 
     @property
     def is_table(self) -> bool:
-        """Return whether all files are tables, which no harness wrote."""
+        """True if all files are tables that no harness wrote."""
         return all(file.reader.name == TABLE for file in self.files)
 
     @cached_property
@@ -489,7 +497,7 @@ class Survey:
 
     @property
     def reported(self) -> list[ReportedScore]:
-        """Return the scores that the logs report, under the names that their models have here."""
+        """Scores that the logs report, under the names that their models have in this study."""
         scores = []
         for file in self.files:
             for score in file.about.reported:
@@ -499,7 +507,7 @@ class Survey:
 
     @property
     def files_of_reported(self) -> list[str]:
-        """Return the revision of each reported score's file; empty where there is one file."""
+        """Revision of each reported score's file; empty where there is one file."""
         if len(self.files) < 2:
             return []
         revisions: list[str] = []
@@ -509,48 +517,42 @@ class Survey:
 
     @property
     def name(self) -> str:
-        """Name the study: as corrected, of one table as the table, or after tasks and models."""
-        tasks, models = list(self.kinds), list(self.models)
-        labels = [
-            ", ".join(some[:2]) + (f" and {len(some) - 2} more" if len(some) > 2 else "")
-            for some in (tasks, models)
-        ]
-        table_name = (
-            str(self.files[0].about.columns["dataset"])
-            if self.is_table and len(self.files) == 1
-            else ""
-        )
-        return (
-            self.corrections.get("name")
-            or f"{table_name or f'{labels[0]} by {labels[1]}'}, recorded"
-        )
+        """Name of the study: as corrected, else that of a single table, else tasks and models."""
+        if self.corrections.get("name"):
+            return self.corrections["name"]
+        if self.is_table and len(self.files) == 1:
+            label = str(self.files[0].about.columns["dataset"])
+        else:
+            label = ""
+        label = label or f"{_first_two(list(self.kinds))} by {_first_two(list(self.models))}"
+        return f"{label}, recorded"
 
     def sentences(self) -> list[str]:
-        """Say for people what was recognised, what is used and what is left."""
+        """Return sentences for the user: what was recognised, what is used, what is left out."""
         formats = Counter(file.about.format for file in self.files)
-        sentences = self.read_as[:_MOST_READ_AS] + [
+        sentences = self.read_as[:_MOST_READING_SENTENCES] + [
             "Recognised: " + ", ".join(f"{n:,} × {name}" for name, n in formats.items()) + "."
         ]
+        n_rows, n_tasks = count_of(self.n_records, "row"), count_of(len(self.kinds), "task")
         sentences.append(
-            f"{self.n_records:,} row{'s' * (self.n_records != 1)} on {len(self.kinds):,} "
-            f"task{'s' * (len(self.kinds) != 1)}; models: "
-            f"{', '.join(self.models)}; readouts: {', '.join(self.readouts) or 'none recorded'}."
+            f"{n_rows} on {n_tasks}; models: {', '.join(self.models)}; "
+            f"readouts: {', '.join(self.readouts) or 'none recorded'}."
         )
-        sentences.append(
-            "Kinds: "
-            + ", ".join(f"{task}={kind}" for task, kind in list(self.kinds.items())[:12])
-            + "."
-        )
+        kinds = [f"{task}={kind}" for task, kind in list(self.kinds.items())[:12]]
+        sentences.append(f"Kinds: {', '.join(kinds)}.")
         answers = ", ".join(f"{n:,} of the study {study_id}" for study_id, n in self.marks.items())
         sentences += [f"Answers to planned prompts: {answers}."] if answers else []
-        uses = dict.fromkeys(name for file in self.files for name in file.about.uses)
+        # As keys of a dictionary, each appears once, in order.
+        uses: dict[str, None] = {}
+        leftovers: dict[str, None] = {}
+        notes: dict[str, None] = {}
+        for file in self.files:
+            uses |= dict.fromkeys(file.about.uses)
+            leftovers |= dict.fromkeys(file.about.leaves)
+            notes |= dict.fromkeys(file.about.notes)
         sentences += [f"Read with them: {', '.join(uses)}."] if uses else []
-        leftovers = dict.fromkeys(name for file in self.files for name in file.about.leaves)
         sentences += [f"Not used: {', '.join(leftovers)}."] if leftovers else []
-        sentences += (
-            list(dict.fromkeys(note for file in self.files for note in file.about.notes))
-            + self.joining
-        )
+        sentences += [*notes, *self.joining]
         if self.n_repeated:
             repeats = count_of(self.n_repeated, "prompt stands", "prompts stand")
             sentences.append(f"{repeats} under two names within an item, counted as recorded.")
@@ -561,20 +563,25 @@ class Survey:
         return sentences + self.unread
 
 
+def _first_two(names: Sequence[str]) -> str:
+    n_more = len(names) - 2
+    return ", ".join(names[:2]) + (f" and {n_more} more" if n_more > 0 else "")
+
+
 def recognised(
     paths: Sequence[str | Path], corrections: Mapping[str, str] | None = None
 ) -> tuple[list[LogFile], list[Source], list[str]]:
-    """Return (files that a reader knows, files that go with them, sentences for the rest)."""
+    """Return (files that a reader knows, their companions, a sentence per other file)."""
     source_readers: list[tuple[Source, Reader | None]] = []
     companions, unread = [], []
-    words = corrections or {}
+    corrections = corrections or {}
     all_sources = sources(paths)
-    tables = _tables(all_sources, words.get("format", ""))
+    tables = _tables(all_sources, corrections.get("format", ""))
     table_paths = {table.path for table in tables}
     layouts = layouts_of(tables)
-    before = first_states(tables, layouts)
-    names = names_of_tables((table for table in tables if table.name not in before), layouts)
-    for source in (source for source in all_sources if source.name not in before):
+    superseded = first_states(tables, layouts)
+    names = names_of_tables((table for table in tables if table.name not in superseded), layouts)
+    for source in (source for source in all_sources if source.name not in superseded):
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
             if pointer:
@@ -583,9 +590,9 @@ def recognised(
                 companions.append(source)
             elif source.path in table_paths:
                 name, layout = names.get(source.name), layouts.get(source.path)
-                source_readers.append((source, table_reader(source, words, name, layout)))
+                source_readers.append((source, table_reader(source, corrections, name, layout)))
             else:
-                source_readers.append((source, _reader(source, words)))
+                source_readers.append((source, _reader(source, corrections)))
         except (BadInput, OSError) as error:
             unread.append(
                 str(error)
@@ -593,12 +600,10 @@ def recognised(
                 else f"{source.name}: {error}"
             )
     files = []
-    has_one_model = bool(words.get("model"))  # then further files are runs of it
-    samples = (
-        []
-        if has_one_model
-        else [source for source, reader in source_readers if reader is lm_eval.READER]
-    )
+    samples = []
+    # With one model for all files, further files are runs of it and need no names of their own.
+    if not corrections.get("model"):
+        samples = [source for source, reader in source_readers if reader is lm_eval.READER]
     names_of_models = lm_eval.names_of_samples(samples, companions)
     for source, reader in source_readers:
         if source.name in names_of_models:
@@ -611,8 +616,8 @@ def recognised(
             about = reader.about(source, companions)
             about.notes += [
                 f"{name} holds less of the same rows, and is left out."
-                for name, by in before.items()
-                if by == source.name
+                for name, successor in superseded.items()
+                if successor == source.name
             ]
             files.append(LogFile(source, reader, about, _revision(source)))
         except BadInput as error:
@@ -627,16 +632,16 @@ _BESIDE_LOGS = re.compile(
 
 
 def tables_in(paths: Sequence[str | Path], words: Sequence[str] = ()) -> list[Source]:
-    """Return the tables among files.
-
-    None where a file is a log of a known harness, unless `format=table` asks for them.
-    """
-    forms = [word.partition("=")[2] for word in words if word.startswith("format=")]
-    return _tables(sources(paths), forms[-1] if forms else "")
+    """Return the tables among files; `words` are corrections as "key=value". Empty where a file is
+    the log of a known harness, unless `format=table` asks for tables."""
+    formats = [word.partition("=")[2] for word in words if word.startswith("format=")]
+    return _tables(sources(paths), formats[-1] if formats else "")
 
 
-def _tables(all_sources: Sequence[Source], form: str) -> list[Source]:
-    if form not in ("", TABLE) or (not form and any(map(_is_log, all_sources))):
+def _tables(all_sources: Sequence[Source], wanted_format: str) -> list[Source]:
+    if wanted_format not in ("", TABLE):
+        return []
+    if not wanted_format and any(map(_is_log, all_sources)):
         return []
     return [source for source in all_sources if may_be_table(source)]
 
@@ -645,7 +650,7 @@ def _is_log(source: Source) -> bool:
     try:
         state = source.path.stat()
     except OSError:
-        return False  # its reader says why
+        return False  # the reader will raise the reason
     key = source.path, state.st_mtime_ns, state.st_size
     if key not in _known_logs:
         if len(_known_logs) > MOST_KNOWN:
@@ -654,7 +659,7 @@ def _is_log(source: Source) -> bool:
     return _known_logs[key]
 
 
-# the same files are asked for by the command and again by the survey
+# (path, time of change, size) -> whether it is a log. The command asks first, then the survey.
 _known_logs: dict[tuple[Path, int, int], bool] = {}
 MOST_KNOWN = 50_000
 
@@ -665,7 +670,7 @@ def _is_of_harness(source: Source) -> bool:
             reader.belongs(source) or reader.recognises(source) for reader in READERS
         )
     except (BadInput, OSError):
-        return False  # its reader says why
+        return False  # the reader will raise the reason
 
 
 def _reader(source: Source, corrections: Mapping[str, str]) -> Reader | None:
@@ -680,10 +685,7 @@ def _revision(source: Source) -> str:
 
 
 def require_unchanged(log_survey: Survey) -> None:
-    """Raise BadInput where a file is no longer the one that was looked at.
-
-    Its rows would be taken for other ones.
-    """
+    """Raise BadInput where a file changed since the survey: the counts belong to its old rows."""
     for file in log_survey.files:
         try:
             is_same = _revision(file.source) == file.revision
@@ -700,10 +702,11 @@ def survey(
     scores: ReadScores | None = None,
     on_read: Callable[[Survey], None] | None = None,
 ) -> Survey:
-    """Read all files once, and keep the scores of the rows in `scores`.
+    """Read all files once, and collect the scores of their rows in `scores`, if given.
 
-    `on_read` is told how tables are read, before their rows are. Raises BadInput when no file is a
-    log or no row of them can be used.
+    `on_read` gets the survey before any row is read, to tell the user how tables are read. Without
+    it, an open question that could change a score raises BadInput. So does a selection without a
+    log or without a usable row.
     """
     corrections = corrections or {}
     files, companions, unread = recognised(paths, corrections)
@@ -730,22 +733,22 @@ def survey(
     log_survey = Survey(files, companions, unread, corrections)
     if on_read:
         on_read(log_survey)
-    elif opened := [
-        question
-        for question in log_survey.questions
-        if question.moves_score and question.about not in SAID_LATER
-    ]:
-        raise BadInput(question_text(opened[0]))  # nobody was asked: nothing is claimed
+    else:
+        # Nobody can answer an open question here, so no score may be claimed.
+        for question in log_survey.questions:
+            if question.moves_score and question.about not in SAID_LATER:
+                raise BadInput(question_text(question))
     unreadable = [file.about.unreadable for file in files if file.about.unreadable]
     if unreadable:
         raise BadInput(unreadable[0])
     with fewer_collections():
-        counted = _plain_counted(log_survey, scores, on_progress)
-        if counted is None:
-            counted = log_survey, _Counted(corrections, log_survey.placed)
+        plain_counts = _plain_counted(log_survey, scores, on_progress)
+        if plain_counts is not None:
+            log_survey, counts = plain_counts
+        else:
+            counts = _InterimCounts(corrections, log_survey.placed)
             for number in range(len(files)):
-                _look_at(log_survey, number, counted[1], scores, on_progress)
-    log_survey, counts = counted
+                _look_at(log_survey, number, counts, scores, on_progress)
     votes, forms, items = counts.votes, counts.forms, counts.items
     if not log_survey.n_records:
         raise BadInput(
@@ -777,24 +780,23 @@ def survey(
     return log_survey
 
 
-class _Counted:
-    """Counts of the records that are no part of the survey, until all records were looked at."""
+class _InterimCounts:
+    """Counts from which the survey's guesses are made once all records were read."""
 
     def __init__(self, corrections: Mapping[str, str], placed: DocumentIndex) -> None:
-        self.votes: dict[str, Counter] = {}
-        # task -> how many of its right answers are written in what
-        self.forms: dict[str, Counter] = {}
+        self.votes: dict[str, Counter] = {}  # task -> kind of item -> records
+        self.forms: dict[str, Counter] = {}  # task -> form of a right answer -> records
         self.items = _Items(corrections.get("join", ""), placed)
 
 
 def _look_at(
     log_survey: Survey,
     number: int,
-    counted: _Counted,
+    counted: _InterimCounts,
     scores: ReadScores | None,
     on_progress: Callable[[int], None] | None,
 ) -> None:
-    """Count what a file holds, as far as it can be read."""
+    """Count the records of a file, as far as it can be read."""
     file, corrections = log_survey.files[number], log_survey.corrections
     facts = LogFacts(file.source.name, file.about)
     try:
@@ -806,64 +808,62 @@ def _look_at(
                     forms.update(map(answer_form, record.targets))
                 facts.add(record)
                 model = file.model_of(corrections, record.model)
-                derived, document = counted.items.axis(record, model, number, file.about.format)
+                log_axis, document = counted.items.axis(record, model, number, file.about.format)
                 if scores:
-                    scores.add(record, model, document, derived)
-                axis = axis_of(corrections, derived)
+                    scores.add(record, model, document, log_axis)
+                axis = axis_of(corrections, log_axis)
                 log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
-            if on_progress and (log_survey.n_records + log_survey.n_refused) % _EVERY == 0:
+            if on_progress and (log_survey.n_records + log_survey.n_refused) % _REPORT_EVERY == 0:
                 on_progress(log_survey.n_records)
     except BadInput as error:
         log_survey.unread.append(f"{error} What stands before that place is used.")
     log_survey.facts += facts.sentences()
 
 
-# Tables of one row per item and model: what is asked is looked at once per item.
+# A plain table has one row per item and model, so each question is examined once per item.
 
 
 def _plain_counted(
     log_survey: Survey, scores: ReadScores | None, on_progress: Callable[[int], None] | None
-) -> tuple[Survey, _Counted] | None:
-    """Look at a plain table; None for anything else, of which then nothing was counted."""
+) -> tuple[Survey, _InterimCounts] | None:
+    """Count the rows of a plain table; None, with nothing counted, for any other file."""
     if len(log_survey.files) > 1 or log_survey.files[0].reader.plain is None:
         return None
-    if any(key.partition(":")[0] in _OF_RECORDS for key in log_survey.corrections):
+    if any(key.partition(":")[0] in _RECORD_CORRECTIONS for key in log_survey.corrections):
         return None
-    looked = Survey(
+    table_survey = Survey(
         log_survey.files,
         log_survey.companions,
         [*log_survey.unread],
         log_survey.corrections,
         is_plain=True,
     )
-    counted = _Counted(log_survey.corrections, looked.placed)
+    counted = _InterimCounts(log_survey.corrections, table_survey.placed)
     try:
-        items = _look_at_plain(looked, counted, scores, on_progress)
-        for _ in looked.kept.keep(ITEMS, items):
-            pass
+        items = _look_at_plain(table_survey, counted, scores, on_progress)
+        for _ in table_survey.kept.keep(ITEMS, items):
+            pass  # `keep` stores each item as it passes by
     except (NotPlain, BadInput):
         if scores:
             scores.forget()
         return None
-    return looked, counted
+    return table_survey, counted
 
 
 def _look_at_plain(
     log_survey: Survey,
-    counted: _Counted,
+    counted: _InterimCounts,
     scores: ReadScores | None,
     on_progress: Callable[[int], None] | None,
 ) -> Iterator[LogRecord]:
-    """Count what a plain table holds; yield the first record of each item, without its output.
-
-    Raises NotPlain at a row that only records can tell.
-    """
+    """Count the rows of a plain table; yield the first record of each item, without its output.
+    Raises NotPlain at a row that cannot be understood without the records before it."""
     file, table, corrections = log_survey.files[0], log_survey.plain_table(), log_survey.corrections
     items = _PlainItems()
-    numbers = array("I")  # of the item, by row
-    places: list[tuple] = []  # of items, for scores
-    n_rows: Counter[int] = Counter()  # by what items have in common
-    n_read: Counter[str] = Counter()
+    numbers = array("I")  # row -> number of its item
+    places: list[ItemPlace] = []  # item -> its place among the scores
+    n_rows: Counter[int] = Counter()  # group of items -> rows
+    n_rows_by_model: Counter[str] = Counter()
     for row in table.rows():
         if isinstance(row, Rejection):
             _count_refusal(row, log_survey)
@@ -871,10 +871,10 @@ def _look_at_plain(
         model = file.model_of(corrections, row.model)
         number, record = items.number(table, row, model)
         numbers.append(number)
-        common = items.common[number]
-        n_rows[common] += 1
+        group_index = items.group_indices[number]
+        n_rows[group_index] += 1
         readouts = table.readouts(row)
-        task = items.groups[common].task
+        task = items.groups[group_index].task
         if record is not None:
             document = Document(number, task, shares_hash=False, is_new=True)
             counted.items.note(record, document)
@@ -883,19 +883,19 @@ def _look_at_plain(
                 places.append(scores.place_of(record, document))
             record.text, record.readouts = None, ()
             yield record
-        if len(log_survey.first) < _N_FIRST:
+        if len(log_survey.first) < _N_SHOWN:
             log_survey.first.append(table.record(row))
         log_survey.n_records += 1
-        n_read[row.model] += 1
+        n_rows_by_model[row.model] += 1
         log_survey.has_text |= table.text(row)[0] is not None
         _count_readouts(log_survey, task, readouts, f"Line {row.line} of {table.file}")
         if scores and scores.is_whole:
             scores.add_readouts(model, places[number], readouts)
-        if on_progress and log_survey.n_records % _EVERY == 0:
+        if on_progress and log_survey.n_records % _REPORT_EVERY == 0:
             on_progress(log_survey.n_records)
     items.require_own_prompts()
-    for common, n in n_rows.items():
-        group = items.groups[common]
+    for group_index, n in n_rows.items():
+        group = items.groups[group_index]
         counted.votes.setdefault(group.task, Counter())[group.kind] += n
         if not group.has_options:
             forms = counted.forms.setdefault(group.task, Counter())
@@ -904,14 +904,15 @@ def _look_at_plain(
                 forms[form] += n
         axis = axis_of(corrections, group.axis)
         log_survey.axes[axis] = log_survey.axes.get(axis, 0) + n
-    for name, n in n_read.items():
+    for name, n in n_rows_by_model.items():
         log_survey.n_rows[name] += n
         log_survey.models.setdefault(file.model_of(corrections, name), dict(items.sampling))
-    log_survey.placed.set_all(numbers, [items.groups[common].task for common in items.common])
+    tasks = [items.groups[group_index].task for group_index in items.group_indices]
+    log_survey.placed.set_all(numbers, tasks)
 
 
-class _Common(NamedTuple):
-    """Properties that many items of a plain table share."""
+class _ItemTraits(NamedTuple):
+    """Properties that many items of a plain table share; equal ones form a group."""
 
     task: str
     kind: str
@@ -921,23 +922,21 @@ class _Common(NamedTuple):
 
 
 class _PlainItems:
-    """The items of a plain table, numbered as they come."""
+    """The items of a plain table, numbered in the order in which they appear."""
 
     def __init__(self) -> None:
-        self.groups: list[_Common] = []
-        self.common = array("I")  # the group of each item
+        self.groups: list[_ItemTraits] = []
+        self.group_indices = array("I")  # item -> index of its group
         self.sampling: Mapping[str, Any] = {}
         self._numbers: dict[tuple[str, str], int] = {}
-        self._groups: dict[_Common, int] = {}
-        self._contents, self._prompts = array("q"), array("q")
-        self._asked: dict[str, bytearray] = {}  # by model, of each item
+        self._index_of_group: dict[_ItemTraits, int] = {}
+        self._contents, self._prompts = array("q"), array("q")  # item -> hash
+        self._asked: dict[str, bytearray] = {}  # model -> item -> 1 where a row was seen
 
     def number(self, table: PlainTable, row: PlainRow, model: str) -> tuple[int, LogRecord | None]:
-        """Return (the item of a row, its record where the item is new).
-
-        Raises NotPlain for a second row of one item and model, and for one that says something else
-        of its item than the first.
-        """
+        """Return (number of the row's item, the record where the item is new, else None). Raises
+        NotPlain for a second row of one item and model, and for a row whose item differs from the
+        item's first row."""
         number, content = self._numbers.get(row.item), table.content(row)
         record = None
         if number is None:
@@ -954,28 +953,28 @@ class _PlainItems:
         return number, record
 
     def _add(self, row: PlainRow, record: LogRecord, content: int) -> int:
-        # An axis that is not named depends on the records before.
+        # Without a named axis, the axis depends on the records before this one.
         if not record.axis or record.variant != BASE:
             raise NotPlain
-        common = _Common(
+        traits = _ItemTraits(
             record.task,
             kind_of(record),
             record.axis,
             bool(record.options),
             tuple(map(answer_form, record.targets)),
         )
-        if common not in self._groups:
-            self._groups[common] = len(self.groups)
-            self.groups.append(common)
+        if traits not in self._index_of_group:
+            self._index_of_group[traits] = len(self.groups)
+            self.groups.append(traits)
         number = self._numbers[row.item] = len(self._numbers)
-        self.common.append(self._groups[common])
+        self.group_indices.append(self._index_of_group[traits])
         self._contents.append(content)
         self._prompts.append(hash((record.prompt or record.question, record.system)))
         self.sampling = record.sampling
         return number
 
     def require_own_prompts(self) -> None:
-        """Raise NotPlain where two items have one prompt: their calls are told apart by records."""
+        """Raise NotPlain where two items share a prompt: only records tell their calls apart."""
         if len(set(self._prompts)) < len(self._prompts):
             raise NotPlain
 
@@ -989,25 +988,21 @@ def _count_refusal(refusal: Rejection, log_survey: Survey) -> None:
 def open_questions(
     paths: Sequence[str | Path], corrections: Mapping[str, str]
 ) -> tuple[list[str], list[Question]]:
-    """Return (how tables are read, what they leave open), before rows become records."""
+    """Return (sentences on how tables are read, open questions), before any row is read."""
     files, companions, unread = recognised(paths, corrections)
     log_survey = Survey(files, companions, unread, corrections)
     return log_survey.read_as, log_survey.questions
 
 
 def first_rows(paths: Sequence[str | Path], corrections: Mapping[str, str], n: int) -> list[dict]:
-    """Return the first `n` rows as they are read, before the others are.
-
-    Raises BadInput where they cannot be read.
-    """
+    """Return the first `n` rows for a preview. Raises BadInput where they cannot be read."""
     files, companions, _ = recognised(paths, corrections)
     rows: list[dict] = []
     for file in files:
         if file.about.unreadable:
             raise BadInput(file.about.unreadable)
-        for record in corrected(
-            file.reader.records(file.source, companions), corrections, file.source.name
-        ):
+        records = file.reader.records(file.source, companions)
+        for record in corrected(records, corrections, file.source.name):
             if len(rows) == n:
                 return rows
             if isinstance(record, LogRecord):
@@ -1016,34 +1011,32 @@ def first_rows(paths: Sequence[str | Path], corrections: Mapping[str, str], n: i
 
 
 def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:
-    """Return the files, each run of one task and model under several settings named by its own.
-
-    Two temperatures are two systems: the mean of both is the score of neither. Runs under the same
-    settings stay reruns of one.
-    """
+    """Return the files with `settings` set where one task and model ran under several settings. Two
+    temperatures are two systems: the mean of both is the score of neither. Runs under the same
+    settings stay reruns of one system."""
     settings: dict[tuple[str, str], set[str]] = {}
     for file in files:
-        if file.about.run:
-            settings.setdefault((file.about.run.task, file.about.run.model), set()).add(
-                file.about.run.words
-            )
+        if run := file.about.run:
+            settings.setdefault((run.task, run.model), set()).add(run.words)
     models = {model for (_, model), run_settings in settings.items() if len(run_settings) > 1}
-    told_apart = []
+    named_files = []
     for file in files:
         run = file.about.run
-        is_one_of_several = run is not None and run.model in models
-        told_apart.append(replace(file, settings=run.words) if is_one_of_several and run else file)
-    return told_apart
+        has_other_settings = run is not None and run.model in models
+        named_files.append(
+            replace(file, settings=run.words) if has_other_settings and run else file
+        )
+    return named_files
 
 
 def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
-    """Yield doubts about scores in tables, and rows and files that count in none."""
+    """Yield (subject, sentence) on doubtful scores, refused rows, and files that were left out."""
     for file in log_survey.files:
         yield from file.about.doubts
     for (task, name), counts in log_survey.counts.items():
-        yield from counts.sentences(
-            name, *log_survey.scale(task, name), bool(log_survey.declared_scale(name))
-        )
+        low, high = log_survey.scale(task, name)
+        is_declared = bool(log_survey.declared_scale(name))
+        yield from counts.sentences(name, low, high, is_declared=is_declared)
     if log_survey.is_table and log_survey.n_refused:
         were = "row was" if log_survey.n_refused == 1 else "rows were"
         yield (
@@ -1058,12 +1051,13 @@ def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
             else f"{len(unread):,} files were left out. The first: {unread[0]}",
         )
     if any(file.about.columns.get("model_columns") for file in log_survey.files):
-        most = max(log_survey.n_rows.values())
-        few = [f"{name} {most - n:,}" for name, n in log_survey.n_rows.items() if n < most]
-        if few:
+        n_most = max(log_survey.n_rows.values())
+        gaps = [f"{name} {n_most - n:,}" for name, n in log_survey.n_rows.items() if n < n_most]
+        if gaps:
             yield (
                 "no score",
-                f"Cells without an answer, which count in no score, of {most:,}: {', '.join(few)}.",
+                f"Cells without an answer, which count in no score, of {n_most:,}: "
+                f"{', '.join(gaps)}.",
             )
 
 
@@ -1076,7 +1070,7 @@ def _count(
     log_survey.n_records += 1
     log_survey.n_rows[record.model] += 1
     log_survey.n_repeated += bool(record.repeat)
-    if len(log_survey.first) < _N_FIRST:
+    if len(log_survey.first) < _N_SHOWN:
         log_survey.first.append(record)
     kind_counts = votes.get(record.task) or votes.setdefault(record.task, Counter())
     kind_counts[kind_of(record)] += 1
@@ -1116,7 +1110,7 @@ def _count_readouts(
 
 
 class _Items:
-    """Items of all files as the import will join them, and what they have in common."""
+    """Items of all files, joined as the import will join them, and their families."""
 
     def __init__(self, join: str, placed: DocumentIndex) -> None:
         self.placed = placed
@@ -1128,11 +1122,8 @@ class _Items:
     def axis(
         self, record: LogRecord, model: str, source: int, file_format: str
     ) -> tuple[str, Document]:
-        """Return (axis, document) of a record.
-
-        The axis is the record's own, or else that of the first prompt or of a further one that its
-        model was given.
-        """
+        """Return (axis, document) of a record. A record without an axis of its own answers either
+        the first prompt that its model was given for this item, or another prompt."""
         content = (
             source,
             record.task,
@@ -1161,7 +1152,7 @@ class _Items:
         ), document
 
     def note(self, record: LogRecord, document: Document) -> None:
-        """Count what is new of an item."""
+        """Count the item and its family where they are new."""
         if document.is_new:
             self.n_items[document.task] += 1
         if record.family:
@@ -1175,7 +1166,7 @@ class _Items:
         return FEWEST_CLUSTERS <= self.n_families[task] < self.n_items[task]
 
     def sentences(self, clusters: Mapping[str, str]) -> list[str]:
-        """Say how items met, where that is not by hash or id, and which are clusters."""
+        """Return sentences on items that were not joined by hash or id, and on clusters."""
         documents, sentences = self.documents, []
         if documents.n_other_text:
             sentences.append(
@@ -1188,39 +1179,35 @@ class _Items:
                 documents.n_by_text, "item has another id", "items have other ids"
             )
             sentences.append(f"{with_other_ids} in another file: joined by text.")
-        for task, how in clusters.items():
-            n, among = self.n_families[task], self.n_items[task]
-            if how == "family" and n:
+        for task, cluster in clusters.items():
+            n_families, n_items = self.n_families[task], self.n_items[task]
+            shared = f"{task}: {n_items:,} items share {n_families:,} templates or passages"
+            if cluster == "family" and n_families:
+                sentences.append(f"{shared}; each counts as one cluster.")
+            elif 1 < n_families < min(FEWEST_CLUSTERS, n_items):
                 sentences.append(
-                    f"{task}: {among:,} items share {n:,} templates or passages; each counts as "
-                    "one cluster."
-                )
-            elif 1 < n < min(FEWEST_CLUSTERS, among):
-                sentences.append(
-                    f"{task}: {among:,} items share {n:,} templates or passages, too few for an "
+                    f"{shared}, too few for an "
                     "error bar: each item counts alone, which is too sure where they differ."
                 )
         return sentences
 
 
 def preview_row(record: LogRecord) -> dict:
-    """Return one record as a row of a table: its texts shortened, and what each readout says."""
+    """Return a record as a row for a preview: shortened texts, and a column per readout."""
     return {
         "item": record.item,
         "question": record.question[:160],
         "written": (record.text or "")[-160:],
-        "right": " or ".join(_right(record))[-80:],
+        "right": " or ".join(_right_answers(record))[-80:],
     } | {readout.name: readout.answer or readout.score for readout in record.readouts}
 
 
-def _right(record: LogRecord) -> list[str]:
+def _right_answers(record: LogRecord) -> list[str]:
     """Return the right answers, an option by its text."""
     n_options = len(record.options)
-    by_place = record.target_is_place and all(
+    are_indices = record.target_is_place and all(
         target.isdecimal() and int(target) < n_options for target in record.targets
     )
-    return (
-        [record.options[int(target)] for target in record.targets]
-        if by_place and n_options
-        else list(record.targets)
-    )
+    if are_indices and n_options:
+        return [record.options[int(target)] for target in record.targets]
+    return list(record.targets)

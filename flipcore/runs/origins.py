@@ -1,4 +1,4 @@
-"""Packages that a study's plug-ins come from, as installed where the study is declared."""
+"""The installed packages that a study's plug-ins come from."""
 
 from typing import Any
 
@@ -12,8 +12,7 @@ from flipcore.store import rows
 
 
 def origins(study: Study) -> list[dict[str, str]]:
-    """One row for each plug-in of the study that is not Flipscope's own: kind, name, package,
-    version."""
+    """Return kind, name, package and version of each plug-in that is not Flipscope's own."""
     uses: list[tuple[Registry, list[str]]] = [
         (LOADERS, [source.dataset for source in study.items]),
         (AXES, [part.name for part in study.axes]),
@@ -31,7 +30,7 @@ def origins(study: Study) -> list[dict[str, str]]:
 
 
 def _backends(study: Study) -> list[str]:
-    """The kinds of the study's models and of its judge; a Python function has none."""
+    """Return the backends of the study's models and judge; Python functions have none."""
     if study.is_recorded:
         return []
     cards = model_cards()
@@ -40,6 +39,5 @@ def _backends(study: Study) -> list[str]:
 
 
 def study_row(study: Study, state: str, message: str = "", **columns: Any) -> dict:
-    """A row of `studies` that names the packages of the study's plug-ins; `columns` as of
-    `store.rows.study_row`."""
+    """Return `store.rows.study_row` with the packages of the study's plug-ins filled in."""
     return rows.study_row(study, state, message, plugins=origins(study), **columns)

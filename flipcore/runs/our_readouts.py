@@ -21,25 +21,25 @@ READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = (
     WRITTEN_MATH,
     "cloze",
 )
-MOST_WORDS = 20
+MOST_TARGET_WORDS = 20  # of a right answer that another text may match
 _CLOZE = Cloze(norm="char")
 
 
 def extractor_of(
     item: Item, *, has_option_scores: bool, is_scored: bool, is_mathematics: bool
 ) -> Extractor | None:
-    """Return who reads outputs of an item: its text, formulas as mathematics, or options' scores.
-
-    Scores of options are read by likelihood per character. `is_scored` tells that the log has
-    scores of its own.
-    """
-    of_text = READ_TEXT if item.kind != "text" else READ_MATH if is_mathematics else READ_WORDS
-    extractor = _CLOZE if has_option_scores else EXTRACTORS[of_text]
+    """Return the extractor for an item's recorded outputs, or None where none of ours fits. Scores
+    of options are read by likelihood per character, formulas as mathematics, other outputs as text.
+    `is_scored`: the log has scores of its own."""
+    text_extractor = READ_TEXT
+    if item.kind == "text":
+        text_extractor = READ_MATH if is_mathematics else READ_WORDS
+    extractor = _CLOZE if has_option_scores else EXTRACTORS[text_extractor]
     is_words = extractor.name in (READ_WORDS, READ_MATH)
     if item.kind not in extractor.applies_to or (is_words and not _is_short(item.target)):
         return None
-    # Beside a scorer of the log only right answers that a text can match are read: not a
-    # trajectory's outcome, nor several options at once.
+    # Where the log has scores, ours are useful only for answers that a text can match. An agent's
+    # outcome (no right answer) or several options at once cannot be matched.
     if is_scored and is_words:
         return None if item.target is None else extractor
     has_several = item.kind == "choice" and "\n" in (item.target or "")
@@ -55,13 +55,16 @@ def read_outputs(
 
 
 def _is_short(target: str | None) -> bool:
-    """Tell whether any right answer has few words."""
-    # Code or a summary is matched by no other text.
-    return target is None or any(len(line.split()) <= MOST_WORDS for line in target.split("\n"))
+    """Return whether at least one of the right answers, one per line, has few words."""
+    # No other text would match code or a summary word by word.
+    return target is None or any(
+        len(line.split()) <= MOST_TARGET_WORDS for line in target.split("\n")
+    )
 
 
 def _as_whole(item: Item, variant: Variant, completion: Completion) -> Completion:
-    """Mark an option's label as a finished answer, although a limit of one token ended it."""
+    """Mark an output that is just an option's label as finished. Harnesses ask for labels with a
+    limit of one token, so they look cut off."""
     if item.kind != "choice":
         return completion
     label = completion.text.strip().rstrip(".)")

@@ -1,8 +1,7 @@
-"""A study's own prompt put in the place of its layout: which examples stand before an item, and
-every variant in those words.
+"""Write a study's variants with its own prompt in place of a layout, and choose the examples.
 
-An item that this study or an earlier one set aside is nobody's example, no item is its own, and
-none of another role in the study is, wherever the examples come from.
+An item is never its own example. Items that this study or an earlier one set aside are no examples,
+and neither are items of another role, wherever the examples come from.
 """
 
 from collections import Counter
@@ -23,15 +22,15 @@ from flipcore.text.own_prompts import ItemView, example_turns, examples_text, re
 from flipcore.text.prompt_presets import resolved
 from flipcore.text.prompts import LAYOUTS, labels_of
 
-OWN = "own"  # the layout of variants in the user's own words
-LM_EVAL_SEED = 1234  # the seed of its examples
+OWN = "own"  # the layout of variants written with the user's own prompt
+LM_EVAL_SEED = 1234  # lm-eval's default seed for examples
 _ITEM_PARTS = ("stem", "options", "cue")
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """`items` as they are stored, and of them those that may be shown, each with its place in
-    `items`, in the order of the study."""
+    """Candidates for examples. `items` are all candidates as stored. `usable` are those that may be
+    shown, each with its index in `items`, in the order in which the study takes them."""
 
     items: tuple[Item, ...]
     usable: tuple[tuple[Item, int], ...]
@@ -63,8 +62,9 @@ class _Pool:
 
 @dataclass(frozen=True)
 class PromptPlan:
-    """`pools` are by (role, kind), or one under ("", "") where the examples come from a split;
-    `hidden` items are never shown."""
+    """A study's own prompt, with the candidates for its examples. `pools` are by (role, kind), or
+    one under ("", "") where the examples come from a split. `hidden` item ids are never shown.
+    `_pools` and `_draws` are caches."""
 
     prompt: OwnPrompt
     layout: str
@@ -81,14 +81,13 @@ class PromptPlan:
 
     @property
     def material(self) -> dict[str, Any]:
-        """The facts about it that axes are told."""
+        """The facts about the prompt that axes need."""
         return {"n_examples": self.prompt.n_examples, "has_system": bool(self.prompt.system)}
 
-    def examples(self, item: Item, how: str = "") -> list[Item]:
-        """Return the examples that stand before the item, in order. Raises BadInput where there are
-        too few. `how` is "" or what the axis of their order and choice asks for: "order-1" the same
-        ones shuffled, "choice-1" others as far as there are any.
-        """
+    def examples(self, item: Item, selection: str = "") -> list[Item]:
+        """Return the examples before the item, in order. `selection` is "" for the study's own,
+        "order-1" and so on for the same ones shuffled, and "choice-1" and so on for others, as far
+        as there are any. Raises BadInput where too few may be shown."""
         pool, n = self._pool(item), self.prompt.n_examples
         n_usable = len(pool.usable) - pool.counts[item.item_id]
         if n_usable < n:
@@ -96,48 +95,42 @@ class PromptPlan:
             raise BadInput(
                 f"{n} examples{where} were asked for, and {n_usable} may be shown. Ask for fewer."
             )
-        if how.startswith("choice"):
-            usable = (
-                pool.without(item)
-                if self.prompt.pick != LM_EVAL
-                else list(self._in_order(pool, item))
-            )
-            return [usable[i] for i in self._draw(how, n_usable)[:n]]
+        if selection.startswith("choice"):
+            is_drawn_per_item = self.prompt.pick == LM_EVAL
+            usable = list(self._in_order(pool, item)) if is_drawn_per_item else pool.without(item)
+            return [usable[i] for i in self._draw(selection, n_usable)[:n]]
         first = list(islice(self._in_order(pool, item), n))
-        if how.startswith("order"):
-            shuffle = generator(self.seed, "example order", item.item_id, how).permutation(n)
+        if selection.startswith("order"):
+            shuffle = generator(self.seed, "example order", item.item_id, selection).permutation(n)
             return [first[i] for i in shuffle]
         return first
 
     def _in_order(self, pool: _Pool, item: Item) -> Iterator[Item]:
-        """Everything that may stand before the item, those first that do."""
-        front: Sequence[int] = ()
+        """Yield every possible example for the item, beginning with those that are shown."""
+        drawn_rows: Sequence[int] = ()
         if self.prompt.pick == LM_EVAL and self.prompt.n_examples:
-            front = nth_sample(LM_EVAL_SEED, len(pool.items), self.prompt.n_examples, _row(item))
-            yield from (
-                pool.items[i]
-                for i in front
-                if i in pool.places and pool.items[i].item_id != item.item_id
-            )
-        shown = set(front)
+            n_items, n_examples = len(pool.items), self.prompt.n_examples
+            drawn_rows = nth_sample(LM_EVAL_SEED, n_items, n_examples, _row(item))
+            for row in drawn_rows:
+                example = pool.items[row]
+                if row in pool.places and example.item_id != item.item_id:
+                    yield example
+        drawn = set(drawn_rows)
         for example, row in pool.usable:
-            if row not in shown and example.item_id != item.item_id:
+            if row not in drawn and example.item_id != item.item_id:
                 yield example
 
     def _pool(self, item: Item) -> _Pool:
-        """Return what may be shown before items of this one's role, kind and category, looked up
-        once."""
+        """Return the (cached) pool for items of this item's role, kind and category."""
         role = self.roles.get(item.item_id, "")
         key = (role, item.kind, item.category if self.prompt.same_category else "")
         if key not in self._pools:
             items = self.pools.get(("", ""), self.pools.get((role, item.kind), ()))
             if self.prompt.same_category:
                 items = tuple(example for example in items if example.category == item.category)
-            order = (
-                self._draw("examples", len(items))
-                if self.prompt.pick == BY_SEED
-                else range(len(items))
-            )
+            order: Sequence[int] = range(len(items))
+            if self.prompt.pick == BY_SEED:
+                order = self._draw("examples", len(items))
             usable = []
             for row in order:
                 example = items[row]
@@ -147,62 +140,61 @@ class PromptPlan:
             self._pools[key] = _Pool(items, tuple(usable))
         return self._pools[key]
 
-    def _draw(self, how: str, n: int) -> list[int]:
-        """A random order of n places; the same one serves all items."""
-        if (how, n) not in self._draws:
-            names = ("examples",) if how == "examples" else ("example choice", how)
-            self._draws[how, n] = [int(i) for i in generator(self.seed, *names).permutation(n)]
-        return self._draws[how, n]
+    def _draw(self, selection: str, n: int) -> list[int]:
+        """Return a random permutation of n indices, the same one for all items."""
+        if (selection, n) not in self._draws:
+            names = ("examples",) if selection == "examples" else ("example choice", selection)
+            self._draws[selection, n] = generator(self.seed, *names).permutation(n).tolist()
+        return self._draws[selection, n]
 
     def applied(self, variants: Sequence[Variant], item: Item) -> list[Variant]:
-        """The variants of one axis in the study's own words; those that ask for a continuation stay
-        as they are."""
+        """Return the variants of one axis with the own prompt; continuations stay as they are."""
         if item.kind == "completion" and not item.solution:
             return list(variants)
-        return collapsed([self._worded(variant, item) for variant in variants])
+        return collapsed([self._in_own_words(variant, item) for variant in variants])
 
-    def _worded(self, variant: Variant, item: Item) -> Variant:
+    def _in_own_words(self, variant: Variant, item: Item) -> Variant:
         parts = dict(variant.prompt.parts)
         if variant.layout == CONTINUATION or "stem" not in parts:
             return variant
-        lead, _, end = (
-            LAYOUTS[variant.layout].stem.partition("{}")
-            if variant.layout in LAYOUTS
-            else ("", "", "")
-        )
+        # The stem is the question within the layout's own words, such as "Question: {}".
+        stem_format = LAYOUTS[variant.layout].stem if variant.layout in LAYOUTS else ""
+        lead, _, end = stem_format.partition("{}")
         question = parts["stem"].removeprefix(lead).removesuffix(end)
         view = ItemView(item, question, variant.order, variant.labels)
-        before = rendered(self.prompt.before, view.fields(), "The text before the examples")
+        text_before = rendered(self.prompt.before, view.fields(), "The text before the examples")
         own_system = str(variant.params.get("system", self.prompt.system))
         in_system = self.prompt.before_as_system or self.prompt.as_turns
-        system = "\n\n".join(filter(None, (own_system, before if in_system else "")))
+        system = "\n\n".join(filter(None, (own_system, text_before if in_system else "")))
         examples = [
             _as_example(example)
             for example in self.examples(item, str(variant.params.get("examples", "")))
         ]
-        middle = self._question(variant, view)
+        question_parts = self._question(variant, view)
         extra = [
             (name, f"{text.strip()}\n\n")
             for name, text in variant.prompt.parts
             if name not in _ITEM_PARTS
         ]
-        front = self._front("" if in_system else before, examples)
-        return replace(variant, prompt=Prompt((*front, *extra, *middle), system), layout=OWN)
+        front = self._front("" if in_system else text_before, examples)
+        return replace(
+            variant, prompt=Prompt((*front, *extra, *question_parts), system), layout=OWN
+        )
 
-    def _front(self, before: str, examples: Sequence[ItemView]) -> tuple[tuple[str, str], ...]:
-        """Return what stands before the question: one part, or the turns of a conversation."""
+    def _front(self, text_before: str, examples: Sequence[ItemView]) -> tuple[tuple[str, str], ...]:
+        """Return the prompt's parts before the question: one part, or the turns of a chat."""
         template = self.prompt.example or f"{self.prompt.template} {{{{ answer }}}}"
         if self.prompt.as_turns:
             turns: list[str] = []
             for example in examples:
                 turns += example_turns(example, self.prompt.template, template)
             return tuple(zip(cycle(EXAMPLE_TURNS), turns, strict=False))
-        front = before + examples_text(examples, template, self.prompt.between)
-        return (("examples", front),) if front else ()
+        text = text_before + examples_text(examples, template, self.prompt.between)
+        return (("examples", text),) if text else ()
 
     def _question(self, variant: Variant, view: ItemView) -> tuple[tuple[str, str], ...]:
-        """The template filled; a variant of another layout, or with the question behind the
-        options, keeps its own words behind the same examples."""
+        """Return the prompt's parts from the filled template. A variant of another layout, or with
+        the question after the options, keeps its own words."""
         names = [name for name, _ in variant.prompt.parts]
         if variant.layout != self.layout or (
             "options" in names and names.index("options") < names.index("stem")
@@ -219,7 +211,7 @@ def _as_example(item: Item) -> ItemView:
 
 
 def _row(item: Item) -> int:
-    """The item's row in its split, which its id holds."""
+    """Return the item's row in its split, which is part of its id. BadInput where it is not."""
     key = item.item_id.partition("/")[2].partition("@")[0]
     if not key.isdecimal():
         raise BadInput(
@@ -232,8 +224,8 @@ def _row(item: Item) -> int:
 def prompt_plan(
     study: Study, items: Sequence[tuple[Item, str]], hidden: frozenset[str]
 ) -> PromptPlan | None:
-    """None where the study has no prompt of its own. `hidden` items were set aside, by this study
-    or an earlier one."""
+    """Return the plan of the study's own prompt; None where the study has none. Raises BadInput
+    where the protocol or a model cannot use it."""
     if study.prompt is None:
         return None
     if study.protocol.name == rotation.PROTOCOL.name:
@@ -259,7 +251,7 @@ def prompt_plan(
 
 
 def _check_chat(study: Study) -> None:
-    """Raise BadInput for a model that is not asked by turns: its examples would run together."""
+    """Raise BadInput for a model without a chat: examples as turns would run together."""
     cards = model_cards()
     for use in study.models:
         card = cards.get(use.name)

@@ -1,7 +1,7 @@
-"""The rows of a plain table as columns of the tables that an import stores.
+"""Import a plain table: turn its rows into columns of the database tables.
 
-What is asked is made once per item, and a call's id of a text that is written once per item. Per
-row there are a text, its id, and what was read of it.
+A plain table has one row per item and model. So the item, its prompt and the constant part of call
+ids are made once per item. Only the output, its call's id and its readouts are made per row.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,20 +28,20 @@ from flipcore.runs.log_survey import ITEMS, Survey
 from flipcore.runs.our_readouts import extractor_of, read_outputs
 from flipcore.store import recorded, rows
 
-MOST_ITEMS = 20_000  # that are remembered until their next row
-# Columns take a third of the memory of records, and fewer commits write less.
-BATCHES = 4  # of records, that are stored together
-_MOST_READ = 50_000  # different scores whose readings are remembered
+MOST_CACHED_ITEMS = 20_000  # remembered until their next row
+# Columns take a third of the memory of records, so batches may be larger: fewer commits write less.
+BATCHES = 4  # batches of records in one batch of columns
+_MOST_CACHED_READINGS = 50_000  # readings of different scores that are remembered
 
-Kept = LogRecord | Rejection
-Read = tuple[str, Reading, bool | None]  # (extractor, what it read, whether that is right)
+KeptRecord = LogRecord | Rejection
+NamedReading = tuple[str, Reading, bool | None]  # (extractor, what it read, whether that is right)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """The part that all rows of an item have in common."""
+class _PreparedItem:
+    """The common part of all rows of an item, made from its first row."""
 
-    item: AskedItem
+    asked_item: AskedItem
     record: LogRecord  # of its first row
     request: Request
     request_text: str  # as it is stored
@@ -50,15 +50,15 @@ class _Asked:
 
 
 class _Output(NamedTuple):
-    """The output of a row: the sample of its call, and as much of it as was kept."""
+    """The output of a row."""
 
     sample: int
     completion: Completion
-    has_text: bool  # False where the table holds what was read of the output in place of its text
+    has_text: bool  # False where the table holds only readouts of the output, not its text
 
 
-class _OnlyItems(DocumentIndex):
-    """Documents of which each has a single record, as the first rows of items are."""
+class _OneRecordPerItem(DocumentIndex):
+    """An index for `Builder` in which each record is an item of its own, as first rows are."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class _OnlyItems(DocumentIndex):
 
 
 class PlainImport:
-    """Batches of a plain table, ready to be stored."""
+    """Makes batches of a plain table, ready to be stored."""
 
     def __init__(
         self,
@@ -80,19 +80,20 @@ class PlainImport:
         survey: Survey,
         joining: Joining,
         *,
-        leave: set[str],
+        left_out: set[str],
         scored: set[str],
         elsewhere: HashTable,
     ) -> None:
-        self.study_id, self.survey, self.leave, self.scored = study_id, survey, leave, scored
+        self.study_id, self.survey, self.left_out = study_id, survey, left_out
+        self.scored = scored  # tasks with scores of their own
         self._elsewhere = elsewhere
-        self._placed = _OnlyItems()
+        self._placed = _OneRecordPerItem()
         self._builder = Builder(joining, self._placed)
         (self._file,) = survey.files
         self.revision = self._file.revision
         self._table: PlainTable = survey.plain_table()
-        self._asked: dict[int, _Asked] = {}
-        self._read: dict[tuple, Read] = {}
+        self._prepared_items: dict[int, _PreparedItem] = {}
+        self._cached_readings: dict[tuple, NamedReading] = {}
 
     def batches(
         self,
@@ -101,13 +102,10 @@ class PlainImport:
         on_item: Callable[[AskedItem], None],
         on_refusal: Callable[[str], None],
     ) -> Iterator[tuple[int, Batch]]:
-        """Yield (rows seen so far, a batch) of the rows after the first `before`.
-
-        `on_item` is given each item, `on_refusal` the sentence of a row whose
-        item is none.
-        """
+        """Yield (rows seen so far, batch), without the first `before` rows. `on_item` is called
+        with each item, `on_refusal` with a sentence per row whose item cannot be used."""
         n_seen, n_items = self.survey.n_refused, 0
-        batch = Batch(self.study_id, self.leave)
+        batch = Batch(self.study_id, self.left_out)
         numbers = self.survey.placed.numbers()
         kept = self.survey.kept
         first_records = kept.records(ITEMS) if kept.holds(ITEMS) else iter(())
@@ -121,112 +119,116 @@ class PlainImport:
             if n_seen <= before and not is_new:
                 continue
             try:
-                asked = self._asked_of(number, row, next(first_records, None) if is_new else None)
+                record = next(first_records, None) if is_new else None
+                prepared = self._find_item(number, row, record)
             except BadInput as error:
                 on_refusal(f"Line {row.line} of {self._table.file} {str(error).removesuffix('.')}.")
                 continue
             if is_new:
-                on_item(asked.item)
+                on_item(prepared.asked_item)
             if n_seen <= before:
                 continue
             if is_new:
-                batch.take_item(asked.item, n_seen)
-            self._take(batch, row, asked)
+                batch.take_item(prepared.asked_item, n_seen)
+            self._add_output(batch, row, prepared)
             if batch.n_outputs == BATCHES * recorded.BATCH or batch.is_full:
                 yield n_seen, batch
-                batch = Batch(self.study_id, self.leave)
+                batch = Batch(self.study_id, self.left_out)
         yield n_seen, batch
 
-    def _take(self, batch: Batch, row: PlainRow, asked: _Asked) -> None:
-        """Take in the output of a row and what was read of it."""
-        item, variant = asked.item.item, asked.item.variant
+    def _add_output(self, batch: Batch, row: PlainRow, prepared: _PreparedItem) -> None:
+        """Add the output of a row and its readouts to the batch."""
+        item, variant = prepared.asked_item.item, prepared.asked_item.variant
         model = self.model(row)
-        output = self.output(row, asked, model)
+        output = self.output(row, prepared, model)
         batch.n_outputs += 1
         batch.take_call(
             model,
             self.revision,
-            asked.request_text,
+            prepared.request_text,
             sample=output.sample,
             completion=output.completion,
         )
-        place = model, item.item_id, variant.axis, variant.variant_id, asked.item.sample
+        place = model, item.item_id, variant.axis, variant.variant_id, prepared.asked_item.sample
         call_ids = (output.completion.call_id,)
-        for extractor, reading, is_correct in self.readings(row, asked, output):
+        for extractor, reading, is_correct in self.readings(row, prepared, output):
             batch.take_readout(place, extractor, reading, is_correct=is_correct, call_ids=call_ids)
 
-    def _asked_of(self, number: int, row: PlainRow, record: Kept | None) -> _Asked:
-        asked = self._asked.get(number)
-        if asked is None:
-            if len(self._asked) >= MOST_ITEMS:
-                self._asked.clear()
-            # Making a record again takes longer than reading back the one that was kept.
+    def _find_item(self, number: int, row: PlainRow, record: KeptRecord | None) -> _PreparedItem:
+        prepared = self._prepared_items.get(number)
+        if prepared is None:
+            if len(self._prepared_items) >= MOST_CACHED_ITEMS:
+                self._prepared_items.clear()
+            # Reading back the kept record is faster than making it again from the row.
             if not isinstance(record, LogRecord):
                 record = self._table.record(row)
-            asked = self._asked[number] = self._made(record)
-        return asked
+            prepared = self._prepared_items[number] = self._make_item(record)
+        return prepared
 
-    def _made(self, record: LogRecord) -> _Asked:
+    def _make_item(self, record: LogRecord) -> _PreparedItem:
         self._placed.task = record.task
-        asked = self._builder.asked(record)
-        request = request_of(record, asked.variant)
+        asked_item = self._builder.asked(record)
+        request = request_of(record, asked_item.variant)
         extractor = None
         if self.survey.has_text:
             extractor = extractor_of(
-                asked.item,
+                asked_item.item,
                 has_option_scores=False,
-                is_scored=asked.item.dataset in self.scored,
-                is_mathematics=asked.item.dataset in self.survey.mathematics,
+                is_scored=asked_item.item.dataset in self.scored,
+                is_mathematics=asked_item.item.dataset in self.survey.mathematics,
             )
         request_text = rows.json_text(request.declared())
-        return _Asked(asked, record, request, request_text, CallIds(request), extractor)
+        return _PreparedItem(asked_item, record, request, request_text, CallIds(request), extractor)
 
     def model(self, row: PlainRow) -> str:
         """Return the model's name in the study."""
         return self._file.model_of(self.survey.corrections, row.model)
 
-    def output(self, row: PlainRow, asked: _Asked, model: str) -> _Output:
-        """Return what came back in a row.
-
-        Another study may hold the call with another content: then it is a further sample of the
-        request.
-        """
+    def output(self, row: PlainRow, prepared: _PreparedItem, model: str) -> _Output:
+        """Return the output of a row. Where another study holds the same call with another output,
+        this one becomes a further sample of the request."""
         text, error = self._table.text(row)
         sample = 0
         completion = recorded_text(
-            asked.call_ids.call_id(model, self.revision),
+            prepared.call_ids.call_id(model, self.revision),
             text,
             error=error,
             finish=self._table.finish(row),
-            raw_reply=asked.record.raw_reply,
+            raw_reply=prepared.record.raw_reply,
         )
         while len(self._elsewhere):
             stored = self._elsewhere.get(call_number(completion.call_id))
             if stored in (None, (completion_hash(completion),)):
                 break
             sample += 1
-            call_id = asked.call_ids.call_id(model, self.revision, sample)
+            call_id = prepared.call_ids.call_id(model, self.revision, sample)
             completion = replace(completion, call_id=call_id)
-        has_text = text is not None or bool(error) or not asked.record.raw_reply
+        has_text = text is not None or bool(error) or not prepared.record.raw_reply
         return _Output(sample, completion, has_text)
 
-    def readings(self, row: PlainRow, asked: _Asked, output: _Output) -> Iterator[Read]:
-        """Yield what our extractors and the table's own scorers read of a row."""
-        item, variant = asked.item.item, asked.item.variant
-        if asked.extractor and output.has_text:
-            reading = read_outputs(asked.extractor, item, variant, [output.completion])
-            yield asked.extractor.name, reading, correctness(reading, variant.target)
+    def readings(
+        self, row: PlainRow, prepared: _PreparedItem, output: _Output
+    ) -> Iterator[NamedReading]:
+        """Yield the readings of a row by our extractors and by the table's own scorers."""
+        item, variant = prepared.asked_item.item, prepared.asked_item.variant
+        if prepared.extractor and output.has_text:
+            reading = read_outputs(prepared.extractor, item, variant, [output.completion])
+            yield prepared.extractor.name, reading, correctness(reading, variant.target)
         for readout in self._table.readouts(row):
-            yield self._log_read(readout, asked)
+            yield self._read_log_readout(readout, prepared)
 
-    def _log_read(self, readout: LogReadout, asked: _Asked) -> Read:
-        item, variant, task = asked.item.item, asked.item.variant, asked.record.task
+    def _read_log_readout(self, readout: LogReadout, prepared: _PreparedItem) -> NamedReading:
+        item, variant, task = (
+            prepared.asked_item.item,
+            prepared.asked_item.variant,
+            prepared.record.task,
+        )
         values = readout.name, readout.score, readout.is_correct, readout.reason
         key = (*values, task, item.kind, variant.target)
-        read = self._read.get(key)
-        if read is None:
-            readout_row = self._builder.readout(readout, asked.record, item, variant, "", 0, ())
-            read = readout_row.extractor, readout_row.reading, readout_row.is_correct
-            if len(self._read) < _MOST_READ:
-                self._read[key] = read
-        return read
+        named_reading = self._cached_readings.get(key)
+        if named_reading is None:
+            readout_row = self._builder.readout(readout, prepared.record, item, variant, "", 0, ())
+            named_reading = readout_row.extractor, readout_row.reading, readout_row.is_correct
+            if len(self._cached_readings) < _MOST_CACHED_READINGS:
+                self._cached_readings[key] = named_reading
+        return named_reading

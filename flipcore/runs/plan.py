@@ -1,5 +1,4 @@
-"""From a declared study to what will be asked: items with their roles, variants by axis, and what
-it will cost; and what is declared, as rows."""
+"""Plan a declared study: its items with roles, their variants by axis, and its cost."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,8 +30,8 @@ from flipcore.store.queries import planning, studies
 from flipcore.text.counts import count_of
 from flipcore.text.prompts import layout_by_name
 
-N_EXAMPLES = 11  # the most that an axis shows, and one in place of the item itself
-PROGRAMS_A_SECOND = 4.0  # that a sandbox runs on few processors
+N_EXAMPLES = 11  # the most that an axis shows, and one in case the item itself is among them
+PROGRAMS_PER_SECOND = 4.0  # a sandbox's rate on few processors
 COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
 
 
@@ -42,33 +41,30 @@ class ItemPlan:
 
     item: Item
     role: str
-    confirmatory: bool
+    confirmatory: bool  # set aside for confirmation
     variants: tuple[Variant, ...]
 
 
 @dataclass(frozen=True)
 class PlanInputs:
-    """All that a plan is made from, before an item is varied: items with their roles in the order
-    in which they will be asked, plug-ins with their parameters, and what axes are handed. `hidden`
-    items are set aside by this study or an earlier one.
-    """
+    """Everything that a plan is made from, before the items are varied."""
 
     study: Study
-    items: tuple[tuple[Item, str], ...]
+    items: tuple[tuple[Item, str], ...]  # (item, role), in the order in which they will be asked
     axes: tuple[Axis, ...]
     extractors: tuple[Extractor, ...]
     protocol: CallProtocol
     own_prompt: own_prompts.PromptPlan | None
-    material: Material
-    hidden: frozenset[str]
+    material: Material  # paraphrases and examples for the axes
+    hidden: frozenset[str]  # ids of items that this study or an earlier one sets aside
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that is decided before the first call; `items` are in the order in which they will
-    be asked. `warnings` are those of the `notes` that say what will be missing."""
+    """Everything that is decided before the first call; `items` in the order of asking. `notes`
+    include the `warnings`, which say what will be missing."""
 
     study: Study
     items: tuple[ItemPlan, ...]
@@ -78,13 +74,13 @@ class Plan:
     warnings: tuple[str, ...] = field(default=())
 
     def prepare(self, backend: Backend) -> None:
-        """Tell a model that cannot read what the prompts mean, and which items stand in which
-        role."""
+        """Tell the backend the items, their variants and roles. A simulated model needs them,
+        because it cannot read the prompts."""
         items, variants, roles = [], [], {}
         for item_plan in self.items:
             items.append(item_plan.item)
             roles[item_plan.item.item_id] = item_plan.role
-            # A protocol may have prompts of its own.
+            # A protocol may add prompts of its own.
             variants += self.protocol.variants(item_plan.item, item_plan.variants[0].layout)
             variants += item_plan.variants
         backend.prepare(items, variants, roles)
@@ -126,26 +122,24 @@ class Plan:
 
     @property
     def n_programs(self) -> int:
-        """The number of programs that are run of one written answer."""
+        """The number of programs that are run per written answer."""
         return sum(extractor.needs_sandbox for extractor in self.extractors)
 
 
 def material(store) -> Material:
-    """The stored paraphrases by item, with their state now."""
+    """Return the stored paraphrases by item, with their present state; none without a store."""
     by_item: dict[str, list[Paraphrase]] = {}
-    if store is not None:
-        for row in planning.paraphrases(store):
-            by_item.setdefault(row["item_id"], []).append(
-                Paraphrase(
-                    row["pair_id"], row["paraphrase"], row["state"], row["generator"], row["change"]
-                )
-            )
+    for row in planning.paraphrases(store) if store is not None else ():
+        paraphrase = Paraphrase(
+            row["pair_id"], row["paraphrase"], row["state"], row["generator"], row["change"]
+        )
+        by_item.setdefault(row["item_id"], []).append(paraphrase)
     return Material(by_item)
 
 
 def parts(study: Study) -> tuple[list[Axis], tuple[Extractor, ...], CallProtocol]:
-    """The study's axes, extractors and protocol; raises BadInput for a name or parameter that is
-    none, its layout too."""
+    """Return the study's axes, extractors and protocol. Raises BadInput for an unknown name or
+    parameter of any of them, and for an unknown layout."""
     layout_by_name(study.layout)
     return (
         [axes.axis_of(part.name, part.params) for part in study.axes],
@@ -155,8 +149,8 @@ def parts(study: Study) -> tuple[list[Axis], tuple[Extractor, ...], CallProtocol
 
 
 def plan_inputs(study: Study, store=None) -> PlanInputs:
-    """Load and order what a plan is made from. Raises BadInput for what the study names and nothing
-    offers."""
+    """Load and order everything that a plan is made from. Raises BadInput for a recorded study, and
+    for a name in the study that nothing provides."""
     if study.is_recorded:
         raise BadInput(
             f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under"
@@ -190,15 +184,14 @@ def plan_inputs(study: Study, store=None) -> PlanInputs:
 
 
 def plan(study: Study, store=None, items_limit: int | None = None, only: str | None = None) -> Plan:
-    """Load, vary and order the study's items; with `only` that item alone, varied as it is among
-    the others.
-
-    Raises BadInput for what the study names and nothing offers."""
+    """Load, vary and order the study's items, the first `items_limit` or all. With `only`, the plan
+    holds just the item with that id, varied as in the whole plan. Raises BadInput for a name in the
+    study that nothing provides."""
     return plan_of(plan_inputs(study, store), items_limit, only)
 
 
 def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None = None) -> Plan:
-    """The plan of what was loaded; raises BadInput where no axis applies to any item."""
+    """Vary the loaded items as `plan` does. Raises BadInput where no axis applies to any item."""
     study, notes, warnings = inputs.study, list(inputs.notes), list(inputs.warnings)
     item_plans, refusals, n_variants = [], [], 0
     selection = [(item, role) for item, role in inputs.items if only in (None, item.item_id)]
@@ -251,15 +244,14 @@ def _varied(
     axis_material: Material,
     own_prompt: own_prompts.PromptPlan | None,
 ) -> list[Variant]:
-    """The variants of an item under one axis. Those of a change that is not harmless say so
-    wherever they are stored."""
+    """Return the variants of an item under one axis; those of a harmful change are marked."""
     rng = randomness.generator(study.seed, item.item_id, axis.name)
     try:
         variants = axis.variants(item, study.layout, rng, axis_material)
         variants = own_prompt.applied(variants, item) if own_prompt else variants
     except BadInput:
         raise
-    except Exception as error:  # the axis of a package may raise anything
+    except Exception as error:  # an axis of another package may raise anything
         raise BadInput(AXES.failure(axis.name, error)) from error
     if axis.harmless:
         return variants
@@ -271,8 +263,8 @@ def _varied(
 
 
 def _hidden(study: Study, items: Sequence[tuple[Item, str]], store) -> frozenset[str]:
-    """Items that this study sets aside, or an earlier one did, and those that ask the same under
-    another id."""
+    """Return ids of items that this study or an earlier one sets aside. Items with the same
+    question under another id are included."""
     questions = (
         set() if store is None else planning.questions_set_aside_before(store, study.study_id)
     )
@@ -286,22 +278,21 @@ def _plain(question: str) -> str:
 
 
 def _examples(
-    items: Sequence[tuple[Item, str]], unseen: frozenset[str]
+    items: Sequence[tuple[Item, str]], hidden: frozenset[str]
 ) -> dict[str, tuple[Item, ...]]:
-    """Item id -> the first items of its own role and kind: what an axis may show before it. Never
-    an item of another role, or the target would teach what the retro set is asked; never one that
-    was set aside, or the prompts of open items would show it.
-    """
-    first: dict[tuple[str, str], list[Item]] = {}
+    """Return item id -> examples that an axis may show before it: items of its role and kind. Items
+    of another role are no examples, because benchmark items would teach the retro set's questions.
+    Hidden items are none, because the prompts of open items would show them."""
+    first_items: dict[tuple[str, str], list[Item]] = {}
     for item, role in items:
-        if item.target is not None and item.item_id not in unseen:
-            first.setdefault((role, item.kind), []).append(item)
-    pools = {key: tuple(candidates[:N_EXAMPLES]) for key, candidates in first.items()}
+        if item.target is not None and item.item_id not in hidden:
+            first_items.setdefault((role, item.kind), []).append(item)
+    pools = {key: tuple(candidates[:N_EXAMPLES]) for key, candidates in first_items.items()}
     return {item.item_id: pools.get((role, item.kind), ()) for item, role in items}
 
 
 def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
-    """Items with their roles, notes, and warnings. An item may stand in a study once."""
+    """Return ((item, role) pairs, notes, warnings). Raises BadInput for an item with two roles."""
     from flipcore.datasets import load_report
 
     by_id: dict[str, tuple[Item, str]] = {}
@@ -316,9 +307,10 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
                 f" {report.refusals[0][1]}"
             )
         for item in report.items:
-            if item.item_id in by_id and by_id[item.item_id][1] != source.role:
+            _, earlier_role = by_id.get(item.item_id, (item, source.role))
+            if earlier_role != source.role:
                 raise BadInput(
-                    f"{item.item_id} is named as {by_id[item.item_id][1]} and as {source.role}; an"
+                    f"{item.item_id} is named as {earlier_role} and as {source.role}; an"
                     " item can have one role in a study."
                 )
             by_id[item.item_id] = (item, source.role)
@@ -328,30 +320,27 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
 
 
 def is_set_aside(study: Study, item: Item) -> bool:
-    """Return whether an item is set aside, by a hash of it, so that adding items moves none between
-    the two parts."""
-    return (
-        int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8
-        < study.confirmatory_share
-    )
+    """Return whether the study sets an item aside for confirmation. A hash of its id decides, so
+    that adding items moves none between the two parts."""
+    uniform = int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8
+    return uniform < study.confirmatory_share
 
 
 def _comparison_notes(study: Study) -> list[tuple[str, bool]]:
-    """(sentence, whether it says that something will be missing), as the other notes."""
-    together = [
-        extractors.title_of(part.name)
-        for part in study.extractors
-        if extractors.EXTRACTORS[part.name].reads_together
-    ]
-    text = (
-        "{} compares answers in pairs, both ways round: the calls are an upper bound, as if no two"
-        " answers were alike."
-    )
-    return [(text.format(name), False) for name in together]
+    """Return (sentence, whether it is a warning) on extractors that compare answers."""
+    notes = []
+    for part in study.extractors:
+        if extractors.EXTRACTORS[part.name].reads_together:
+            note = (
+                f"{extractors.title_of(part.name)} compares answers in pairs, both ways round: the"
+                " calls are an upper bound, as if no two answers were alike."
+            )
+            notes.append((note, False))
+    return notes
 
 
 def _option_notes(item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
-    """Return notes on items that are not reordered or relabelled because an option names others."""
+    """Return (note, False) on items whose options name other options, as "both A and B" does."""
     notes = []
     for axis, verb in (("option_order", "reordered"), ("label_set", "relabelled")):
         n = _count_items(item_plans, partial(_is_refused_for_others, axis=axis))
@@ -379,36 +368,33 @@ def _is_version(variant: Variant, axis: str) -> bool:
 
 
 def _count_items(item_plans: Sequence[ItemPlan], has: Callable[[Variant], bool]) -> int:
-    """Count the items with a variant of which this holds."""
+    """Count the items with at least one variant for which `has` holds."""
     return sum(any(map(has, item_plan.variants)) for item_plan in item_plans)
 
 
 def _paraphrase_notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
+    """Return (note, whether it is a warning) on stored paraphrases and translations."""
     notes = []
     for axis, noun in ((PARAPHRASE, "paraphrase"), (LANGUAGE, "translation")):
         if all(part.name != axis for part in study.axes):
             continue
         n_reworded = _count_items(item_plans, partial(_is_version, axis=axis))
-        if n_reworded:
-            notes.append(
-                (
-                    f"{n_reworded:,} of {len(item_plans):,} items have a {noun} that may be asked.",
-                    False,
-                )
-            )
-        else:
+        note = f"{n_reworded:,} of {len(item_plans):,} items have a {noun} that may be asked."
+        if not n_reworded:
             note = (
                 f"No item has an accepted {noun}: the {axis} axis will be empty. Propose and review"
                 " some first."
             )
-            notes.append((note, True))
+        notes.append((note, not n_reworded))
     return notes
 
 
 def projection(study_plan: Plan) -> cost.Projection:
-    """An upper bound on calls, tokens and price, from the calls of each data set's first items
-    scaled up to all of it. An adaptive protocol says the most that it can ask; a judge is shown
-    what the extractors read, never a protocol's own votes.
+    """Return an upper bound on calls, tokens and price.
+
+    The calls of each data set's first COUNTED_ITEMS items are scaled up to all of its items. An
+    adaptive protocol counts with the most that it can ask. A judge is shown the outputs that
+    extractors read, never a protocol's own votes.
     """
     sets: dict[str, list[ItemPlan]] = {}
     for item_plan in study_plan.items:
@@ -421,20 +407,24 @@ def projection(study_plan: Plan) -> cost.Projection:
     return total
 
 
-def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projection:
-    """Project what the study's models and its judge are asked of these items, at most."""
-    cards, read = model_cards(), protocols.PROTOCOLS["single_shot"]
+def _projected(study_plan: Plan, item_plans: Sequence[ItemPlan], judge) -> cost.Projection:
+    """Return an upper bound on what models, judge and sandbox are asked about these items."""
+    cards, single_shot = model_cards(), protocols.PROTOCOLS["single_shot"]
     total = cost.NOTHING
     for use in study_plan.study.models:
         backend = open_backend(use.name, cards)
-        histories = [study_plan.history(item_plan, use, backend, {}, judge) for item_plan in head]
+        histories = [
+            study_plan.history(item_plan, use, backend, {}, judge) for item_plan in item_plans
+        ]
         calls: list[Call] = []
         for history in histories:
             calls += study_plan.protocol.most_calls(history)
         total = total + priced(calls, backend, cards.get(use.name))
         for history in histories if judge else ():
             requests = [
-                call.request for call in read.next_calls(history) if call.request.kind == "generate"
+                call.request
+                for call in single_shot.next_calls(history)
+                if call.request.kind == "generate"
             ]
             questions: list[Call] = []
             for reader in history.extractors:
@@ -444,20 +434,21 @@ def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projec
             total = total + cost.projected(questions, cards.get(study_plan.study.judge or ""))
         n_programs = study_plan.n_programs * sum(call.request.kind == "generate" for call in calls)
         total = total + cost.Projection(
-            n_programs, 0, 0, cost_usd=0.0, seconds=n_programs / PROGRAMS_A_SECOND
+            n_programs, 0, 0, cost_usd=0.0, seconds=n_programs / PROGRAMS_PER_SECOND
         )
     return total
 
 
 def priced(calls: Sequence[Call], backend: Backend, card: ModelCard | None) -> cost.Projection:
-    """The projection of calls with the second ones that first-token readings make where a blank
-    comes first, at most one behind each."""
-    behind = []
+    """Return the projection of `calls`, with the second calls that they may need. Where a model
+    begins its answer with a space, a first-token call is repeated after that space."""
+    second_calls = []
     for call in calls if "score" in backend.abilities else ():
         if call.request.kind == "first_token" and not call.request.continuation:
-            behind.append(replace(call, request=replace(call.request, continuation=" ")))
-    more = cost.projected(behind, card)
-    return cost.projected(calls, card) + replace(more, n_calls=0, seconds=0.0, n_more=more.n_calls)
+            second_calls.append(replace(call, request=replace(call.request, continuation=" ")))
+    second = cost.projected(second_calls, card)
+    second = replace(second, n_calls=0, seconds=0.0, n_more=second.n_calls)
+    return cost.projected(calls, card) + second
 
 
 def remaining(
@@ -465,16 +456,17 @@ def remaining(
     store: Store,
     is_ended: Callable[[ItemPlan, str], bool] = lambda item_plan, model: False,
 ) -> cost.Projection:
-    """The projection of the calls that are not stored yet. Where nothing is, that is the whole;
-    else every item is looked at, because stored calls are those of the first items. `is_ended` says
-    of an item and a model that nothing is missing, so that its calls need not be made up to be
-    looked for; with a judge they are, to know how many it may be shown.
+    """Return an upper bound on the calls that are not stored yet.
+
+    Where some are stored, every item is examined: the first items are the ones that were asked, so
+    they cannot stand for the rest. `is_ended(item_plan, model)` is True where nothing is missing;
+    such items are skipped, except with a judge, whose calls depend on the number of all calls.
     """
     study_id, cards, all_calls = study_plan.study.study_id, model_cards(), projection(study_plan)
     if not studies.n_answers_of(store, [use.name for use in study_plan.study.models]):
         return all_calls
     judge = open_backend(study_plan.study.judge, cards) if study_plan.study.judge else None
-    total, first = cost.NOTHING, cost.NOTHING
+    total, priced_calls = cost.NOTHING, cost.NOTHING
     for use in study_plan.study.models:
         backend = open_backend(use.name, cards)
         study_plan.prepare(backend)
@@ -485,21 +477,21 @@ def remaining(
             history = study_plan.history(item_plan, use, backend, {}, judge)
             calls |= {call.call_id: call for call in study_plan.protocol.most_calls(history)}
         stored_ids = studies.stored_ids(store, list(calls)) if calls else set()
-        first = first + priced(list(calls.values()), backend, cards.get(use.name))
+        priced_calls = priced_calls + priced(list(calls.values()), backend, cards.get(use.name))
         missing = [call for call_id, call in calls.items() if call_id not in stored_ids]
         total = total + priced(missing, backend, cards.get(use.name))
     if judge is None:
         return total
-    # What a judge will be shown is not there yet, so its calls are known by their number alone.
+    # The outputs that the judge will be shown do not exist yet, so its calls can only be counted.
     judge_name = study_plan.study.judge or ""
-    n_judged = max(1, all_calls.n_calls - first.n_calls)
+    n_judged = max(1, all_calls.n_calls - priced_calls.n_calls)
     judge_usd = None
-    if all_calls.cost_usd is not None and first.cost_usd is not None:
-        judge_usd = max(0.0, all_calls.cost_usd - first.cost_usd)
+    if all_calls.cost_usd is not None and priced_calls.cost_usd is not None:
+        judge_usd = max(0.0, all_calls.cost_usd - priced_calls.cost_usd)
     judge_calls = cost.Projection(
         n_calls=n_judged,
-        n_tokens_in=max(0, all_calls.n_tokens_in - first.n_tokens_in),
-        n_tokens_out=max(0, all_calls.n_tokens_out - first.n_tokens_out),
+        n_tokens_in=max(0, all_calls.n_tokens_in - priced_calls.n_tokens_in),
+        n_tokens_out=max(0, all_calls.n_tokens_out - priced_calls.n_tokens_out),
         cost_usd=judge_usd,
         seconds=n_judged / cost.rate(cards.get(judge_name)),
     )
@@ -508,8 +500,8 @@ def remaining(
 
 
 def declared_rows(study_plan: Plan) -> list:
-    """Items, memberships and variants of a plan, by table: stored before its first call, and before
-    prompts go out to another harness."""
+    """Return the plan's items, memberships and variants as (table, rows). They are stored before
+    the first call, and before prompts go to another harness."""
     study_id = study_plan.study.study_id
     items, members, study_variants = [], [], []
     variants: dict[str, Variant] = {}
@@ -518,7 +510,7 @@ def declared_rows(study_plan: Plan) -> list:
         member = {"study_id": study_id, "item_id": item_plan.item.item_id, "role": item_plan.role}
         members.append(member | {"position": position, "confirmatory": item_plan.confirmatory})
         study_variants += rows.study_variant_rows(study_id, item_plan.variants)
-        # One prompt under several axes is one variant.
+        # A prompt that stands under several axes is stored as one variant.
         variants |= {variant.variant_id: variant for variant in item_plan.variants}
     return [
         ("items", items),

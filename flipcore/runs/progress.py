@@ -1,4 +1,4 @@
-"""Progress of a run, and the sentences about how it ended."""
+"""Progress of a run, its pace, and sentences about how it ended."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.text.counts import count_of
 
 _ROUNDING = 1e-9
-WINDOW_S, LEAST_S = 30.0, 3.0  # what "of late" is; below the least a rate is chance
+WINDOW_S = 30.0  # a rate is taken over the last seconds
+LEAST_S = 3.0  # a rate over a shorter time would be chance
 DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = (
     "done",
     "incomplete",
@@ -18,39 +19,34 @@ DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = (
     "cancelled",
     "over_budget",
 )
-# Waiting for its turn in this process; declared and never begun.
-QUEUED, NOT_STARTED = "queued", "planned"
-STOPPING = "stopping"  # somebody cancelled it, and calls that are on their way come in
+QUEUED = "queued"  # waits for its turn in this process
+NOT_STARTED = "planned"  # declared and never begun
+STOPPING = "stopping"  # cancelled, while the replies to calls already sent are awaited
 
 
 @dataclass
 class Progress:
-    """The progress of a run. `n_done` calls are answered or failed, and stored; `n_reused` of them
-    were answered by the store; `eta_s` is None until there is a rate. `trouble` is a sentence while
-    a server fails, `cut` one about answers that were cut off, `unreadable` what a pilot says of
-    answers that no reader reads. `rate_per_s` and `eta_s` are `Pace`'s. `cost_usd` is this run's.
-    `workers` are those of a cluster."""
+    """Progress of a run. `Pace` sets `rate_per_s` and `eta_s`."""
 
     n_calls: int = 0
-    n_done: int = 0
+    n_done: int = 0  # stored: answered or failed, by this run or before
     n_failed: int = 0
-    n_reused: int = 0
-    cost_usd: float = 0.0
+    n_reused: int = 0  # of n_done: answers that were stored before
+    cost_usd: float = 0.0  # of this run
     rate_per_s: float = 0.0
-    eta_s: float | None = None
+    eta_s: float | None = None  # seconds left; None until there is a rate
     state: str = "running"
     message: str = ""
-    trouble: str = ""
-    cut: str = ""
-    unreadable: tuple[str, ...] = ()
-    workers: tuple[WorkerState, ...] = ()
+    trouble: str = ""  # a sentence while a server fails
+    cut: str = ""  # sentences about answers that were cut off
+    unreadable: tuple[str, ...] = ()  # a pilot's sentences on answers that no extractor reads
+    workers: tuple[WorkerState, ...] = ()  # of a cluster
 
     @property
     def outlook(self) -> str:
-        """A line on what is to come: calls a second, the time left, a server's trouble,
-        failures."""
+        """A line with the calls per second, the time left, failures, and a server's trouble."""
         words = f", {_rate_text(self.rate_per_s)}" if self.rate_per_s else ""
-        # Without it the rate and the time left contradict each other.
+        # Stored answers take no time, so without these words rate and time left would not agree.
         words += " asked, the others stored" if words and self.n_reused else ""
         words += "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
         words += f", {self.n_failed:,} failed" if self.n_failed else ""
@@ -69,51 +65,50 @@ def _rate_text(per_s: float) -> str:
 
 @dataclass
 class Speed:
-    """Calls answered a second of late. Counted from the first answer on: what a start takes says
-    nothing of what is to come."""
+    """Answered calls per second over the last WINDOW_S seconds. Time counts from the first answer
+    on, because starting says nothing about the rate afterwards."""
 
-    _points: deque[tuple[float, int]] = field(default_factory=deque)
+    # (time in seconds, calls answered by then), one entry per change of the count
+    _counts: deque[tuple[float, int]] = field(default_factory=deque)
 
     def at(self, seconds: float, n_answered: int) -> float:
-        """With `n_answered` calls answered by this moment of a steady clock; 0.0 until there is
-        enough to tell."""
-        if n_answered and (not self._points or n_answered != self._points[-1][1]):
-            self._points.append((seconds, n_answered))
-        while len(self._points) > 2 and self._points[1][0] <= seconds - WINDOW_S:
-            self._points.popleft()
-        if not self._points:
+        """Note the answered calls at a time of a steady clock, and return the calls per second. 0.0
+        until LEAST_S seconds are covered."""
+        if n_answered and (not self._counts or n_answered != self._counts[-1][1]):
+            self._counts.append((seconds, n_answered))
+        while len(self._counts) > 2 and self._counts[1][0] <= seconds - WINDOW_S:
+            self._counts.popleft()
+        if not self._counts:
             return 0.0
-        (start, n_start), (last, n_last) = self._points[0], self._points[-1]
-        # Answers come in batches; a stall counts.
+        (start, n_start), (last, n_last) = self._counts[0], self._counts[-1]
+        # Answers come in batches, so measure up to the last one, unless a stall lasts a window.
         span = (last if seconds - last < WINDOW_S else seconds) - start
         return (n_last - n_start) / span if span >= LEAST_S else 0.0
 
 
 @dataclass
 class Pace:
-    """The pace of a run: how fast it asks, and how long it still takes. Some of its calls are
-    answered by the store, which takes no time, and items come in random order, so that of the calls
-    that are left about as many need asking as of those that came of late.
-    """
+    """The pace of a run: how fast it asks, and how long it still takes. Stored answers take no
+    time. Items come in random order, so the stored share of the remaining calls is about that of
+    the latest ones. So the time left follows from the rate of both together."""
 
     _asking: Speed = field(default_factory=Speed)
-    _both: Speed = field(default_factory=Speed)
+    _answering: Speed = field(default_factory=Speed)
 
-    def measure(self, p: Progress, seconds: float) -> None:
-        """Set the rate and the time left of `p`, at this moment of a steady clock."""
-        n_sent = p.n_done - p.n_reused
-        p.rate_per_s = self._asking.at(seconds, n_sent)
-        pace = self._both.at(seconds, p.n_done if n_sent else 0)
-        p.eta_s = (
-            (p.n_calls - p.n_done) / pace
-            if p.rate_per_s > 0 and pace > 0 and p.n_calls > p.n_done
+    def measure(self, progress: Progress, seconds: float) -> None:
+        """Set the rate and the time left of `progress`, at a time of a steady clock."""
+        n_sent = progress.n_done - progress.n_reused
+        progress.rate_per_s = self._asking.at(seconds, n_sent)
+        pace = self._answering.at(seconds, progress.n_done if n_sent else 0)
+        progress.eta_s = (
+            (progress.n_calls - progress.n_done) / pace
+            if progress.rate_per_s > 0 and pace > 0 and progress.n_calls > progress.n_done
             else None
         )
 
 
 def calls_text(n_calls: int, n_reused: int) -> str:
-    """Say how many calls a study has, and how many of them it did not ask itself: that is no
-    replication."""
+    """Say how many calls a study has, and how many were stored before: those are no replication."""
     calls = f"{n_calls:,} call{'s' * (n_calls != 1)}"
     if not n_reused:
         return calls
@@ -126,7 +121,7 @@ def calls_text(n_calls: int, n_reused: int) -> str:
     )
 
 
-_ENDED = {
+_ENDING_WORDS = {
     DONE: "Done",
     INCOMPLETE: "Incomplete",
     FAILED: "Failed",
@@ -137,37 +132,44 @@ _MOST_TITLE_CHARS = 60
 
 
 def window_title(endings: Sequence[tuple[str, str]]) -> str:
-    """Return the title of a browser's tab for runs that ended, (name, state) each: "Done: demo ·
-    Flipscope"."""
+    """Return the title of the browser's tab for ended runs, given as (name, state). For example
+    "Done: demo · Flipscope"."""
     if not endings:
         return "Flipscope"
     if len(endings) > 1:
         return f"{len(endings)} studies ended · Flipscope"
     ((name, state),) = endings
-    return f"{_ENDED.get(state, state)}: {' '.join(name.split())[:_MOST_TITLE_CHARS]} · Flipscope"
+    title = " ".join(name.split())[:_MOST_TITLE_CHARS]
+    return f"{_ENDING_WORDS.get(state, state)}: {title} · Flipscope"
 
 
-def end_message(p: Progress, budget_usd: float | None, spent_usd: float, first_error: str) -> str:
-    """A sentence on how a run ended, with what to do next; "" when there is nothing to say."""
-    failed = f" {count_of(p.n_failed, 'call')} failed; Resume asks again." if p.n_failed else ""
-    if p.state == CANCELLED:
+def end_message(
+    progress: Progress, budget_usd: float | None, spent_usd: float, first_error: str
+) -> str:
+    """Say how a run ended and what to do next; "" when there is nothing to say."""
+    failed = (
+        f" {count_of(progress.n_failed, 'call')} failed; Resume asks again."
+        if progress.n_failed
+        else ""
+    )
+    if progress.state == CANCELLED:
         return (
-            f"Cancelled after {p.n_done:,} of about {p.n_calls:,} calls. Resume makes only the"
-            f" missing calls.{failed}"
+            f"Cancelled after {progress.n_done:,} of about {progress.n_calls:,} calls. Resume makes"
+            f" only the missing calls.{failed}"
         )
-    if p.state == OVER_BUDGET:
+    if progress.state == OVER_BUDGET:
         cap = "none" if budget_usd is None else dollars(budget_usd)
         more = ""
         if budget_usd is not None and spent_usd > budget_usd * (1 + _ROUNDING):
             more = " A server billed more for a call than its text and token limit allow."
         return (
-            f"Stopped at its budget of {cap} after {p.n_done:,} calls: {dollars(spent_usd)} spent"
-            f" over all runs.{more} Raise the budget to go on.{failed}"
+            f"Stopped at its budget of {cap} after {progress.n_done:,} calls: {dollars(spent_usd)}"
+            f" spent over all runs.{more} Raise the budget to go on.{failed}"
         )
-    if p.state == INCOMPLETE:
+    if progress.state == INCOMPLETE:
         error_text = f" The first error: {first_error}" if first_error else ""
         return (
-            f"{p.n_failed:,} of {p.n_done:,} calls failed. Resume asks only those"
+            f"{progress.n_failed:,} of {progress.n_done:,} calls failed. Resume asks only those"
             f" again.{error_text}"
         )
     return failed.strip()

@@ -1,8 +1,7 @@
-"""Stored outputs read again by another extractor or a pattern, without a call, or by a judge: new
-readouts beside the old ones.
+"""Read stored outputs again: by an extractor or a pattern without a call, or by a judge.
 
-Each re-reading is a version of its own ("pattern v1", "regex v2"), so nothing that was shown before
-changes.
+Each re-reading adds readouts under a name of its own ("pattern v1", "regex v2"), so earlier results
+do not change.
 """
 
 import asyncio
@@ -57,12 +56,9 @@ CAN_REREAD = tuple(
 def reread(
     store: Store, study_id: str, extractor: str, params: Mapping[str, Any] | None = None
 ) -> str:
-    """Read every stored answer of the study and returns the name of the new readouts. The same
-    extractor with the same parameters gives the same version again.
-
-    Raises BadInput for an extractor that needs more than written answers, and for a study that
-    holds none that it can read.
-    """
+    """Read every stored answer of the study and return the name of the new readouts. The same
+    extractor with the same parameters returns the existing name. Raises BadInput for an extractor
+    that needs more than written answers, and for a study without an answer for it."""
     require(Permission.RUN)
     studies.declared(store, study_id)
     if extractor not in CAN_REREAD:
@@ -77,22 +73,20 @@ def reread(
             f"This study holds no written answer to a {kinds} item, so {extractor} has nothing to"
             " read."
         )
-    _keep(store, study_id, _readouts(store, study_id, reader, name))
-    _keep_mark(store, study_id, versions)
+    _store_readouts(store, study_id, _readouts(store, study_id, reader, name))
+    _store_versions(store, study_id, versions)
     return name
 
 
 def fitting(store: Store, study_id: str) -> list[str]:
-    """Return the extractors that have something to read among the study's stored answers."""
+    """Return the extractors that can read at least one stored answer of the study."""
     kinds = planning.written_kinds(store, study_id)
     return [name for name in CAN_REREAD if EXTRACTORS[name].applies_to & kinds]
 
 
 def params_of(extractor: str, words: Sequence[str]) -> dict[str, Any]:
-    """KEY=VALUE words as parameters, in the type that the extractor's own have: a list is separated
-    by commas.
-
-    Raises BadInput for a word without a sign, or a number that is none."""
+    """Parse KEY=VALUE words into the extractor's parameters; commas separate the values of a list.
+    Raises BadInput for a word without "=", and for a value of another type than the default."""
     params: dict[str, Any] = {}
     for word in words:
         key, sign, value = word.partition("=")
@@ -111,8 +105,8 @@ def params_of(extractor: str, words: Sequence[str]) -> dict[str, Any]:
 
 
 def versions_of(store: Store, study_id: str) -> dict[str, dict[str, Any]]:
-    """Name -> extractor, parameters and Flipscope's version of each re-reading of a study, in
-    order."""
+    """Return the re-readings of a study in order: name -> {"extractor": …, "params": …, "version":
+    Flipscope's version}."""
     text = store.rows("SELECT value FROM store_info WHERE key = $key", key=_key(study_id))
     return json.loads(text[0][0]) if text else {}
 
@@ -129,13 +123,13 @@ def keep_version(
     params: dict[str, Any],
     readouts: Sequence[Readout],
 ) -> None:
-    """Store all readouts of a re-reading, and that it was made."""
+    """Store all readouts of a re-reading, and add it to the study's versions."""
     versions = version_of(store, study_id, extractor, params)[1]
-    _keep(store, study_id, readouts)
-    _keep_mark(store, study_id, versions)
+    _store_readouts(store, study_id, readouts)
+    _store_versions(store, study_id, versions)
 
 
-def _keep_mark(store: Store, study_id: str, versions: Mapping[str, Any]) -> None:
+def _store_versions(store: Store, study_id: str, versions: Mapping[str, Any]) -> None:
     mark = {"key": _key(study_id), "value": json.dumps(versions, ensure_ascii=False)}
     store.writer.add("store_info", [mark]).result()
     store.touch([study_id])
@@ -144,7 +138,7 @@ def _keep_mark(store: Store, study_id: str, versions: Mapping[str, Any]) -> None
 def version_of(
     store: Store, study_id: str, extractor: str, params: dict[str, Any]
 ) -> tuple[str, dict[str, dict[str, Any]]]:
-    """The name of this re-reading, which may have been made before, and all versions with it."""
+    """Return (name of this re-reading, all versions including it); an equal one keeps its name."""
     versions, names = versions_of(store, study_id), studies.axes_and_extractors(store, study_id)[1]
     declared = json.loads(
         json.dumps({"extractor": extractor, "params": params, "version": __version__})
@@ -160,20 +154,19 @@ def version_of(
 
 
 def _reads_alike(version: Mapping[str, Any], declared: Mapping[str, Any]) -> bool:
-    """Tell whether two versions differ at most in parameters that repeat a default."""
+    """Return whether two versions differ only in parameters that repeat a default."""
     if version["extractor"] not in CAN_REREAD or version["version"] != declared["version"]:
         return False
     if version["extractor"] != declared["extractor"]:
         return False
-    # Built extractors are compared because a parameter that repeats its default is one difference
-    # in words and none in what is read.
+    # Compare built extractors, because a parameter that repeats its default changes nothing.
     stored = extractor_of(version["extractor"], version["params"])
     return stored == extractor_of(declared["extractor"], declared["params"])
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One stored answer with its item and prompt, as a readout finds it."""
+    """One stored answer with its item and prompt."""
 
     model: str
     item: Item
@@ -185,14 +178,13 @@ class Answer:
     def readout(
         self, name: str, reading: Reading, *, is_correct: bool | None, sources: Sequence[str]
     ) -> Readout:
-        """Return what `name` reads in it."""
+        """Make the readout of this answer by the extractor `name`."""
         place = (self.model, self.item.item_id, self.variant.axis, self.variant_id, self.sample)
         return Readout(*place, name, reading, is_correct, tuple(sources))
 
 
 def stored_answers(store: Store, study_id: str, kinds: Sequence[str]) -> Iterator[Answer]:
-    """Every stored answer of the study to an item of one of these kinds and to a prompt that asks
-    for an answer."""
+    """Yield the study's stored answers to items of these kinds; other outputs are left out."""
     for row in planning.written_answers(store, study_id, sorted(kinds)):
         item = Item(
             item_id=row["item_id"],
@@ -226,29 +218,29 @@ def _readouts(store: Store, study_id: str, reader: Extractor, name: str) -> Iter
         )
 
 
-def _keep(store: Store, study_id: str, readouts: Iterable[Readout]) -> int:
-    """Store readouts and count them; a batch of them in memory at once."""
-    left, n = iter(readouts), 0
-    while batch := list(islice(left, _BATCH)):
+def _store_readouts(store: Store, study_id: str, readouts: Iterable[Readout]) -> int:
+    """Store readouts in batches, so that few are in memory, and return their number."""
+    remaining_readouts, n_stored = iter(readouts), 0
+    while batch := list(islice(remaining_readouts, _BATCH)):
         readout_rows, source_rows = rows.readout_rows(study_id, batch)
         store.writer.add_together(
             [("readouts", readout_rows), ("readout_sources", source_rows)]
         ).result()
-        n += len(batch)
-    return n
+        n_stored += len(batch)
+    return n_stored
 
 
-# Stored outputs read again by a judge, with a prompt of the user's own or by sameness of meaning:
-# priced before the first call, capped, resumable. The judge's replies are completions like any
-# other, children of the answers that they read. Its readouts are a version of their own ("judge
-# v1"), written once every answer has its reply, so that no part of a study is shown for the whole.
+# A judge reads stored outputs by the user's own prompt, or compares them by meaning. Its calls are
+# priced before the first one, capped, and resumable. The judge's replies are completions whose
+# parents are the answers. The readouts ("judge v1") are stored only when every answer has its
+# reply, so that results for part of a study are never shown as results for the whole.
 
 KINDS = ("choice", "number", "text")
-# Extractors that compare the answers to an item.
+# Extractors that compare all answers to an item with each other.
 TOGETHER = tuple(name for name, extractor in EXTRACTORS.items() if extractor.reads_together)
 MAX_TOKENS = 32
 AT_MOST = "as if no two answers meant the same, at most "
-MOST_CHARS = 20_000  # of a prompt: a longer one is a file, pasted by mistake
+MOST_CHARS = 20_000  # of the judge's prompt; a longer one is probably a file pasted by mistake
 EXAMPLE = """You read out which answer a text gives. You do not solve the question and do not \
 correct the text.
 
@@ -266,12 +258,12 @@ Reply with one line, "Final: " and the label, number or words that the text sett
 "Final: none".
 """
 _FIELD = re.compile(r"\{(question|options|text)\}")
-_BLOCK = 256
+_BLOCK = 256  # answers
 
 
 @dataclass(frozen=True)
 class JudgeProgress:
-    """The progress of a judge, in answers."""
+    """Progress of a judge: judged answers of all answers."""
 
     n_done: int
     n_all: int
@@ -279,16 +271,14 @@ class JudgeProgress:
 
 @dataclass(frozen=True)
 class JudgeRun:
-    """`name` is the new readout, "" where it stopped before its end; `sentence` says what happened
-    and what to do."""
+    """Result of a judge's run."""
 
-    name: str
-    sentence: str
+    name: str  # of the new readouts; "" where the judge stopped early
+    sentence: str  # what happened, and what the user can do
 
 
 def checked_prompt(prompt: str) -> str:
-    """The prompt itself. Raises BadInput where the text that is read, or the line that is wanted,
-    does not occur in it."""
+    """Return the prompt. Raises BadInput where it lacks {text} or "Final:", or is too long."""
     if len(prompt) > MOST_CHARS:
         raise BadInput(
             f"The judge's prompt has {len(prompt):,} characters; at most {MOST_CHARS:,} are sent."
@@ -308,7 +298,7 @@ def checked_prompt(prompt: str) -> str:
 
 
 def prompt_in(path: str) -> str:
-    """The prompt that stands in a file. Raises BadInput for one that cannot be read."""
+    """Return the prompt in a file. Raises BadInput where the file cannot be read."""
     try:
         return allowed(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -321,24 +311,23 @@ def prompt_in(path: str) -> str:
 def priced(
     store: Store, study_id: str, judge: str, prompt: str = EXAMPLE, *, extractor: str = JUDGE
 ) -> Projection:
-    """Return what the calls that are not answered yet cost at most; of an extractor that compares
-    answers, as if no two meant the same."""
-    backend, card, way = (
-        open_backend(judge, model_cards()),
-        model_cards().get(judge),
-        _way(judge, prompt, extractor),
-    )
+    """Return an upper bound on the calls that are not answered yet. For an extractor that compares
+    answers the bound assumes that no two mean the same."""
+    cards = model_cards()
+    backend, card = open_backend(judge, cards), cards.get(judge)
+    method = _judging_method(judge, prompt, extractor)
     total = NOTHING
-    for block in _blocks(store, study_id, way.kinds):
+    for block in _blocks(store, study_id, method.kinds):
         replies: dict[str, Completion] = {}
+        # Later calls depend on earlier replies, so look up stored replies until none is left.
         while True:
-            judgements = way.read(block, backend, replies)
+            judgements = method.read(block, backend, replies)
             open_calls = _open_calls(judgements, replies)
             stored_rows = planning.completions(store, list(open_calls)) if open_calls else []
             if not stored_rows:
                 break
             replies |= {row["call_id"]: rows.completion_of(row) for row in stored_rows}
-        total += projected(way.most(judgements, open_calls), card)
+        total += projected(method.most(judgements, open_calls), card)
     return total
 
 
@@ -354,10 +343,13 @@ def judge_again(
     cancel: threading.Event | None = None,
     may_send_retro: bool = False,
 ) -> JudgeRun:
-    """Ask the judge about every stored answer of the study: by the prompt, or as an `extractor`
-    that reads an item's answers together does. `budget_usd` sets the study's budget from now on.
-    Raises OverBudget before the first call when the rest would pass the budget, BadInput for a
-    prompt or model that cannot judge, and where items of a retro set would be sent unasked."""
+    """Ask the judge about every stored answer of the study.
+
+    The judge follows `prompt`, or compares an item's answers as the `extractor` in TOGETHER does.
+    `budget_usd` replaces the study's budget. Raises OverBudget before the first call where the
+    missing calls would exceed the budget. Raises BadInput for a prompt or model that cannot judge,
+    and for items of a retro set unless `may_send_retro` allows to send them.
+    """
     require(Permission.RUN)
     study = studies.declared(store, study_id)
     if budget_usd is not None:
@@ -373,7 +365,7 @@ def judge_again(
     if reason:
         raise OverBudget(reason)
     if judge not in {use.name for use in study.models}:
-        # Set aside or not.
+        # The judge is no model of the study, so it must not see retro items without permission.
         retro_ids = under_embargo(
             store, [row["item_id"] for row in planning.members(store, study_id)]
         )
@@ -383,25 +375,25 @@ def judge_again(
             may_send=may_send_retro,
             how="Tick the box for retro items (--send-retro) to allow it.",
         )
-    asking = Asking(store, study_id, [judge], cards, cap, spent, of_study=True, cancel=cancel)
-    way = _way(judge, prompt, extractor)
+    asking = Asking(store, study_id, [judge], cards, cap, spent, links_calls=True, cancel=cancel)
+    method = _judging_method(judge, prompt, extractor)
     return asyncio.run(
-        _Judging(store, study_id, way, asking).go(on_progress or (lambda progress: None))
+        _Judging(store, study_id, method, asking).go(on_progress or (lambda progress: None))
     )
 
 
-# What is read in an answer, and the judge's calls that it takes.
+# (answer, what is read in it, the judge's calls for it)
 Judgements = list[tuple[Answer, Reading, list[Call]]]
 
 
 def _open_calls(judgements: Judgements, replies: Mapping[str, Completion]) -> dict[str, Call]:
-    """Return the calls that a judge has not replied to, by id."""
+    """Return the calls without a reply, by id."""
     calls = chain.from_iterable(calls for *_, calls in judgements)
     return {call.call_id: call for call in calls if call.call_id not in replies}
 
 
-class _OwnPrompt:
-    """Each answer by itself, by the user's prompt."""
+class _ByOwnPrompt:
+    """Judges each answer by itself, with the user's prompt."""
 
     extractor, kinds = JUDGE, KINDS
 
@@ -412,36 +404,38 @@ class _OwnPrompt:
     def read(
         self, block: Sequence[Answer], backend: Backend, replies: Mapping[str, Completion]
     ) -> Judgements:
-        """With the replies so far."""
+        """Read the answers as far as the `replies` so far (by call id) allow."""
         return [self._read(answer, backend, replies) for answer in block]
 
     def most(self, read: Judgements, open_calls: Mapping[str, Call]) -> list[Call]:
-        """The calls that are still to be made, at most."""
+        """Return the calls that are still to be made."""
         return list(open_calls.values())
 
     def _read(
         self, answer: Answer, backend: Backend, replies: Mapping[str, Completion]
     ) -> tuple[Answer, Reading, list[Call]]:
-        """No call for an answer that is missing, cut off or empty. A text under several axes is
-        judged once."""
-        nothing = no_answer([answer.completion])
-        if nothing is None and not answer.completion.text.strip():
-            nothing = unreadable("The answer is empty, so there was nothing to judge.")
-        if nothing:
-            return answer, nothing, []
+        """Judge one answer; one that is missing, cut off or empty needs no call. The call's id
+        depends on the answer's own call, so a text under several axes is judged once."""
+        unjudged = no_answer([answer.completion])
+        if unjudged is None and not answer.completion.text.strip():
+            unjudged = unreadable("The answer is empty, so there was nothing to judge.")
+        if unjudged:
+            return answer, unjudged, []
         request = Request("generate", filled(self.prompt, answer), max_tokens=MAX_TOKENS)
         call = Call(
             backend.name, backend.revision, request, answer.sample, answer.completion.call_id
         )
-        came = [replies[call.call_id]] if call.call_id in replies else []
-        reading = failure(came)
-        if reading is None and unfinished(came[0]):
+        own_replies = [replies[call.call_id]] if call.call_id in replies else []
+        reading = failure(own_replies)
+        if reading is None and unfinished(own_replies[0]):
             reading = unreadable("The judge's reply was cut off, so it was not read.")
-        return answer, reading or judged_reading(answer.item, answer.variant, came[0].text), [call]
+        if reading is None:
+            reading = judged_reading(answer.item, answer.variant, own_replies[0].text)
+        return answer, reading, [call]
 
 
-class _Together:
-    """The answers of one model to one item together, as an extractor compares them."""
+class _ByComparison:
+    """Judges one model's answers to one item together, as an extractor compares them."""
 
     def __init__(self, judge: str, extractor: str) -> None:
         self.judge, self.extractor, self.params = judge, extractor, {"model": judge}
@@ -451,9 +445,9 @@ class _Together:
     def read(
         self, block: Sequence[Answer], backend: Backend, replies: Mapping[str, Completion]
     ) -> Judgements:
-        """With the replies so far."""
+        """Read the answers as far as the `replies` so far (by call id) allow."""
         judgements: Judgements = []
-        for _, group in groupby(block, _place):
+        for _, group in groupby(block, _model_and_item):
             answers = list(group)
             texts = [(answer.variant, answer.completion) for answer in answers]
             read = read_by_judge(self.reader, answers[0].item, texts, backend, replies)
@@ -462,10 +456,10 @@ class _Together:
         return judgements
 
     def most(self, read: Judgements, open_calls: Mapping[str, Call]) -> list[Call]:
-        """Every comparison of the texts of an item of which one is still to be made, less those
-        that were."""
+        """Return the most calls that may still be made: all comparisons, less those made. Items
+        whose comparisons are all made need no more."""
         calls: list[Call] = []
-        for _, group in groupby(read, lambda judgement: _place(judgement[0])):
+        for _, group in groupby(read, lambda judgement: _model_and_item(judgement[0])):
             judgements = list(group)
             call_ids = _open_calls(judgements, {}).keys()
             if call_ids & open_calls.keys():
@@ -480,33 +474,33 @@ class _Together:
         return calls
 
 
-def _way(judge: str, prompt: str, extractor: str) -> _OwnPrompt | _Together:
-    """Raise BadInput for a prompt that cannot be one, and for an extractor that needs no judge."""
+def _judging_method(judge: str, prompt: str, extractor: str) -> _ByOwnPrompt | _ByComparison:
+    """Raises BadInput for a prompt that is no judge's, and for an extractor without a judge."""
     if extractor == JUDGE:
-        return _OwnPrompt(judge, checked_prompt(prompt))
+        return _ByOwnPrompt(judge, checked_prompt(prompt))
     if extractor not in TOGETHER:
         names = ", ".join(TOGETHER)
         raise BadInput(
             f"No judge reads stored answers as {extractor!r}: leave it out for a prompt of your"
             f" own, or name {names}."
         )
-    return _Together(judge, extractor)
+    return _ByComparison(judge, extractor)
 
 
 class _Judging:
     def __init__(
-        self, store: Store, study_id: str, way: _OwnPrompt | _Together, asking: Asking
+        self, store: Store, study_id: str, method: _ByOwnPrompt | _ByComparison, asking: Asking
     ) -> None:
-        self.store, self.study_id, self.way, self.asking = store, study_id, way, asking
+        self.store, self.study_id, self.method, self.asking = store, study_id, method, asking
 
     async def go(self, on_progress: Callable[[JudgeProgress], None]) -> JudgeRun:
         readouts: list[Readout] = []
-        way, judge = self.way, self.way.judge
-        name, _ = version_of(self.store, self.study_id, way.extractor, way.params)
-        n_all = sum(len(block) for block in _blocks(self.store, self.study_id, way.kinds))
+        method, judge = self.method, self.method.judge
+        name, _ = version_of(self.store, self.study_id, method.extractor, method.params)
+        n_all = sum(len(block) for block in _blocks(self.store, self.study_id, method.kinds))
         n_done = 0
         async with self.asking:
-            for block in _blocks(self.store, self.study_id, way.kinds):
+            for block in _blocks(self.store, self.study_id, method.kinds):
                 judgements = await self._judgements(block)
                 if self.asking.stopped():
                     break
@@ -521,11 +515,11 @@ class _Judging:
         if self.asking.ending:
             return JudgeRun("", self._stopped(n_done, n_all))
         if not n_all:
-            kinds = "" if way.kinds == KINDS else f" to a {' or '.join(way.kinds)} item"
+            kinds = "" if method.kinds == KINDS else f" to a {' or '.join(method.kinds)} item"
             raise BadInput(
                 f"This study holds no written answer{kinds}, so there is nothing to judge."
             )
-        keep_version(self.store, self.study_id, name, way.extractor, way.params, readouts)
+        keep_version(self.store, self.study_id, name, method.extractor, method.params, readouts)
         n_failed = self.asking.progress.n_failed
         failed = (
             f" {count_of(n_failed, 'call')} failed; the same again asks only those."
@@ -537,11 +531,10 @@ class _Judging:
         )
 
     async def _judgements(self, block: Sequence[Answer]) -> Judgements:
-        """Return what the judge makes of a block, once it has replied to all calls, or has
-        stopped."""
+        """Return the judgements of a block once all calls are answered or the asking stops."""
         replies: dict[str, Completion] = {}
         while True:
-            judgements = self.way.read(block, self.asking.backends[self.way.judge], replies)
+            judgements = self.method.read(block, self.asking.backends[self.method.judge], replies)
             open_calls = _open_calls(judgements, replies)
             if not open_calls or self.asking.stopped():
                 return judgements
@@ -559,15 +552,15 @@ class _Judging:
         )
 
 
-def _place(answer: Answer) -> tuple[str, str]:
+def _model_and_item(answer: Answer) -> tuple[str, str]:
     return answer.model, answer.item.item_id
 
 
 def _blocks(store: Store, study_id: str, kinds: Sequence[str]) -> Iterator[list[Answer]]:
-    """So many answers or a few more: those of one model to one item stand together."""
+    """Yield answers in blocks; a block never splits one model's answers to one item."""
     block: list[Answer] = []
     for answer in stored_answers(store, study_id, kinds):
-        if len(block) >= _BLOCK and _place(answer) != _place(block[-1]):
+        if len(block) >= _BLOCK and _model_and_item(answer) != _model_and_item(block[-1]):
             yield block
             block = []
         block.append(answer)
@@ -576,8 +569,8 @@ def _blocks(store: Store, study_id: str, kinds: Sequence[str]) -> Iterator[list[
 
 
 def filled(prompt: str, answer: Answer) -> str:
-    """The user's prompt with question, options and text put in, all at once: a field that stands in
-    a text stays as it is."""
+    """Fill question, options and text into the user's prompt. All fields are filled in one pass, so
+    that "{text}" within a question or answer stays as it is."""
     item, variant = answer.item, answer.variant
     options = [
         f"{label}. {item.options[i]}"

@@ -1,5 +1,7 @@
-"""Makes the missing calls of a study: bounded, resumable, capped. What is stored is never asked
-again."""
+"""Make the missing calls of a study, within its budget. A run can be stopped and resumed.
+
+Stored answers are never asked for again.
+"""
 
 import asyncio
 import hashlib
@@ -51,59 +53,52 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning
 from flipcore.store.queries.planning import ItemRun
 
-# Which items of a study were asked to their end, so that a resumed run passes them over without
-# asking each of them again what comes next. A study in which that is so of every item is known to
-# be done before its items are varied.
+# The store keeps which items of a study are complete: nothing is left to ask about them. A resumed
+# run skips them without working out their calls. Where all items are complete, the run ends before
+# it makes the variants of any item.
 
-
-UNKNOWN = ""  # no hash: nothing is passed over
+UNKNOWN = ""  # in place of a hash: then no item is skipped
 _CODE = Path(__file__).resolve().parents[1]
 
 
 class ItemRuns:
-    """The items of a study that were asked to their end, read once when a run begins. `n_ends`
-    counts the items that came to their end, now or before."""
+    """The complete items of a study, as stored when a run begins. `n_ends` counts the pairs of item
+    and model that are complete, by this run or an earlier one."""
 
     def __init__(
         self, inputs: PlanInputs, cards: Mapping[str, ModelCard], store: Store, *, is_whole: bool
     ) -> None:
-        """`is_whole`: the run is to store all items of the study, not the first ones alone."""
+        """`is_whole`: the run stores all items of the study, not only the first ones."""
         names = [use.name for use in inputs.study.models]
         if inputs.study.judge:
             names.append(inputs.study.judge)
         if any(extractor.needs_sandbox for extractor in inputs.extractors):
             names.append(SANDBOX)
-        self._inputs, self._store, self.study_id, self._is_whole = (
-            inputs,
-            store,
-            inputs.study.study_id,
-            is_whole,
-        )
+        self._inputs, self._store, self._is_whole = inputs, store, is_whole
+        self.study_id = inputs.study.study_id
         backends = [open_backend(name, cards) for name in dict.fromkeys(names)]
-        self._of_study = self._of_items = study_hash(inputs.study, backends)
-        is_known = self._of_study != UNKNOWN
-        self._ends: dict[tuple[str, str], ItemRun] = (
+        self._study_hash = self._prepared_hash = study_hash(inputs.study, backends)
+        is_known = self._study_hash != UNKNOWN
+        self._stored_ends: dict[tuple[str, str], ItemRun] = (
             planning.item_runs(store, self.study_id) if is_known else {}
         )
         self.n_ends = 0
 
     def prepare(self, backends: Iterable[Backend]) -> None:
-        """Hash again, once models know what will be asked: it may have changed their revision."""
-        self._of_items = study_hash(self._inputs.study, list(backends))
+        """Hash the study again: preparing a model for the prompts may have changed its revision."""
+        self._prepared_hash = study_hash(self._inputs.study, list(backends))
 
-    def of(self, item_plan: ItemPlan, model: str) -> ItemRun | None:
-        """Return how an item ended that need not be asked again; None where it must be looked
-        at."""
+    def skip(self, item_plan: ItemPlan, model: str) -> ItemRun | None:
+        """Count and return a complete item's run; None where the item must be asked."""
         if not self.is_ended(item_plan, model):
             return None
         self.n_ends += 1
-        return self._ends[model, item_plan.item.item_id]
+        return self._stored_ends[model, item_plan.item.item_id]
 
     def is_ended(self, item_plan: ItemPlan, model: str) -> bool:
-        """Return whether an item was asked to its end, as it is planned now, and nothing of that is
-        missing."""
-        run = self._ends.get((model, item_plan.item.item_id))
-        return run is not None and run.plan_hash == item_hash(self._of_items, item_plan, model)
+        """Return whether the item is complete as it is planned now."""
+        run = self._stored_ends.get((model, item_plan.item.item_id))
+        return run is not None and run.plan_hash == item_hash(self._prepared_hash, item_plan, model)
 
     def rows(
         self,
@@ -113,9 +108,9 @@ class ItemRuns:
         readouts: list[Readout],
         cut: CutCount,
     ) -> list[dict]:
-        """Return what is stored of an item that has just come to its end: nothing where a call of
-        it failed. `cut` counted it alone."""
-        plan_hash = item_hash(self._of_items, item_plan, model)
+        """Return the row to store for an item that is now complete; none where a call failed. `cut`
+        holds the counts of this item only."""
+        plan_hash = item_hash(self._prepared_hash, item_plan, model)
         if plan_hash == UNKNOWN or any(
             completion.status != "ok" for completion in completions.values()
         ):
@@ -131,35 +126,37 @@ class ItemRuns:
         return [place | {"plan_hash": plan_hash} | counts]
 
     def whole_hash(self, state: str) -> str:
-        """Return a hash of what the study was planned from and how its items ended; `UNKNOWN` where
-        it did not end done, or where other items than this plan's are stored too."""
+        """Hash the plan's inputs and the ends of all items. `UNKNOWN` for a study that is not done,
+        and where the store holds more items than the plan."""
         return self._whole_hash(self.n_ends) if state == DONE else UNKNOWN
 
     def _whole_hash(self, n_ends: int) -> str:
-        of_inputs = inputs_hash(self._inputs, self._of_study) if self._is_whole else UNKNOWN
-        n_stored, fingerprint = planning.item_runs_print(self._store, self.study_id)
+        hash_of_inputs = inputs_hash(self._inputs, self._study_hash) if self._is_whole else UNKNOWN
+        n_stored, fingerprint = planning.item_runs_fingerprint(self._store, self.study_id)
         return (
-            digest(of_inputs, fingerprint)
-            if of_inputs != UNKNOWN and n_stored == n_ends
+            digest(hash_of_inputs, fingerprint)
+            if hash_of_inputs != UNKNOWN and n_stored == n_ends
             else UNKNOWN
         )
 
     def progress(self, on_progress: Callable[[Progress], None] | None = None) -> Progress | None:
-        """Return, and tell `on_progress`, how a study ended that is done and whose plan would be
-        the same; None of any other. Raises BadInput for an archived study that would be asked
-        more."""
-        end = self._end(on_progress)
+        """Return, and pass to `on_progress`, the end of a study that is done. None for a study that
+        is not done or would be planned differently now. Raises BadInput where such a study is
+        archived."""
+        end = self._stored_end(on_progress)
         if end is None and self._is_whole:
             check_here(self._store.archives, self.study_id)
         return end
 
-    def _end(self, on_progress: Callable[[Progress], None] | None) -> Progress | None:
+    def _stored_end(self, on_progress: Callable[[Progress], None] | None) -> Progress | None:
         state, n_calls, message, plan_hash = planning.study_end(self._store, self.study_id)
-        if state != DONE or plan_hash == UNKNOWN or self._whole_hash(len(self._ends)) != plan_hash:
+        if state != DONE or plan_hash == UNKNOWN:
+            return None
+        if self._whole_hash(len(self._stored_ends)) != plan_hash:
             return None
         cut = CutCount()
         for use in self._inputs.study.models:
-            runs = [run for (model, _), run in self._ends.items() if model == use.name]
+            runs = [run for (model, _), run in self._stored_ends.items() if model == use.name]
             cut.add_counts(use, sum(run.n_answers for run in runs), sum(run.n_cut for run in runs))
         end = Progress(
             n_calls, n_calls, 0, n_calls, state=DONE, message=message, cut=cut.sentence()
@@ -171,8 +168,7 @@ class ItemRuns:
 
 @cache
 def code_hash() -> str:
-    """Hash this package's Python and the words that it reads, as they are on the disk when first
-    asked for."""
+    """Hash this package's code and word lists, as they are on the disk at the first call."""
     parts: list[str | bytes] = []
     for path in sorted(_CODE.rglob("*")):
         if path.suffix in (".py", ".toml", ".txt", ".yaml"):
@@ -181,8 +177,8 @@ def code_hash() -> str:
 
 
 def study_hash(study: Study, backends: Sequence[Backend]) -> str:
-    """Hash the declaration, the models and the code; `UNKNOWN` where a plug-in is another
-    package's. `backends` hold a judge too."""
+    """Hash the declaration, the models (a judge included) and the code. `UNKNOWN` where another
+    package provides a plug-in, because its code is not hashed."""
     if origins(study):
         return UNKNOWN
     facts = [
@@ -198,14 +194,13 @@ def study_hash(study: Study, backends: Sequence[Backend]) -> str:
     return digest(__version__, code_hash(), study.to_toml(), facts)
 
 
-def inputs_hash(inputs: PlanInputs, of_study: str) -> str:
-    """Hash all that a plan is made from, in the order in which it is asked; `of_study` is its
-    `study_hash`."""
-    if of_study == UNKNOWN:
+def inputs_hash(inputs: PlanInputs, hash_of_study: str) -> str:
+    """Hash everything that a plan is made from, items in the order in which they are asked."""
+    if hash_of_study == UNKNOWN:
         return UNKNOWN
     own_prompt, paraphrases = inputs.own_prompt, inputs.material.paraphrases
     parts: list[Any] = [
-        of_study,
+        hash_of_study,
         sorted(inputs.hidden),
         inputs.material.n_examples,
         inputs.material.has_system,
@@ -218,15 +213,23 @@ def inputs_hash(inputs: PlanInputs, of_study: str) -> str:
     return _hash(map(repr, parts))
 
 
-def item_hash(of_study: str, item_plan: ItemPlan, model: str) -> str:
-    """Hash what one model will be asked of one item; `UNKNOWN` where the study has none."""
-    if of_study == UNKNOWN:
+def item_hash(hash_of_study: str, item_plan: ItemPlan, model: str) -> str:
+    """Hash everything that one model is asked about one item; `UNKNOWN` for an unknown study."""
+    if hash_of_study == UNKNOWN:
         return UNKNOWN
-    asked = [
-        (v.axis, v.key, v.variant_id, v.compared_with, v.target, v.params)
-        for v in item_plan.variants
+    hashed_variants = [
+        (
+            variant.axis,
+            variant.key,
+            variant.variant_id,
+            variant.compared_with,
+            variant.target,
+            variant.params,
+        )
+        for variant in item_plan.variants
     ]
-    return digest(of_study, model, item_plan.item.item_id, item_plan.item.solution, asked)
+    item = item_plan.item
+    return digest(hash_of_study, model, item.item_id, item.solution, hashed_variants)
 
 
 def _hash(parts: Iterable[str | bytes]) -> str:
@@ -247,10 +250,12 @@ def run(
     record: bool = True,
     place: Place | None = None,
 ) -> Progress:
-    """Run a study to its end, its cap or its cancellation: how far it came. Raises OverBudget
-    before the first call when what is missing would pass the cap. A pilot (`record=False`) stores
-    only completions and their price. `place` is where calls are answered, this process by default;
-    whoever opened it closes it."""
+    """Run a study to its end, its cap or its cancellation, and return the last progress.
+
+    A pilot (`record=False`) asks the first `items_limit` items, and stores only completions and
+    their price. `place` is where calls are answered, this process by default; the caller closes it.
+    Raises OverBudget before the first call where the missing calls would exceed the cap.
+    """
     require(Permission.RUN)
     inputs, cards = plan_inputs(study, store), model_cards()
     runs = ItemRuns(inputs, cards, store, is_whole=record and items_limit is None)
@@ -278,7 +283,7 @@ def run(
         cards,
         cap,
         spent,
-        of_study=record,
+        links_calls=record,
         cancel=cancel,
         place=place,
         on_report=run.report,
@@ -294,13 +299,8 @@ class _Run:
     def __init__(
         self, study_plan: Plan, store: Store, runs: ItemRuns, on_progress, *, record: bool
     ) -> None:
-        self.plan, self.store, self.runs, self.on_progress, self.record = (
-            study_plan,
-            store,
-            runs,
-            on_progress,
-            record,
-        )
+        self.plan, self.store, self.runs = study_plan, store, runs
+        self.on_progress, self.record = on_progress, record
         self.study, self.study_id = study_plan.study, study_plan.study.study_id
         self.pace, self.cut, self.unreadable = Pace(), CutCount(), UnreadableCount()
 
@@ -315,7 +315,7 @@ class _Run:
         return self.asking.progress
 
     async def _begin(self) -> None:
-        """Store what will be asked, and tells models that need it what the prompts mean."""
+        """Store the declared items and variants, and prepare the models for the prompts."""
         for backend in self.asking.backends.values():
             self.plan.prepare(backend)
         self.runs.prepare(self.asking.backends.values())
@@ -328,14 +328,14 @@ class _Run:
 
     async def _all_items(self) -> None:
         jobs = product(self.plan.items, self.study.models)
-        n_calls = self.asking.progress.n_calls / len(self.plan.items)
-        n_open = self.asking.place.n_open(self.study.models, self.asking.cards, n_calls)
+        n_calls_per_item = self.asking.progress.n_calls / len(self.plan.items)
+        n_open = self.asking.place.n_open(self.study.models, self.asking.cards, n_calls_per_item)
         await self.asking.each(jobs, self._item_or_none, n_open)
 
     async def _item_or_none(self, job: tuple[ItemPlan, ModelUse]) -> None:
-        """An item that was asked to its end before is counted and passed over."""
+        """Ask an item, or count and skip it where it is complete."""
         item_plan, use = job
-        if run := self.runs.of(item_plan, use.name):
+        if run := self.runs.skip(item_plan, use.name):
             self.asking.count(None, n_reused=run.n_calls)
             self.cut.add_counts(use, run.n_answers, run.n_cut)
         else:
@@ -369,19 +369,19 @@ class _Run:
         *,
         at_end: bool,
     ) -> None:
-        """The item's readouts: counted where they were cut off, and stored, and that it came to its
-        end. A pilot counts what is unreadable in the place of storing it."""
-        read, cut = (
-            self.plan.protocol.readouts(self._history(item_plan, use, completions)),
-            CutCount(),
-        )
+        """Read the item's completions; store the readouts and whether the item is complete. A pilot
+        stores none, and counts the unreadable ones."""
+        read = self.plan.protocol.readouts(self._history(item_plan, use, completions))
+        cut = CutCount()
         cut.add(use, self.plan.extractors, read)
         self.cut.add_counts(use, cut.n_answers.total(), cut.n_cut.total())
         if self.record:
-            ends = self.runs.rows(item_plan, use.name, completions, read, cut) if at_end else []
+            item_runs = (
+                self.runs.rows(item_plan, use.name, completions, read, cut) if at_end else []
+            )
             readouts, sources = rows.readout_rows(self.study_id, read)
             self.asking.storing.add(
-                [("readouts", readouts), ("readout_sources", sources), ("item_runs", ends)]
+                [("readouts", readouts), ("readout_sources", sources), ("item_runs", item_runs)]
             )
         else:
             self.unreadable.add(use.name, self.plan.extractors, read)
@@ -392,40 +392,51 @@ class _Run:
             self.on_progress(replace(self.asking.progress))
 
     def _measure(self) -> None:
-        p = self.asking.progress
-        self.pace.measure(p, time.monotonic())
+        progress = self.asking.progress
+        self.pace.measure(progress, time.monotonic())
         waiting = (
             " The run is stopping: calls that are on their way come in."
             if self.asking.ending
             else ""
         )
-        p.trouble = (
+        progress.trouble = (
             " ".join(backend.trouble for backend in self.asking.backends.values()).strip() + waiting
         )
-        p.workers = self.asking.place.workers()
+        progress.workers = self.asking.place.workers()
 
     def _finish(self) -> None:
-        """Measures, says how it ended, and stores that; a state that cannot be stored is a failure
-        of its own."""
+        """Set and store the final state and message; FAILED where they cannot be stored."""
         self._measure()
-        p, spending = self.asking.progress, self.asking.spending
-        p.state = self.asking.ending or (INCOMPLETE if p.n_failed else DONE)
-        p.eta_s, p.trouble = None, ""
-        sentence = p.message or end_message(
-            p, spending.cap_usd, spending.spent_usd, self.asking.first_error
+        progress, spending = self.asking.progress, self.asking.spending
+        progress.state = self.asking.ending or (INCOMPLETE if progress.n_failed else DONE)
+        progress.eta_s, progress.trouble = None, ""
+        sentence = progress.message or end_message(
+            progress, spending.cap_usd, spending.spent_usd, self.asking.first_error
         )
-        p.cut, p.unreadable = self.cut.sentence(), tuple(self.unreadable.sentences())
-        parts = [sentence, p.cut, self.asking.other_models_sentence(), missing_workers(p.workers)]
-        p.message = " ".join(filter(None, [*parts, *self.plan.warnings]))
-        n_calls = p.n_done if p.state in (DONE, INCOMPLETE) else p.n_calls
+        progress.cut, progress.unreadable = self.cut.sentence(), tuple(self.unreadable.sentences())
+        sentences = [
+            sentence,
+            progress.cut,
+            self.asking.other_models_sentence(),
+            missing_workers(progress.workers),
+            *self.plan.warnings,
+        ]
+        progress.message = " ".join(filter(None, sentences))
+        n_calls = progress.n_done if progress.state in (DONE, INCOMPLETE) else progress.n_calls
         try:
             if self.record:
-                ends = {"ended_at": rows.now(), "plan_hash": self.runs.whole_hash(p.state)}
-                row = study_row(self.study, p.state, p.message, n_calls=n_calls, **ends)
+                row = study_row(
+                    self.study,
+                    progress.state,
+                    progress.message,
+                    n_calls=n_calls,
+                    ended_at=rows.now(),
+                    plan_hash=self.runs.whole_hash(progress.state),
+                )
                 self.store.writer.add("studies", [row]).result(60)
             self.store.writer.flush()
         except Exception as error:
-            if p.state in (DONE, INCOMPLETE):
-                p.state, p.message = FAILED, str(error)
+            if progress.state in (DONE, INCOMPLETE):
+                progress.state, progress.message = FAILED, str(error)
         if self.on_progress:
-            self.on_progress(replace(p))
+            self.on_progress(replace(progress))

@@ -1,5 +1,4 @@
-"""Counts of answers that were cut off, said when a run ends, and of those that an extractor cannot
-read, said by a pilot before money is spent."""
+"""Count answers that were cut off (told when a run ends) or are unreadable (told by a pilot)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,8 +10,7 @@ from flipcore.extractors import title_of
 
 
 class CutCount:
-    """Counts completions that an answer was to be read from, each once, by model and token
-    limit."""
+    """Counts written answers, each once, and how many were cut off, by (model, token limit)."""
 
     def __init__(self) -> None:
         self.n_answers: Counter[tuple[str, int]] = Counter()
@@ -21,14 +19,14 @@ class CutCount:
     def add(
         self, use: ModelUse, extractors: Sequence[Extractor], readouts: Iterable[Readout]
     ) -> None:
-        """Add the readouts of one item. Scores, first tokens and continuations of fixed length have
-        no limit to run into."""
+        """Add the readouts of one item. Only written answers count: scores, first tokens and
+        continuations of fixed length cannot be cut off."""
         names = {
             extractor.name
             for extractor in extractors
             if "generate" in extractor.abilities and extractor.asks == ANSWER
         }
-        # All extractors see one completion cut off, or none: the last status stands for all.
+        # Whether a completion was cut off does not depend on the extractor, so any status will do.
         status_by_call = {}
         for readout in readouts:
             has_output = readout.source_ids and readout.reading.status != ABSENT
@@ -38,13 +36,13 @@ class CutCount:
         self.add_counts(use, len(status_by_call), n_cut)
 
     def add_counts(self, use: ModelUse, n_answers: int, n_cut: int) -> None:
-        """Add what was counted before, of one model."""
+        """Add counts of one model."""
         key = (use.name, use.max_tokens)
         self.n_answers[key] += n_answers
         self.n_cut[key] += n_cut
 
     def sentence(self) -> str:
-        """One sentence a model that was cut off; "" where none was."""
+        """Return a sentence per model and limit with cut answers, joined; "" where none was cut."""
         sentences = []
         for (name, limit), n_cut in self.n_cut.items():
             n_answers = self.n_answers[name, limit]
@@ -58,13 +56,13 @@ class CutCount:
 
 
 def share_text(n: int, n_all: int) -> str:
-    """ "31%", and "less than 1%" rather than "0%"."""
+    """Return n / n_all as "31%", or "less than 1%" below 1%."""
     share = 100 * n / n_all
     return f"{share:.0f}%" if share >= 1 else "less than 1%"
 
 
 def token_limits(study: Study) -> str:
-    """Say what the token limits of a study mean, before anything is asked."""
+    """Say what the token limits of a study are and what they do, before anything is asked."""
     limits = ", ".join(f"{use.name} {use.max_tokens:,}" for use in study.models)
     return (
         f"Token limit of an answer: {limits}. A longer answer is cut off, and no answer is read"
@@ -72,43 +70,44 @@ def token_limits(study: Study) -> str:
     )
 
 
-MOST_NAMED = 2  # other extractors in a sentence
+MOST_NAMED = 2  # other extractors that a sentence names
 
 
 class UnreadableCount:
-    """Counts answers that were not cut off by model and extractor, once per variant and sample."""
+    """Counts complete answers and the unreadable ones, once per variant and sample."""
 
     def __init__(self) -> None:
+        # All by (model, extractor).
         self.n_answers: Counter[tuple[str, str]] = Counter()
         self.n_unreadable: Counter[tuple[str, str]] = Counter()
+        # For the unreadable answers: how many of them each other extractor reads.
         self.read_by: dict[tuple[str, str], Counter[str]] = {}
 
     def add(self, model: str, extractors: Sequence[Extractor], readouts: Iterable[Readout]) -> None:
-        """Add the readouts of one item, under the extractors that give an answer."""
+        """Add the readouts of one item by extractors that return an answer."""
         names = [
             extractor.name
             for extractor in extractors
             if extractor.gives == ANSWER and extractor.asks == ANSWER
         ]
-        status = {}
+        statuses = {}
         for readout in readouts:
             if readout.extractor in names:
-                status[readout.variant_id, readout.sample, readout.extractor] = (
-                    readout.reading.status
-                )
-        for (variant, sample, name), ended in status.items():
-            if ended in (ABSENT, CUT):
+                key = readout.variant_id, readout.sample, readout.extractor
+                statuses[key] = readout.reading.status
+        for (variant, sample, name), status in statuses.items():
+            if status in (ABSENT, CUT):
                 continue
             self.n_answers[model, name] += 1
-            if ended != UNREADABLE:
+            if status != UNREADABLE:
                 continue
             self.n_unreadable[model, name] += 1
-            readers = [reader for reader in names if status.get((variant, sample, reader)) == OK]
+            readers = [reader for reader in names if statuses.get((variant, sample, reader)) == OK]
             self.read_by.setdefault((model, name), Counter()).update(readers)
 
     def sentences(self) -> list[str]:
-        """Return a sentence per model and extractor that leaves something unread, the worst first;
-        one for all where nothing is unread."""
+        """Return a sentence per model and extractor with unreadable answers, worst first. A single
+        sentence where every answer was read; none without answers."""
         if not self.n_answers:
             return []
         if not self.n_unreadable:

@@ -1,9 +1,8 @@
-"""Studies whose completions and readouts stand as Parquet files beside the database, and are read
-by the same queries.
+"""Read archived studies, whose completions and readouts are Parquet files beside the database.
 
-Every cursor sees each of the tables as a view of the file's rows and the archived ones, so that
-access, set-aside items and statistics know nothing of it. Nothing is written to an archived study:
-it is restored first (`flipcore.store.archiving`).
+Every cursor sees a view of each table with the rows of the database and the archives. So access
+control, set-aside items and statistics work as usual. Nothing is written to an archived study; it
+must be restored first (`flipcore.store.archiving`).
 """
 
 import json
@@ -28,29 +27,28 @@ _ROWS_OF_STUDY = {*TABLES, "item_runs", "study_calls"}
 
 @dataclass(frozen=True)
 class Archive:
-    """The files that hold a study's rows: `files` by table, `n_rows` and the `fingerprints` of
-    each, and by file its `stamps`, length and time of change when it held them; archives of earlier
-    releases have neither of the latter."""
+    """The files with a study's rows. Archives of earlier releases lack fingerprints and stamps."""
 
     study_id: str
     folder: str
-    files: dict[str, list[str]]
-    n_rows: dict[str, int]
-    fingerprints: dict[str, str] = field(default_factory=dict)
+    files: dict[str, list[str]]  # by table
+    n_rows: dict[str, int]  # by table
+    fingerprints: dict[str, str] = field(default_factory=dict)  # by table
+    # file -> [length in bytes, time of change in ns] when its rows were last checked
     stamps: dict[str, list[int]] = field(default_factory=dict)
 
     @property
     def paths(self) -> list[str]:
-        """All its files, whatever table they hold; some may be URLs."""
+        """The files of all tables; some may be URLs."""
         return list(chain.from_iterable(self.files.values()))
 
     @property
     def is_there(self) -> bool:
-        """True where its files can be seen; a URL is believed."""
+        """True if all files exist; URLs are not checked."""
         return all("://" in path or Path(path).is_file() for path in self.paths)
 
     def stamps_now(self) -> dict[str, list[int]]:
-        """The stamps of those of its files that are no URL."""
+        """Return the present stamps of the files that are no URLs."""
         stamps = {}
         for path in self.paths:
             if "://" not in path:
@@ -64,7 +62,7 @@ class Archive:
 
 
 def archives(connection: DuckDBPyConnection) -> dict[str, Archive]:
-    """Study -> its archive, of all that this file knows of."""
+    """Return study id -> archive, for all archived studies of a database."""
     rows = connection.execute(
         "SELECT value FROM store_info WHERE starts_with(key, $key)", {"key": KEY}
     ).fetchall()
@@ -74,8 +72,7 @@ def archives(connection: DuckDBPyConnection) -> dict[str, Archive]:
 
 
 def attach(connection: DuckDBPyConnection, archived: Iterable[Archive]) -> None:
-    """Have this connection see each table as the file's rows and the archived ones; nothing where
-    nothing is archived."""
+    """Create temporary views, so that this connection sees archived rows in each table."""
     archived = list(archived)
     if not archived:
         return
@@ -91,7 +88,7 @@ def attach(connection: DuckDBPyConnection, archived: Iterable[Archive]) -> None:
 
 
 def open_folders(connection: DuckDBPyConnection, folders: Iterable[str]) -> None:
-    """Let DuckDB read and write URLs through `fsspec`. Raises BadInput without that package."""
+    """Let DuckDB open URLs through `fsspec`. Raises BadInput without the needed package."""
     for scheme in {folder.partition("://")[0] for folder in folders if "://" in folder}:
         try:
             import fsspec
@@ -107,7 +104,7 @@ def open_folders(connection: DuckDBPyConnection, folders: Iterable[str]) -> None
 
 
 def check_hot(archived: dict[str, Archive], parts: Sequence[tuple[str, list[dict]]]) -> None:
-    """Raise BadInput for rows of an archived study: beside its files they would stand twice."""
+    """Raise BadInput for rows of an archived study, which could exist twice then."""
     for table, rows in parts if archived else ():
         if table in _ROWS_OF_STUDY:
             for row in rows:
@@ -115,7 +112,7 @@ def check_hot(archived: dict[str, Archive], parts: Sequence[tuple[str, list[dict
 
 
 def check_here(archived: dict[str, Archive], study_id: str) -> None:
-    """Raise BadInput for an archived study, with what to do."""
+    """Raise BadInput for an archived study, saying how to restore it."""
     if study_id in archived:
         raise BadInput(
             f"The study {study_id} is archived, so nothing is written to it. Restore it first:"
@@ -124,22 +121,18 @@ def check_here(archived: dict[str, Archive], study_id: str) -> None:
 
 
 def check_merge(connection: DuckDBPyConnection, merged_tables: set[str]) -> None:
-    """Raise BadInput where a file that is merged holds rows of a study that is archived here."""
+    """Raise BadInput where a file to merge holds rows of a study that is archived here."""
     for study_id, archive in archives(connection).items():
+        overlaps = []
         if "readouts" in merged_tables:
-            holds = ["SELECT 1 FROM theirs_readouts WHERE study_id = $study_id"]
-        else:
-            holds = []
+            sql = "SELECT 1 FROM theirs_readouts WHERE study_id = $study_id LIMIT 1"
+            overlaps += connection.execute(sql, {"study_id": study_id}).fetchall()
         if "completions" in merged_tables and archive.files["completions"]:
-            holds.append(
-                f"SELECT 1 FROM theirs_completions SEMI JOIN {read(archive.files['completions'])} "
-                "USING (call_id)"
-            )
-        for sql in holds:
-            if connection.execute(
-                f"{sql} LIMIT 1", {"study_id": study_id} if "$" in sql else None
-            ).fetchall():
-                check_here({study_id: archive}, study_id)
+            archived_calls = parquet_sql(archive.files["completions"])
+            sql = f"SELECT 1 FROM theirs_completions SEMI JOIN {archived_calls} USING (call_id)"
+            overlaps += connection.execute(f"{sql} LIMIT 1").fetchall()
+        if overlaps:
+            check_here({study_id: archive}, study_id)
 
 
 def fingerprint(
@@ -149,8 +142,9 @@ def fingerprint(
     params: dict[str, Any] | None = None,
     names: Collection[str] | None = None,
 ) -> tuple[int, str]:
-    """Return the number of `rows` (SQL) of a table, and a fingerprint of all their values that
-    depends on no order; `names` are the columns that count, None for all."""
+    """Return (number of rows, fingerprint of their values) for `rows` (SQL) of a table. The
+    fingerprint does not depend on the order of rows. `names` are the columns that count, None for
+    all."""
     values = (
         (
             f"epoch_us({column.name})"
@@ -160,7 +154,7 @@ def fingerprint(
         for column in tables()[table].columns
         if names is None or column.name in names
     )
-    # Concat_ws would pass a NULL over.
+    # Replace NULL, because concat_ws would skip it.
     joined_values = ", ".join(f"coalesce(({value})::TEXT, chr(30))" for value in values)
     sql = (
         f"SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), {joined_values}))),"
@@ -169,8 +163,8 @@ def fingerprint(
     return connection.execute(sql, params).fetchall()[0]
 
 
-def keep(connection: DuckDBPyConnection, archive: Archive) -> None:
-    """Store what the database has to know of an archive."""
+def record(connection: DuckDBPyConnection, archive: Archive) -> None:
+    """Store the record of an archive in the database."""
     value = json.dumps(asdict(archive), ensure_ascii=False)
     connection.execute(
         "INSERT OR REPLACE INTO store_info VALUES ($key, $value)",
@@ -179,24 +173,23 @@ def keep(connection: DuckDBPyConnection, archive: Archive) -> None:
 
 
 def problem_at_opening(connection: DuckDBPyConnection, archive: Archive) -> str:
-    """Return `problem` of files that were touched since they were last read whole; a URL is
-    believed."""
+    """Return `problem` of an archive, but read only files that changed since their last check. URLs
+    are not checked."""
     if archive.is_there and archive.stamps_now() != archive.stamps:
         if sentence := problem(connection, archive):
             return sentence
-        keep(connection, replace(archive, stamps=archive.stamps_now()))
-    return "" if archive.is_there else _absent(archive)
+        record(connection, replace(archive, stamps=archive.stamps_now()))
+    return "" if archive.is_there else _missing_sentence(archive)
 
 
-def _absent(archive: Archive) -> str:
+def _missing_sentence(archive: Archive) -> str:
     return f"Files of the archive are not there: {archive.sentence()}"
 
 
 def problem(connection: DuckDBPyConnection, archive: Archive) -> str:
-    """Return a sentence on what is wrong with an archive's files; "" where they hold what was put
-    there."""
+    """Return a sentence on what is wrong with an archive's files; "" where they are unchanged."""
     if not archive.is_there:
-        return _absent(archive)
+        return _missing_sentence(archive)
     open_folders(connection, [archive.folder])
     try:
         return _difference(connection, archive)
@@ -211,7 +204,7 @@ def _difference(connection: DuckDBPyConnection, archive: Archive) -> str:
     for table, files in archive.files.items():
         n, mark = 0, ""
         if files:
-            # An earlier release took the fingerprint of the columns that there were then.
+            # An earlier release took the fingerprint over the columns that existed then.
             names = set.intersection(*map(set, _files_by_columns(connection, files)))
             rows = rows_of(connection, table, files)
             n, mark = fingerprint(connection, table, rows, names=names)
@@ -225,8 +218,8 @@ def _difference(connection: DuckDBPyConnection, archive: Archive) -> str:
     return ""
 
 
-def bring_in(connection: DuckDBPyConnection, archive: Archive, into: str = "main") -> None:
-    """Its rows into the tables of a database, which then knows nothing of the archive."""
+def insert_rows(connection: DuckDBPyConnection, archive: Archive, into: str = "main") -> None:
+    """Insert an archive's rows into the tables of a database, and delete its record there."""
     for table, files in archive.files.items():
         if files:
             names, rows = _column_names(table), rows_of(connection, table, files)
@@ -243,32 +236,30 @@ def _column_names(table: str) -> str:
 
 
 def rows_of(connection: DuckDBPyConnection, table: str, files: Sequence[str]) -> str:
-    """Return SQL of the rows of Parquet files, with the columns of a table as schema.sql has them.
-
-    What an earlier release archived lacks columns that came later: they have their default, as in
-    a database of that release that is opened today.
-    """
+    """Return SQL for the rows of Parquet files, with the columns of a table in schema.sql. Archives
+    of earlier releases lack newer columns. These get their defaults, as in a database of that
+    release that is opened today."""
     parts = []
     for names, alike in _files_by_columns(connection, files).items():
         columns = []
         for column in tables()[table].columns:
             value = f'"{column.name}"' if column.name in names else column.default or "NULL"
             columns.append(f'CAST({value} AS {column.kind}) AS "{column.name}"')
-        parts.append(f"SELECT {', '.join(columns)} FROM {read(alike)}")
+        parts.append(f"SELECT {', '.join(columns)} FROM {parquet_sql(alike)}")
     return " UNION ALL ".join(parts)
 
 
 def _files_by_columns(
     connection: DuckDBPyConnection, files: Sequence[str]
 ) -> dict[tuple[str, ...], list[str]]:
-    """Return the files that have the same columns, by the names of these."""
+    """Group files by the names of their columns."""
     by_columns: dict[tuple[str, ...], list[str]] = {}
     for file in files:
         by_columns.setdefault(_names_in(connection, file), []).append(file)
     return by_columns
 
 
-# (path, time of change, size) -> the names of its columns. Every cursor looks at the files.
+# (path, time of change, size) -> names of the columns. A cache, as every new cursor needs them.
 _names_by_stamp: dict[tuple[str, int, int], tuple[str, ...]] = {}
 
 
@@ -279,18 +270,18 @@ def _names_in(connection: DuckDBPyConnection, file: str) -> tuple[str, ...]:
         stamp = file, status.st_mtime_ns, status.st_size
         if stamp in _names_by_stamp:
             return _names_by_stamp[stamp]
-    rows = connection.execute(f"SELECT name FROM parquet_schema({text(file)})").fetchall()
+    rows = connection.execute(f"SELECT name FROM parquet_schema({quoted(file)})").fetchall()
     names = tuple(sorted({name for (name,) in rows}))
     if stamp:
         _names_by_stamp[stamp] = names
     return names
 
 
-def read(files: Sequence[str]) -> str:
-    """The rows of Parquet files, in SQL."""
-    return f"read_parquet([{', '.join(map(text, files))}], hive_partitioning = false)"
+def parquet_sql(files: Sequence[str]) -> str:
+    """Return SQL for the rows of Parquet files."""
+    return f"read_parquet([{', '.join(map(quoted, files))}], hive_partitioning = false)"
 
 
-def text(value: str) -> str:
-    """A text in SQL, for where DuckDB takes no parameter."""
+def quoted(value: str) -> str:
+    """Quote a text for SQL, where DuckDB takes no parameter."""
     return "'" + value.replace("'", "''") + "'"

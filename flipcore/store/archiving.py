@@ -1,11 +1,8 @@
-"""Care for what is stored: a finished study's completions and readouts are moved to Parquet files
-and back, the database is copied while it runs, and everything is looked through for what was
-changed.
+"""Archive finished studies as Parquet files and restore them, back up the database, check both.
 
-Of a study that is moved the rows of `readouts`, `readout_sources` and those of its `completions`
-that no other study holds go to FOLDER/study_id=…/model=…/TABLE.parquet, are read again there, and
-leave the file in the same transaction. The folder may be a URL that `fsspec` opens where that is
-installed.
+Archiving moves a study's rows of `readouts` and `readout_sources`, and its `completions` that no
+other study holds, to FOLDER/study_id=…/model=…/TABLE.parquet. One transaction writes the files,
+reads them again, and deletes the rows. The folder may be a URL that `fsspec` can open.
 """
 
 import hashlib
@@ -25,20 +22,20 @@ from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.whole_files import leftovers, whole_file
 from flipcore.store import archives, audit_log
 from flipcore.store.audit_log import act_row
-from flipcore.store.connection import BESIDE, Store
+from flipcore.store.connection import FOLDERS, Store
 from flipcore.store.queries import locks
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
 from flipcore.store.uploads import mark_of
 
-# completions that only this study holds; an answer that is missing may still come
+# Completions that only this study holds. Failed ones stay, because a run may still replace them.
 _OWN_CALLS = """
 SELECT call_id FROM study_calls WHERE study_id = $study_id
 EXCEPT SELECT call_id FROM study_calls WHERE study_id <> $study_id
 EXCEPT SELECT call_id FROM readout_sources WHERE study_id <> $study_id
 EXCEPT SELECT call_id FROM completions WHERE status <> 'ok'
 """
-_ROWS = {
+_CONDITIONS = {
     "readouts": "study_id = $study_id",
     "readout_sources": "study_id = $study_id",
     "completions": f"call_id IN ({_OWN_CALLS})",
@@ -46,10 +43,9 @@ _ROWS = {
 
 
 def archive(store: Store, study_id: str, to: str | Path | None = None) -> archives.Archive:
-    """Move a finished study's rows to Parquet files under the folder `to` ("archive" beside the
-    database) and says where they are. Raises AccessDenied for whoever is no admin, BadInput for a
-    study that has not ended or is archived.
-    """
+    """Move a finished study's rows to Parquet files, and return the archive. `to` is a folder or
+    URL, by default "archive" beside the database. Raises AccessDenied for people who are no admins,
+    and BadInput for a study that is not done or is archived already."""
     require(Permission.FILES)
     if study_id in store.archives:
         raise BadInput(f"The study is archived already. {store.archives[study_id].sentence()}")
@@ -58,17 +54,17 @@ def archive(store: Store, study_id: str, to: str | Path | None = None) -> archiv
     else:
         root = str(Path(to or store.path.parent / "archive").resolve())
     action = partial(_move_out, study_id=study_id, root=root)
-    moved = store.writer.transact(
+    archive_of_study = store.writer.transact(
         action, Permission.FILES, act="archived a study", on=study_id, changes=()
     ).result()
-    _after(store, study_id)
-    return moved
+    _refresh(store, study_id)
+    return archive_of_study
 
 
 def restore(store: Store, study_id: str) -> archives.Archive:
-    """Bring an archived study's rows back into the file and removes the files. Raises AccessDenied
-    for whoever is no admin, BadInput for a study that is not archived or whose files are not there
-    or not whole."""
+    """Move an archived study's rows back into the database, delete the files, return the archive.
+    Raises AccessDenied for people who are no admins, and BadInput for a study that is not archived,
+    or whose files are missing or damaged."""
     require(Permission.FILES)
     if study_id not in store.archives:
         raise BadInput(
@@ -82,13 +78,13 @@ def restore(store: Store, study_id: str) -> archives.Archive:
     for path in archive_of_study.paths:
         if "://" not in path:
             Path(path).unlink(missing_ok=True)
-    _after(store, study_id)
+    _refresh(store, study_id)
     return archive_of_study
 
 
 def check(store: Store, study_id: str) -> archives.Archive:
-    """The archive of a study, once its files were read and hold what was put there. Raises BadInput
-    where they do not, or where the study is not archived."""
+    """Read an archived study's files and return the archive. Raises BadInput where the files are
+    missing or changed, or the study is not archived."""
     require(Permission.READ)
     if study_id not in store.archives:
         raise BadInput(
@@ -103,7 +99,7 @@ def check(store: Store, study_id: str) -> archives.Archive:
     return store.archives[study_id]
 
 
-def _after(store: Store, study_id: str) -> None:
+def _refresh(store: Store, study_id: str) -> None:
     store.look_for_archives()
     store.writer.checkpoint()
     store.touch([study_id])
@@ -122,43 +118,47 @@ def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> archi
     archives.open_folders(connection, [root])
     files: dict[str, list[str]] = {}
     n_rows: dict[str, int] = {}
-    marks: dict[str, str] = {}
+    fingerprints: dict[str, str] = {}
     for table in archives.TABLES:
-        (n_rows[table], marks[table]), files[table] = _table_files(
+        (n_rows[table], fingerprints[table]), files[table] = _table_files(
             connection, table, study_id, root
         )
     for table in reversed(archives.TABLES):
-        connection.execute(f"DELETE FROM {table} WHERE {_ROWS[table]}", {"study_id": study_id})
-    moved = archives.Archive(study_id, root, files, n_rows, marks)
-    moved.stamps.update(moved.stamps_now())
-    archives.keep(connection, moved)
-    return moved
+        connection.execute(
+            f"DELETE FROM {table} WHERE {_CONDITIONS[table]}", {"study_id": study_id}
+        )
+    archive_of_study = archives.Archive(study_id, root, files, n_rows, fingerprints)
+    archive_of_study.stamps.update(archive_of_study.stamps_now())
+    archives.record(connection, archive_of_study)
+    return archive_of_study
 
 
 def _table_files(
     connection: DuckDBPyConnection, table: str, study_id: str, root: str
 ) -> tuple[tuple[int, str], list[str]]:
-    """The rows of one table, a file a model; read again in the files before anything is deleted."""
+    """Write a table's rows of a study to one file per model, and read them again to compare.
+    Returns ((number of rows, fingerprint), paths). Raises BadInput where the files differ."""
     params: dict[str, Any] = {"study_id": study_id}
-    counts = connection.execute(
-        f"SELECT model, count(*) FROM {table} WHERE {_ROWS[table]} GROUP BY model ORDER BY model",
-        params,
+    rows_of_study = f"{table} WHERE {_CONDITIONS[table]}"
+    models = connection.execute(
+        f"SELECT DISTINCT model FROM {rows_of_study} ORDER BY model", params
     ).fetchall()
     paths = []
-    for model, _ in counts:
+    for (model,) in models:
         folder = f"{root}/study_id={quote(study_id, safe='')}/model={quote(model, safe='')}"
         paths.append(f"{folder}/{table}.parquet")
         names = ", ".join(f'"{name}"' for name in tables()[table].names)
         order = ""
         if table != "completions":
             order = "ORDER BY item_id, axis, variant_id, sample, extractor"
-        rows = f"SELECT {names} FROM {table} WHERE {_ROWS[table]} AND model = $model {order}"
+        rows = f"SELECT {names} FROM {table} WHERE {_CONDITIONS[table]} AND model = $model {order}"
         with nullcontext(paths[-1]) if "://" in root else whole_file(paths[-1]) as place:
             connection.execute(
-                f"COPY ({rows}) TO {archives.text(str(place))} (FORMAT parquet, COMPRESSION zstd)",
+                f"COPY ({rows}) TO {archives.quoted(str(place))} "
+                "(FORMAT parquet, COMPRESSION zstd)",
                 params | {"model": model},
             )
-    rows = f"SELECT {', '.join(tables()[table].names)} FROM {table} WHERE {_ROWS[table]}"
+    rows = f"SELECT {', '.join(tables()[table].names)} FROM {table} WHERE {_CONDITIONS[table]}"
     in_database = archives.fingerprint(connection, table, rows, params)
     in_files = (
         archives.fingerprint(connection, table, archives.rows_of(connection, table, paths))
@@ -176,16 +176,15 @@ def _table_files(
 def _move_in(connection: DuckDBPyConnection, archive: archives.Archive) -> None:
     if sentence := archives.problem(connection, archive):
         raise BadInput(f"{sentence} Nothing was restored.")
-    archives.bring_in(connection, archive)
+    archives.insert_rows(connection, archive)
 
 
-# A copy of the whole database in one file, taken while it runs: the one writer makes it between two
-# transactions. What is archived in files beside the database stands in the copy itself.
+# A backup is one file, made by the writer between two transactions. It includes archived rows.
 
 
 def back_up(store: Store) -> Path:
-    """The copy, named by this second in UTC. Raises AccessDenied for whoever is no admin, BadInput
-    where there is one already."""
+    """Back up the database, and return the copy, whose name holds the time in UTC. Raises
+    AccessDenied for people who are no admins, BadInput where this copy exists already."""
     person = require(Permission.FILES)
     database = Path(store.path)
     path = database.parent / "backups" / f"{database.stem}-{now():%Y%m%d-%H%M%S}.duckdb"
@@ -193,37 +192,39 @@ def back_up(store: Store) -> Path:
         with whole_file(path, over=False) as draft:
             try:
                 counts = store.writer.transact(
-                    partial(_copied, place=archives.text(str(draft))), changes=(), writes_here=False
+                    partial(_copy_tables, place=archives.quoted(str(draft))),
+                    changes=(),
+                    writes_here=False,
                 ).result()
             finally:
-                store.writer.transact(_let_go, changes=(), writes_here=False).result(60)
+                store.writer.transact(_detach_copy, changes=(), writes_here=False).result(60)
             store.writer.transact(
-                partial(_check, place=archives.text(str(draft)), counts=counts),
+                partial(_check_copy, place=archives.quoted(str(draft)), counts=counts),
                 changes=(),
                 writes_here=False,
             ).result()
-            store.writer.transact(_let_go, changes=(), writes_here=False).result(60)
+            store.writer.transact(_detach_copy, changes=(), writes_here=False).result(60)
     except FileExistsError as error:
         raise BadInput(f"{path} is there already. Wait a second and try again.") from error
     store.writer.add_together(act_row(person, "backed up the database", path.name)).result(60)
     return path
 
 
-def _copied(connection: DuckDBPyConnection, place: str) -> dict[str, int]:
-    """Table -> how many rows the copy has of it."""
-    _let_go(connection)
+def _copy_tables(connection: DuckDBPyConnection, place: str) -> dict[str, int]:
+    """Copy all tables to the file `place`, and return table -> number of rows in the copy."""
+    _detach_copy(connection)
     name = connection.execute("SELECT current_database()").fetchall()[0][0]
     connection.execute(f"ATTACH {place} AS copy_of_all")
     connection.execute(f'COPY FROM DATABASE "{name}" TO copy_of_all')
     for archive in archives.archives(connection).values():
-        # Else the copy says where it was, and what it was.
+        # Where the files cannot be used, the copy keeps the record of the archive instead.
         if not archives.problem(connection, archive):
-            archives.bring_in(connection, archive, "copy_of_all.main")
+            archives.insert_rows(connection, archive, "copy_of_all.main")
     return _counts(connection)
 
 
-def _check(connection: DuckDBPyConnection, place: str, counts: dict[str, int]) -> None:
-    """Raise NotStored where the file that was written reads otherwise."""
+def _check_copy(connection: DuckDBPyConnection, place: str, counts: dict[str, int]) -> None:
+    """Raise NotStored where the copy, opened again, has other numbers of rows."""
     connection.execute(f"ATTACH {place} AS copy_of_all (READ_ONLY)")
     if _counts(connection) != counts:
         raise NotStored(
@@ -239,19 +240,19 @@ def _counts(connection: DuckDBPyConnection) -> dict[str, int]:
     }
 
 
-def _let_go(connection: DuckDBPyConnection) -> None:
+def _detach_copy(connection: DuckDBPyConnection) -> None:
     connection.execute("DETACH DATABASE IF EXISTS copy_of_all")
 
 
-# Whether what is stored is as it was written: the log of acts, archived studies, uploads, locks,
-# and files that were left half written.
+# Checks that nothing was changed by hand: the log of acts, archives, uploads, locks, and files that
+# were only half written.
 
-# Of an upload's content, at the end of its name.
-_HASH = re.compile(r"-([0-9a-f]{16})(\.[.A-Za-z0-9]*)?$")
+# An upload's name ends with the hash of its content.
+_HASH_IN_NAME = re.compile(r"-([0-9a-f]{16})(\.[.A-Za-z0-9]*)?$")
 
 
 def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[str]:
-    """Sentence per thing that is not as it was written; `published` are known locks."""
+    """Return a sentence per stored thing that was changed; `published` are locks from elsewhere."""
     require(Permission.ACCESS)
     store.writer.flush()
     with closing(store.own_cursor()) as cursor:
@@ -260,13 +261,13 @@ def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[
             *(archives.problem(cursor, archive) for archive in store.archives.values()),
         ]
     for path in sorted((store.path.parent / "uploads").glob("*")):
-        mark = _HASH.search(path.name)
-        if mark and _mark_of(path) != mark[1]:
+        hash_in_name = _HASH_IN_NAME.search(path.name)
+        if hash_in_name and _upload_hash(path) != hash_in_name[1]:
             sentences.append(
                 f"{path} is not what was uploaded under that name: it was cut or changed. Upload"
                 " the file again."
             )
-    for path in leftovers([store.path.parent], [store.path.parent / name for name in BESIDE]):
+    for path in leftovers([store.path.parent], [store.path.parent / name for name in FOLDERS]):
         sentences.append(f"{path} was left half written. Nothing uses it: delete it.")
     for path in work_folders.abandoned():  # opening the database removes them where it may
         sentences.append(f"{path} was left by a process that ended. Nothing uses it: delete it.")
@@ -278,19 +279,18 @@ def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[
     return list(dict.fromkeys(sentence for sentence in sentences if sentence))
 
 
-def _mark_of(path: Path) -> str:
-    """The hash of an upload, or of a folder of them, as its name has it while nothing was
-    changed."""
+def _upload_hash(path: Path) -> str:
+    """Return the hash of an upload or a folder of uploads, which its name holds if unchanged."""
     if path.is_file():
-        return _hash_of(path)[:16]
+        return _file_hash(path)[:16]
     hashes = {}
     for upload in path.rglob("*"):
         if upload.is_file():
-            hashes[upload.relative_to(path).as_posix()] = _hash_of(upload)
+            hashes[upload.relative_to(path).as_posix()] = _file_hash(upload)
     return mark_of(hashes)
 
 
-def _hash_of(path: Path) -> str:
+def _file_hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

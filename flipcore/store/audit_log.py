@@ -1,14 +1,14 @@
-"""The log of acts: who did what, when, on what. Its rows are written with what they tell of, in one
-transaction, and only added.
+"""The log of acts: who did what, when, and to what.
 
-Each row holds a hash of itself and of the one before, so that whoever changes or removes one by
-hand leaves a trace (`problem`). Count and head of the chain also stand outside the file, in the
-user's own folder, so that a tail that was cut off shows. It is no signature: who can write both and
-knows this module can write another whole chain.
+An act is added in the same transaction as the rows that it is about, and never changed. Each act
+holds a hash of itself and the act before, so `problem` finds acts that were changed or removed by
+hand. The number of acts and the last hash are also kept outside the database, in the user's folder,
+so that missing last acts are found too. This is no signature: somebody who can write both, and
+knows this module, can write a new chain.
 
-There is none where access is off, nor of what the owner's own threads store: runs that were
-started, readouts, the demo. What the owner does by hand (delete, merge) is told of under no
-name."""
+Without access control there are no acts. Nor are there acts for what the owner's own threads store:
+runs that were started, readouts, the demo. Acts of the owner (delete, merge) have no name.
+"""
 
 import datetime as dt
 import hashlib
@@ -29,7 +29,7 @@ from flipcore.core.records import digest
 from flipcore.core.whole_files import write
 from flipcore.store.rows import now
 
-_HEAD = "acts"  # of store_info: number and link of the last row
+_HEAD_KEY = "acts"  # of store_info; its value is [number, link] of the last act
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _COLUMNS = ("act_id", "who", "level", "act", "target", "n_rows", "created_at")
 _ROWS = (
@@ -41,21 +41,21 @@ MOST_TARGET_CHARS = 200
 
 
 def acts_of(person: Person, parts: list[Part]) -> list[Part]:
-    """The rows of `acts` that belong to rows of other tables: one a table and target."""
+    """Return the acts for rows of other tables: one per act and target, with the number of rows."""
     if person == OWNER:
         return []
     counts: dict[tuple[str, str], int] = {}
     for table, rows in parts:
         rule = rule_of(table)
         for row in rows if rule.act else ():
-            place = rule.act, str(row.get(rule.target_column) or "")
-            counts[place] = counts.get(place, 0) + 1
+            act_and_target = rule.act, str(row.get(rule.target_column) or "")
+            counts[act_and_target] = counts.get(act_and_target, 0) + 1
     rows = [_row(person, act, target, n) for (act, target), n in counts.items()]
     return [("acts", rows)] if rows else []
 
 
 def act_row(person: Person, act: str, target: str) -> list[Part]:
-    """The row of one act that is no row of another table; none where access is off."""
+    """Return one act that belongs to no row of another table; none where access is off."""
     return [("acts", [_row(person, act, target, 1)])] if act and is_access_on() else []
 
 
@@ -72,49 +72,49 @@ def _row(person: Person, act: str, target: str, n_rows: int) -> dict[str, Any]:
 
 
 def chained(connection: DuckDBPyConnection, rows: Iterable[dict]) -> list[dict]:
-    """Rows as they are to be written, each with its place and its link; called by the writer, in
-    their transaction."""
-    number, link = _head(connection) or (0, _of_earlier(connection))
+    """Return acts with their numbers and links; called by the writer, in their transaction."""
+    number, link = _head(connection) or (0, _link_of_unchained(connection))
     linked = []
     for row in rows:
-        # Times are chained as microseconds, which is how the file gives them back.
+        # Hash times as microseconds, the precision with which the database returns them.
         microseconds = (row["created_at"] - _EPOCH) // dt.timedelta(microseconds=1)
         chained_row = row | {"created_at": microseconds}
         values = [chained_row[name] for name in _COLUMNS]
         number, link = number + 1, _link(link, number + 1, values)
         linked.append(row | {"number": number, "link": link, "origin": ""})
-    _keep_head(connection, number, link)
+    _store_head(connection, number, link)
     return linked
 
 
 def keep_outside(connection: DuckDBPyConnection, path: Path) -> None:
-    """Keep count and head of the chain outside the file at `path`; ends that the chain does not
-    hold any more stay there beside it. Where nothing can be kept, the next act keeps its own."""
+    """Write the chain's head to the file outside the database at `path`. Earlier heads that the
+    chain has lost stay in that file. If it cannot be written, the next act tries again."""
     if head := _head(connection):
         with suppress(FlipscopeError):
-            write(_outside(path), json.dumps([*_cut_off(connection, path), head]))
+            write(_outside_path(path), json.dumps([*_lost_heads(connection, path), head]))
 
 
 def forget_outside(path: Path) -> None:
-    """Forget the ends kept outside, before the links of a chain that holds are made again."""
-    _outside(path).unlink(missing_ok=True)
+    """Delete the heads kept outside, before a valid chain gets new links."""
+    _outside_path(path).unlink(missing_ok=True)
 
 
-def _outside(path: Path) -> Path:
-    """The file of the user's own folder that stands for this database, where it lies now."""
+def _outside_path(path: Path) -> Path:
+    """Return the path in the user's folder for the database at `path`."""
     return home() / f"acts-{digest(str(path.resolve()))}.json"
 
 
-def _cut_off(connection: DuckDBPyConnection, path: Path) -> list[tuple[int, str]]:
-    """The ends of the chain, (count, link), that were kept outside and that it does not hold."""
+def _lost_heads(connection: DuckDBPyConnection, path: Path) -> list[tuple[int, str]]:
+    """Return the heads (number, link) that were kept outside and that the chain does not have."""
     try:
         heads = [
-            (int(number), str(link)) for number, link in json.loads(_outside(path).read_bytes())
+            (int(number), str(link))
+            for number, link in json.loads(_outside_path(path).read_bytes())
         ]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError):
-        return [(0, "")]  # it was changed by hand
+        return [(0, "")]  # the file was changed by hand
     sql = "SELECT 1 FROM acts WHERE (number, link) = ($number, $link) AND origin = ''"
     return [
         head
@@ -124,39 +124,38 @@ def _cut_off(connection: DuckDBPyConnection, path: Path) -> list[tuple[int, str]
 
 
 def problem(connection: DuckDBPyConnection, path: Path) -> str:
-    """Return a sentence on what is wrong with the log of acts; "" where every row is as it was
-    written."""
-    head, link, place = _head(connection), _of_earlier(connection), 0
+    """Return a sentence on what is wrong with the log of acts; "" where no act was changed."""
+    head, link, position = _head(connection), _link_of_unchained(connection), 0
     for *values, number, stored_link in connection.execute(
         f"{_ROWS} AND number IS NOT NULL ORDER BY number"
     ).fetchall():
-        place += 1
-        link = _link(link, place, values)
-        if number != place:
-            return f"Row {place:,} of the log of acts was removed."
+        position += 1
+        link = _link(link, position, values)
+        if number != position:
+            return f"Row {position:,} of the log of acts was removed."
         if stored_link != link:
-            before = "it, or the rows of an earlier release before it," if place == 1 else "it"
+            before = "it, or the rows of an earlier release before it," if position == 1 else "it"
             return (
-                f"Row {place:,} of the log of acts does not fit the one before: {before} was"
+                f"Row {position:,} of the log of acts does not fit the one before: {before} was"
                 " changed or put in."
             )
-    if head != ((place, link) if place else None):
+    if head != ((position, link) if position else None):
         return (
-            f"The log of acts ends at row {place:,}, and row {head[0] if head else 0:,} was the"
+            f"The log of acts ends at row {position:,}, and row {head[0] if head else 0:,} was the"
             " last that was written."
         )
-    for number, _ in _cut_off(connection, path):
+    for number, _ in _lost_heads(connection, path):
         return (
-            f"The log of acts held {number:,} rows when {_outside(path)} was written, which this"
-            " file does not hold any more: it was replaced by an older one, or its last rows were"
-            " removed."
+            f"The log of acts held {number:,} rows when {_outside_path(path)} was written, which"
+            " this file does not hold any more: it was replaced by an older one, or its last rows"
+            " were removed."
         )
     return ""
 
 
 def chain_again(connection: DuckDBPyConnection) -> None:
-    """Make the links again of rows whose chain held before a name in them was replaced."""
-    link, links, number = _of_earlier(connection), [], 0
+    """Make new links after a name in the acts was replaced; the chain must have been valid."""
+    link, links, number = _link_of_unchained(connection), [], 0
     for *values, number, _ in connection.execute(
         f"{_ROWS} AND number IS NOT NULL ORDER BY number"
     ).fetchall():
@@ -167,25 +166,26 @@ def chain_again(connection: DuckDBPyConnection) -> None:
             "UPDATE acts SET link = ? WHERE number = ? AND origin = ''", link_and_number
         )
     if links:
-        _keep_head(connection, number, link)
+        _store_head(connection, number, link)
 
 
 def _head(connection: DuckDBPyConnection) -> tuple[int, str] | None:
     rows = connection.execute(
-        "SELECT value FROM store_info WHERE key = $key", {"key": _HEAD}
+        "SELECT value FROM store_info WHERE key = $key", {"key": _HEAD_KEY}
     ).fetchall()
     return tuple(json.loads(rows[0][0])) if rows else None
 
 
-def _keep_head(connection: DuckDBPyConnection, number: int, link: str) -> None:
+def _store_head(connection: DuckDBPyConnection, number: int, link: str) -> None:
     value = json.dumps([number, link])
     connection.execute(
-        "INSERT OR REPLACE INTO store_info VALUES ($key, $value)", {"key": _HEAD, "value": value}
+        "INSERT OR REPLACE INTO store_info VALUES ($key, $value)",
+        {"key": _HEAD_KEY, "value": value},
     )
 
 
-def _of_earlier(connection: DuckDBPyConnection) -> str:
-    """Return the link that the chain begins with, over the rows of a release that had no chain."""
+def _link_of_unchained(connection: DuckDBPyConnection) -> str:
+    """Return the link before the first act: a hash of acts from releases without a chain."""
     link = ""
     for *values, _, _ in connection.execute(
         f"{_ROWS} AND number IS NULL ORDER BY act_id"

@@ -1,13 +1,13 @@
-"""Clusters of a study's items, in SQL: the one place where clusters are made.
+"""Clusters of a study's items, in SQL.
 
-Items share a cluster where they were made from one item, template or passage (`source_id`), and
-where they ask the same question under several ids: the model's answers to it are no independent
-observations. Items whose right answers or recorded prompts differ ask different things, whatever
-their question says: a log may keep a passage in the prompt and out of the question.
+Items share a cluster if they were made from the same item, template or passage (`source_id`), or
+ask the same question under several ids. Answers to such items are not independent. Items with
+different right answers or recorded prompts ask different questions, even if their question texts
+agree, because a log may have the passage only in the prompt.
 
-Clusters with a question in common are joined. Each round of `min` reaches one step further; two
-rounds of both kinds are enough for any chain that real files have. A study's clusters depend on
-its own items alone, so that a study says the same in every file that holds it.
+Clusters with a common question are joined. Each step of `min` joins along one more link of a chain;
+two steps by question and two by source are enough for real files. A study's clusters depend only on
+its own items, so that they are the same in every database.
 """
 
 from flipcore.text.same_question import NO_QUESTION

@@ -1,8 +1,8 @@
-"""The number of the last commit, in the file and beside it, so that lost commits show.
+"""Count commits in the database and in a small file beside it, to notice lost commits.
 
-DuckDB opens a file whose log of last commits has a damaged head, or is cut in half, without a word:
-what the log held is then missing. Every transaction therefore counts itself in the file, and its
-number also stands in a small file beside it. A database that holds a smaller number lost commits.
+DuckDB says nothing when it opens a file whose log has a damaged head or is cut off; the commits in
+the log are then missing. So every transaction increases a number in the database, which is also
+written to the file beside it. If the database has the smaller number, it lost commits.
 """
 
 import datetime as dt
@@ -22,7 +22,7 @@ MEMORY = ":memory:"  # the path of a database without a file
 
 
 def number(connection: DuckDBPyConnection) -> int:
-    """Return the number of the last commit that the file holds; 0 before the first."""
+    """Return the number of the last commit in the database; 0 before the first."""
     rows = connection.execute(
         "SELECT value FROM store_info WHERE key = $key", {"key": _KEY}
     ).fetchall()
@@ -30,8 +30,8 @@ def number(connection: DuckDBPyConnection) -> int:
 
 
 def count(connection: DuckDBPyConnection) -> int:
-    """Count this transaction, within it; its number."""
-    # An update is planned in half the time of a look and an upsert, and every commit waits for it.
+    """Count the running transaction, and return its number."""
+    # One UPDATE takes half the time of a query and an upsert, and every commit waits for it.
     rows = connection.execute(
         "UPDATE store_info SET value = (value::BIGINT + 1)::VARCHAR WHERE key = $key"
         " RETURNING value",
@@ -43,22 +43,22 @@ def count(connection: DuckDBPyConnection) -> int:
     return 1
 
 
-def keep_beside(path: Path, value: int) -> None:
-    """Keep the number of a commit that is on disk. Not flushed: a number that a power cut loses is
-    smaller, and accuses nobody."""
+def write_beside(path: Path, value: int) -> None:
+    """Write the number of a commit that is on disk to the file beside the database. It is not
+    flushed: after a power cut the number may be too small, which raises no false alarm."""
     if str(path) == MEMORY:
         return
-    target = _beside(path)
+    target = _number_file(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}{DRAFT}")
-    with suppress(OSError):  # a full disk, say: the next commit keeps its own
+    with suppress(OSError):  # a full disk, for example; the next commit writes its number
         draft.write_text(json.dumps([value, dt.datetime.now(dt.UTC).isoformat("T", "minutes")]))
         os.replace(draft, target)
 
 
 def shortfall(connection: DuckDBPyConnection, path: Path) -> str:
-    """Return a sentence on the commits that the file held and holds no more; "" for none."""
+    """Return a sentence on commits that the database has lost; "" for none."""
     try:
-        expected, written_at = json.loads(_beside(path).read_bytes())
+        expected, written_at = json.loads(_number_file(path).read_bytes())
         n_missing = int(expected) - number(connection)
     except (OSError, ValueError, TypeError):
         return ""
@@ -73,10 +73,10 @@ def shortfall(connection: DuckDBPyConnection, path: Path) -> str:
 
 
 def forget(path: Path) -> None:
-    """Forget the number of a database that was deleted, before a new one takes its place."""
+    """Delete the number of a deleted database, before a new one is created at its path."""
     with suppress(OSError):
-        _beside(path).unlink(missing_ok=True)
+        _number_file(path).unlink(missing_ok=True)
 
 
-def _beside(path: Path) -> Path:
+def _number_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.commits")

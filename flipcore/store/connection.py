@@ -1,5 +1,4 @@
-"""The one place that opens the database. The process that opens the file owns it; its sessions read
-through cursors."""
+"""Open the database. The process that opens the file owns it; its sessions read through cursors."""
 
 import logging
 import os
@@ -28,57 +27,58 @@ from flipcore.store.audit_log import act_row
 from flipcore.store.whole_copy import damaged_log, keep_log
 from flipcore.store.writer import Writer, is_of_disk
 
-_BATCH = 2_000  # rows that are held at once
-BESIDE = ("uploads", "backups", "archive", "inbox")  # folders that Flipscope writes to
-# Of a large import's log before it is worked into the file; DuckDB's own 16 take a fifth more time.
-_STEP_MB = 256
+_BATCH = 2_000  # rows in memory at once
+FOLDERS = ("uploads", "backups", "archive", "inbox")  # folders that Flipscope writes to
+# Size of the log at which a large import merges it into the file; DuckDB's default of 16 MB takes a
+# fifth more time.
+_CHECKPOINT_MB = 256
 
 
 def default_path() -> Path:
-    """`FLIPSCOPE_DB`, or data/flips.duckdb of the project."""
+    """Return `FLIPSCOPE_DB`, by default data/flips.duckdb in the project."""
     path = os.environ.get("FLIPSCOPE_DB")
     return Path(path) if path else DATABASE
 
 
 def results_folder(path: Path) -> Path:
-    """Return the folder of results of finished studies (`flipcore.store.kept_results`)."""
+    """Return the folder with kept results of a database (`flipcore.store.kept_results`)."""
     return path.with_name(f"{path.name}.results")
 
 
 class Store:
-    """An open database file. Reads take a cursor each, so any thread may read; all writing goes
-    through `writer`. Every query asks whether the person who acts may read."""
+    """An open database file. Each read takes its own cursor, so any thread may read. All writing
+    goes through `writer`. Every query checks whether the acting person may read."""
 
     def __init__(self, connection, path: Path) -> None:
         self._connection, self.path = connection, path
         self._lock = threading.Lock()
         self._revisions: dict[str, int] = defaultdict(int)
         self.archives: dict[str, Archive] = {}
-        self._there: list[Archive] = []
-        self._faults: dict[str, str] = {}  # archived study -> why its files are not read
-        self.lost = ""  # a sentence on commits that the file held once and holds no more
+        self._readable_archives: list[Archive] = []
+        self._faults: dict[str, str] = {}  # archived study -> why its files cannot be read
+        self.lost_commits = ""  # a sentence on commits that the file has lost, "" for none
         self.before_closing: list[Callable[[], None]] = []
         self.writer = Writer(self)
         listen(self)
 
     @classmethod
     def open(cls, path: str | Path | None = None) -> "Store":
-        """Open (and if need be creates) the file. Raises StoreHeld when another process has it,
-        BadInput for no database."""
+        """Open the file, or create it. Raises StoreHeld where another process has it open,
+        NotStored where the disk fails, and BadInput where the file is no database."""
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)
-        trees = [*(path.parent / name for name in BESIDE), results_folder(path)]
-        if left := leftovers([path.parent], trees):
+        trees = [*(path.parent / name for name in FOLDERS), results_folder(path)]
+        if half_written := leftovers([path.parent], trees):
             logging.getLogger(__name__).warning(
                 "%s: left half written by a process that ended meanwhile. Nothing uses it: delete"
                 " it, and do again what it was for.",
-                ", ".join(map(str, left)),
+                ", ".join(map(str, half_written)),
             )
-        if cleared := work_folders.clear():
-            logging.getLogger(__name__).info("Removed what ended processes left: %s", cleared)
+        if removed := work_folders.clear():
+            logging.getLogger(__name__).info("Removed what ended processes left: %s", removed)
         is_fresh = not path.exists()
         try:
-            connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)
+            connection = migrations.open_migrated(lambda: duckdb.connect(str(path)), path)
             pack_tables.prepare(connection)
             questions.prepare(connection)
         except duckdb.Error as error:
@@ -98,50 +98,53 @@ class Store:
         store = cls(connection, path)
         if is_fresh:
             commits.forget(path)
-        elif lost := commits.shortfall(connection, path):
+        elif lost_commits := commits.shortfall(connection, path):
             copy = keep_log(path)
-            store.lost = f"{lost} What is left of the log was copied to {copy}." if copy else lost
-            logging.getLogger(__name__).warning(store.lost)
+            store.lost_commits = (
+                f"{lost_commits} What is left of the log was copied to {copy}."
+                if copy
+                else lost_commits
+            )
+            logging.getLogger(__name__).warning(store.lost_commits)
         store.look_for_archives()
         return store
 
     def cursor(self) -> DuckDBPyConnection:
-        """Cursor for one thread; close it. Raises AccessDenied for whoever may not read results."""
+        """Return a cursor for one thread, which must close it. Raises AccessDenied for people who
+        may not read results."""
         require_read()
         cursor = self._connection.cursor()
-        attach(cursor, self._there)
+        attach(cursor, self._readable_archives)
         return cursor
 
     def own_cursor(self) -> DuckDBPyConnection:
-        """A cursor that sees the file alone, without what is archived: for its one writer."""
+        """Return a cursor that sees the database without archives, for its writer."""
         return self._connection.cursor()
 
     def look_for_archives(self) -> None:
-        """Read which studies stand in files beside this one. One whose files are not there, or are
-        not what was put there, is named, and not read: its answers would be others, and a file that
-        is cut would fail every query."""
+        """Find the archived studies. An archive with missing or changed files is logged and not
+        read, because its answers would be wrong, and a cut file would make every query fail."""
         with self._connection.cursor() as cursor:
             self.archives = archives(cursor)
             faults = {
                 archive.study_id: problem_at_opening(cursor, archive)
                 for archive in self.archives.values()
             }
-            self.archives = archives(cursor)
+            self.archives = archives(cursor)  # again, as `problem_at_opening` updates stamps
             self._faults = {study: sentence for study, sentence in faults.items() if sentence}
             for sentence in self._faults.values():
                 logging.getLogger(__name__).warning(
                     "%s The study is not read until it is put back.", sentence
                 )
-            self._there = [
+            self._readable_archives = [
                 archive
                 for archive in self.archives.values()
                 if archive.study_id not in self._faults
             ]
-            open_folders(cursor, [archive.folder for archive in self._there])
+            open_folders(cursor, [archive.folder for archive in self._readable_archives])
 
     def check_there(self, study_id: str) -> None:
-        """Raise BadInput for a study whose archive is not what and where it was put: without its
-        answers it would look empty."""
+        """Raise BadInput for a study whose archive cannot be read, because it would look empty."""
         if study_id in self._faults:
             raise BadInput(
                 f"{self._faults[study_id]} Put back what was archived, and open Flipscope again."
@@ -153,7 +156,7 @@ class Store:
             return cursor.execute(sql, params or None).df()
 
     def arrow(self, sql: str, **params) -> pa.Table:
-        """The rows of a query as an Arrow table, each column in one piece."""
+        """Return the rows of a query as an Arrow table, each column in one chunk."""
         with self.cursor() as cursor:
             return cursor.sql(sql, params=params or None).to_arrow_table().combine_chunks()
 
@@ -162,13 +165,12 @@ class Store:
             return cursor.execute(sql, params or None).fetchall()
 
     def rows_of(self, sql: str, **params) -> list[dict]:
-        """The rows of a query as dictionaries of plain values; NULL is None. No time stamps: DuckDB
-        wants pytz for them."""
+        """Return the rows of a query as dictionaries; NULL is None. Select no time stamps, because
+        DuckDB needs the package pytz for them."""
         return list(self.stream(sql, **params))
 
     def stream(self, sql: str, **params) -> Iterator[dict]:
-        """The rows of a query as dictionaries, a batch at a time, so that a large answer takes
-        little memory."""
+        """Yield the rows of a query as dictionaries, so that a large result takes little memory."""
         with self.cursor() as cursor:
             query = cursor.execute(sql, params or None)
             names = [column[0] for column in query.description]
@@ -176,31 +178,30 @@ class Store:
                 yield from (dict(zip(names, row, strict=True)) for row in batch)
 
     def revision(self, study_id: str) -> int:
-        """Grows with every commit that touched the study; keys the caches of the pages."""
+        """Return a number that grows with every commit on the study: the cache key of its pages."""
         return self._revisions[study_id] + self._revisions[""]
 
     @property
     def revision_of_all(self) -> int:
-        """Grows with every commit that touched any study."""
+        """A number that grows with every commit on any study."""
         with self._lock:
             return sum(self._revisions.values())
 
     def touch(self, study_ids) -> None:
-        """Raise the revisions of studies after a commit; "" stands for every study."""
+        """Increase the revisions of studies after a commit; "" stands for all studies."""
         with self._lock:
             for study_id in study_ids:
                 self._revisions[study_id] += 1
 
     @contextmanager
     def memory_bound(self, megabytes: int) -> Iterator[None]:
-        """Bound what DuckDB holds in memory meanwhile; the rest waits on the disk. Where
-        another query needs more at this moment, nothing is bound. What is written goes to the file
-        itself in larger steps."""
+        """Limit DuckDB's memory, and merge its log into the file less often, within the context.
+        The memory is not limited if another query needs more at the moment."""
         cursor = self.cursor()
         try:
             with suppress(duckdb.Error):
                 cursor.execute(f"SET GLOBAL memory_limit = '{int(megabytes)}MB'")
-                cursor.execute(f"SET GLOBAL checkpoint_threshold = '{_STEP_MB}MB'")
+                cursor.execute(f"SET GLOBAL checkpoint_threshold = '{_CHECKPOINT_MB}MB'")
             yield
         finally:
             with suppress(duckdb.Error):
@@ -208,13 +209,13 @@ class Store:
                 cursor.execute("RESET GLOBAL memory_limit")
             cursor.close()
 
-    def told(self, act: str, target: str) -> None:
-        """Store in the log of acts that the person who acts did this, where access is on. For what
-        is no row of a table."""
+    def record_act(self, act: str, target: str) -> None:
+        """Add to the log of acts that the acting person did this, if access control is on. For acts
+        that write no row of another table."""
         self.writer.add_together(act_row(acting(), act, target)).result(60)
 
     def close(self) -> None:
-        """Wait until everything that was handed to the writer is safe, then lets go of the file."""
+        """Wait until everything is written, then close the file."""
         leave(self)
         for stop in self.before_closing:
             stop()
@@ -230,9 +231,9 @@ def _lock_error(path: Path, message: str) -> StoreHeld | BadInput:
             " another file with FLIPSCOPE_DB."
         )
     holder = f"process {holder_id[1]}" if holder_id else "another process"
-    held = f"{path} is held by {holder}"
+    held_by = f"{path} is held by {holder}"
     return StoreHeld(
-        f"{held}, probably an open dashboard: look there, hand it a study with "
+        f"{held_by}, probably an open dashboard: look there, hand it a study with "
         f"`{command('run')}`, or choose another file with FLIPSCOPE_DB.",
-        holder=held,
+        holder=held_by,
     )

@@ -1,5 +1,7 @@
-"""Export of a study as Parquet or CSV for other tools. CSV cells that a spreadsheet would
-run as a formula are neutralised."""
+"""Export a study as Parquet or CSV for other tools.
+
+CSV cells that a spreadsheet would run as a formula begin with an apostrophe.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,16 +20,15 @@ from flipcore.text.tables import FORMULA
 
 
 def export(store: Store, study_id: str, folder: str | Path, format: str = "parquet") -> list[Path]:
-    """Write <study>-readouts, <study>-items and, where they hold something, the other tables of
-    the study; the paths. Raises BadInput for an unknown study or format, AccessDenied for whoever
-    may write to no folder."""
+    """Write <study>-readouts, <study>-items and other nonempty tables; return the paths. Raises
+    BadInput for an unknown study or format, and AccessDenied for people who may not publish."""
     require(Permission.PUBLISH)
     if format not in ("parquet", "csv"):
         raise BadInput(f"There is no export format {format!r}; choose parquet or csv.")
     if studies.study(store, study_id) is None:
         raise BadInput(f"There is no study {study_id!r} in {store.path}.")
     folder = Path(folder)
-    store.told("exported a study", study_id)
+    store.record_act("exported a study", study_id)
     paths = []
     for name, frame in _frames(store, study_id):
         path = folder / f"{study_id}-{name}.{format}"
@@ -41,21 +42,25 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
 
 
 def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Readouts with all that is stored of them, losses and rewrites among them (`in_flips` marks
-    those that flips are made of), items, the declaration, each other table with a column
-    `study_id`, and the completions that were read, with their prompts.
+    """Yield (name, frame) of the tables to export.
+
+    - readouts with all columns, losses and rewrites included; `in_flips` marks those for flips
+    - items, the declaration, and each other table with a column `study_id`
+    - the completions that were read, with their prompts
     """
     readouts = studies.readouts(store, study_id, everything=True)
     all_columns = studies.rows_of(store, study_id, "readouts")
     key = [name for name in tables()["readouts"].key if name in readouts]
-    of_flips = as_texts(studies.readouts(store, study_id))
+    flip_readouts = as_texts(studies.readouts(store, study_id))
     readouts["in_flips"] = pd.MultiIndex.from_frame(readouts[key]).isin(
-        pd.MultiIndex.from_frame(of_flips[key])
+        pd.MultiIndex.from_frame(flip_readouts[key])
     )
-    more = [name for name in all_columns if name not in readouts]
+    missing_columns = [name for name in all_columns if name not in readouts]
     yield (
         "readouts",
-        readouts.merge(all_columns[key + more], on=key, how="left", validate="one_to_one"),
+        readouts.merge(
+            all_columns[key + missing_columns], on=key, how="left", validate="one_to_one"
+        ),
     )
     yield "items", studies.study_items(store, study_id)
     yield "study", studies.rows_of(store, study_id, "studies")
@@ -70,7 +75,7 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def neutral(cell: Any) -> Any:
-    """Text with an apostrophe where a spreadsheet would run it; anything else as it is."""
+    """Return a text with an apostrophe if a spreadsheet would run it; anything else as it is."""
     return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
@@ -80,7 +85,7 @@ def as_meant(cell: str) -> str:
 
 
 def safe(frame: pd.DataFrame) -> pd.DataFrame:
-    """Copy whose text cells begin with an apostrophe where a spreadsheet would run them."""
+    """Return a copy with `neutral` applied to all text cells."""
     texts = ("object", "str", "category")
     return frame.apply(
         lambda column: column.astype(object).map(neutral) if str(column.dtype) in texts else column

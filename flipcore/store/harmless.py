@@ -1,9 +1,8 @@
-"""The rule on which variants may be compared for flips: those of harmless changes. One rule for
-statistics, pages, command line and exports.
+"""The rule for which variants may be compared for flips: those of harmless changes.
 
-A study says it of each variant where its axis is not harmless (`params.harmless`), so that it holds
-wherever the file goes, also where the package of the axis is not installed. Files from before that
-are judged by the axes that are known here.
+Statistics, pages, command line and exports share it. A study stores `params.harmless` = false with
+each variant of an axis that is not harmless. So the rule works in any database, even where the
+axis's package is not installed. For older variants without it, the installed axes decide.
 """
 
 import json
@@ -14,25 +13,25 @@ from flipcore.axes import AXES
 from flipcore.core.records import BASE, CONTINUATION, ROTATION_READOUTS
 from flipcore.extractors import VALUES
 
-# of study_variants v; parameters $base and $changing
+# SQL for study_variants v; parameters $base and $changing.
 HARMLESS = (
     "(v.key = $base OR (coalesce(v.params->>'$.harmless', 'true') <> 'false' AND v.axis NOT IN"
     " (SELECT unnest($changing))))"
 )
-# the same of variants w of items q whose answers may be compared: a target as the item's own, and a
-# text to answer
+# SQL for study_variants v, variants w and items q: harmless, with the item's own right answer, and
+# with a question to answer.
 COMPARABLE = (
     f"(w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation AND {HARMLESS})"
 )
-# of readouts r: an answer, or that there is none; no loss, similarity or recorded right without an
-# answer
+# SQL for readouts r: an answer or its absence; no loss or similarity, and no verdict without an
+# answer.
 IS_ANSWER = (
     "(NOT (r.status = 'ok' AND r.answer IS NULL) AND r.extractor NOT IN (SELECT unnest($values)))"
 )
 
 
 def comparable_params() -> dict[str, Any]:
-    """Return the parameters of COMPARABLE, and so of HARMLESS in it."""
+    """Return the parameters of COMPARABLE, which include those of HARMLESS."""
     changing = sorted(name for name, axis in AXES.items() if not axis.harmless) or [""]
     return {"continuation": CONTINUATION, "base": BASE, "changing": changing}
 
@@ -43,8 +42,9 @@ def answer_params() -> dict[str, Any]:
 
 
 def is_harmless(axis: str, key: str, params: str | Mapping[str, Any]) -> bool:
-    """The same of one stored variant; `params` as they are stored, JSON."""
-    table = json.loads(params) if isinstance(params, str) else params
+    """Return whether a stored variant is harmless; `params` may be JSON."""
+    stored_params = json.loads(params) if isinstance(params, str) else params
     return key == BASE or (
-        table.get("harmless", True) is not False and (axis not in AXES or AXES[axis].harmless)
+        stored_params.get("harmless", True) is not False
+        and (axis not in AXES or AXES[axis].harmless)
     )

@@ -1,8 +1,8 @@
-"""Judgements: what a person (or a model) said about a thing. Five tables have this one shape, and
-a kind declares what is judged, what is asked, which answers there are, and the table.
+"""Judgements of people or models about pairs, outputs, keys, flips and survey entries.
 
-Rows are only ever added. A row that `undoes` another takes it back; of the rows that are left, a
-reviewer's latest on a subject stands (`store.queries.judgements.standing`).
+Five tables have the same structure. A `Kind` declares the table, the subject, the question and the
+possible answers. Rows are only added. A row that `undoes` another one takes it back. Of the others,
+a reviewer's latest on a subject counts (`store.queries.judgements.standing`).
 """
 
 import datetime as dt
@@ -14,7 +14,7 @@ from typing import Any
 from flipcore.access.acting import Permission, signature
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
-from flipcore.stats.flips.human_share import VERDICTS as FLIP_WORDS
+from flipcore.stats.flips.human_share import VERDICTS as FLIP_VERDICTS
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
 from flipcore.store.visible import HIDDEN, OPEN
@@ -25,17 +25,20 @@ _ID = re.compile(r"[0-9a-f]{20}")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of judgement: its table, and the question that is asked of each subject.
+    """A kind of judgement: its table, and the question that is asked about each subject.
 
-    - `subject`: columns that name what was judged.
-    - `series`: columns besides reviewer and subject; a reviewer's judgements of one subject that
-      differ in them all stand, where otherwise the latest replaces the others.
-    - `words`: the answers that a column may hold; `refusal` is the error for any other.
-    - `emptied`: the values of columns in a row that undoes. A kind without undo has none: a second
-      answer replaces the first.
-    - `is_seen`: the rule, in SQL, of the rows that may be shown.
-    - `reads`: the permission with which reviewers read their own rows if they may read no results.
-    - `in_files`: the columns that are written to a file.
+    - `key`: column with the row's id.
+    - `subject`: columns that identify the judged thing.
+    - `reviewer`: column with the reviewer's name.
+    - `series`: further columns. A reviewer's latest judgement of a subject replaces earlier ones
+      only within the same series.
+    - `words`: column -> allowed answers; `refusal` is the error for any other answer.
+    - `emptied`: values of columns in a row that undoes another one.
+    - `has_undo`: False where a second answer simply replaces the first.
+    - `is_seen`: SQL condition for rows that may be shown.
+    - `order`: columns by which rows are sorted.
+    - `reads`: permission to read one's own rows without permission to read results.
+    - `in_files`: columns that are written to a file.
     """
 
     table: str
@@ -79,7 +82,7 @@ class Kind:
         if self.has_undo:
             row.setdefault("undoes", None)
         row["created_at"] = created_at or now()
-        # A browser makes the id of what it sends, so that a message sent twice is one row.
+        # A browser makes the ids of its judgements, so that a message sent twice is stored once.
         if not _ID.fullmatch(row_id):
             row_id = digest(*map(str, row.values()))
         return {self.key: row_id, **row, **marks}
@@ -87,18 +90,18 @@ class Kind:
     def undo(
         self, judgement: Mapping, *, row_id: str = "", created_at: dt.datetime | None = None
     ) -> dict:
-        """Return the row that takes a judgement back, in the name of the reviewer who gave it."""
-        not_copied = {self.key, "undoes", "created_at", "by_choice", *self.emptied}
-        values = {name: judgement[name] for name in self.names if name not in not_copied}
+        """Return the row that takes a judgement back, under its reviewer's name."""
+        uncopied_columns = {self.key, "undoes", "created_at", "by_choice", *self.emptied}
+        values = {name: judgement[name] for name in self.names if name not in uncopied_columns}
         values |= {**self.emptied, "undoes": judgement[self.key]}
         return self.row(values, row_id=row_id, created_at=created_at)
 
     def file_rows(self, judgements: Iterable[Mapping]) -> list[dict]:
-        """Return judgements as they leave in a file."""
+        """Return judgements as rows for a file."""
         return [{name: judgement[name] for name in self.in_files} for judgement in judgements]
 
     def stands(self, row: str) -> str:
-        """Return the rule, in SQL, that a row of the table is a judgement that nobody took back."""
+        """Return SQL for whether `row`, an alias of the table, is a judgement not taken back."""
         if not self.has_undo:
             return "true"
         return (
@@ -108,8 +111,7 @@ class Kind:
 
 
 def reviewer_name(name: str) -> str:
-    """Return the name under which judgements are kept: trimmed, inner spaces single. Raises
-    BadInput for none or an overlong one."""
+    """Return a name trimmed and with single spaces. Raises BadInput for none or too long a name."""
     name = " ".join(str(name).split())
     if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
         raise BadInput(
@@ -120,7 +122,7 @@ def reviewer_name(name: str) -> str:
 
 
 def signed(name: str) -> str:
-    """Return the reviewer's name: that of whoever is signed in, whatever was given."""
+    """Return the name of the signed-in person, or without access control the given name."""
     return reviewer_name(signature(name))
 
 
@@ -172,9 +174,9 @@ FLIP_MARKS = Kind(
         *("variant_id", "other_variant_id", "extractor"),
     ),
     question="Is this flip genuine, or an artifact of the extractor?",
-    words={"verdict": FLIP_WORDS},
+    words={"verdict": FLIP_VERDICTS},
     has_undo=False,
-    refusal=f"A flip is marked {', '.join(FLIP_WORDS)}; this mark says {{!r}}.",
+    refusal=f"A flip is marked {', '.join(FLIP_VERDICTS)}; this mark says {{!r}}.",
     is_seen=(
         f"(study_id, item_id) IN (SELECT i.study_id, i.item_id FROM study_items i WHERE {OPEN})"
     ),

@@ -1,13 +1,12 @@
-"""Results of finished studies, kept beside the database for the next server.
+"""Keep results of finished studies beside the database, for the next server.
 
-What a page says of a million readouts takes seconds to compute. It depends on the rows of the
-study, on settings and on code alone, so it is kept in a folder beside the database, and a fresh
-server reads it. Nothing else looks there: merge, export and backup leave the folder out, and
-whoever deletes it loses only time.
+A result over a million readouts takes seconds to compute. It depends only on the study's rows, on
+settings and on code. So it is kept in a folder beside the database, where a new server finds it.
+Merge, export and backup ignore this folder, and deleting it costs only time.
 
-A result stands under the state that it was computed from (`state_of`), so it is never taken for
-that of other rows. The files are pickles, and reading a pickle runs what it says. Each is therefore
-signed with a secret of this user, and a file that anybody else wrote is not read.
+A result is filed under the state that it was computed from (`state_of`), so it is never used for
+other rows. The files are pickles, and loading a pickle can run any code. So each file is signed
+with a secret of this user, and files of anybody else are not read.
 """
 
 import hashlib
@@ -44,30 +43,29 @@ T = TypeVar("T")
 SECRET = "results-secret"
 _SECRET_BYTES = 32
 _SIGNATURE_BYTES = hashlib.sha256().digest_size
-# A larger result takes as long to read as to compute, and a study has dozens.
+# Reading a larger result takes as long as computing it, and a study has dozens of results.
 MOST_BYTES = 32_000_000
-OF_CONTENT, MOST_OF_CONTENT = "content", 100  # the folder of what is no study, and its files
+CONTENT_FOLDER, MOST_CONTENT_FILES = "content", 100  # for results of other content than studies
 _LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy")
-# Rows, besides readouts and variants, from which the results of a study are made: its own, and what
-# people said of questions, wherever they were asked.
-_OF_STUDY = ("studies", "study_items", "locks", "flip_verdicts", "late_readouts")
-_JUDGEMENTS = sorted({kind.table for kind in KINDS} - {*_OF_STUDY})
-_OF_PEOPLE = ("paraphrases", "control_pairs", "surveys", *_JUDGEMENTS)
+# Besides readouts and variants, results depend on further rows of the study, and on people's
+# judgements of questions, in whatever study these were asked.
+_STUDY_TABLES = ("studies", "study_items", "locks", "flip_verdicts", "late_readouts")
+_JUDGEMENTS = sorted({kind.table for kind in KINDS} - {*_STUDY_TABLES})
+_REVIEW_TABLES = ("paraphrases", "control_pairs", "surveys", *_JUDGEMENTS)
 _ITEMS = "SELECT i.* FROM items i JOIN study_items m USING (item_id) WHERE m.study_id = $id"
 _CALLS = """SELECT count(*), bit_xor(hash(c.call_id, c.status, c.created_at))
     FROM completions c JOIN study_calls s USING (call_id) WHERE s.study_id = $id"""
 _HELD = f"SELECT item_id, holder FROM ({HOLDINGS}) WHERE study_id = $id ORDER BY ALL"
 
+# store -> study id -> (number of the last commit, state)
 _states: WeakKeyDictionary[Store, dict[str, tuple[int, str]]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def kept(store: Store, study_id: str, names: Sequence[str], make: Callable[[], T]) -> T:
-    """Return the result of `make`, computed only where it is not kept.
-
-    `names` say what is computed, with which settings. Nothing is kept of a study that is not
-    packed: it is small or still running. Nor is anything where packages bring plug-ins.
-    """
+    """Return the kept result of `make`, or compute and keep it. `names` identify the computation
+    and its settings. Results are kept only of packed studies; others are small or still running.
+    With plug-ins of other packages nothing is kept."""
     state = "" if has_plugins() else state_of(store, study_id)
     if not state:
         return make()
@@ -76,7 +74,7 @@ def kept(store: Store, study_id: str, names: Sequence[str], make: Callable[[], T
     if (kept := _read(path)) is not None:
         return kept[0]
     result = make()
-    # Rows that came meanwhile may or may not be in the result.
+    # Do not keep a result if rows changed meanwhile: it may contain some of them.
     if state_of(store, study_id) == state:
         _write(path, result)
         _remove_others(folder)
@@ -84,13 +82,11 @@ def kept(store: Store, study_id: str, names: Sequence[str], make: Callable[[], T
 
 
 def kept_of_content(store: Store, names: Sequence[str], make: Callable[[], T]) -> T:
-    """Return the result of `make`, computed only where it is not kept, of what is no study.
-
-    `names` say what is computed, with which settings, and hash all of the content.
-    """
+    """Return the kept result of `make` on other content than a study, or compute and keep it.
+    `names` identify the computation and its settings, and include a hash of the content."""
     if str(store.path) == commits.MEMORY:
         return make()
-    folder = results_folder(store.path) / OF_CONTENT / code()[:20]
+    folder = results_folder(store.path) / CONTENT_FOLDER / code()[:20]
     path = folder / f"{digest(*names)}.result"
     if (kept := _read(path)) is not None:
         return kept[0]
@@ -102,8 +98,7 @@ def kept_of_content(store: Store, names: Sequence[str], make: Callable[[], T]) -
 
 
 def state_of(store: Store, study_id: str) -> str:
-    """Return a hash of all rows and code that results of the study depend on; "" where none are
-    kept."""
+    """Return a hash of all rows and code that a study's results depend on; "" if none are kept."""
     if str(store.path) == commits.MEMORY:
         return ""
     with store.cursor() as cursor:
@@ -112,16 +107,16 @@ def state_of(store: Store, study_id: str) -> str:
             states = _states.setdefault(store, {})
             if study_id in states and states[study_id][0] == number:
                 return states[study_id][1]
-        state = _computed_state(cursor, study_id)
+        state = _compute_state(cursor, study_id)
     with _lock:
         states[study_id] = number, state
     return state
 
 
-def _computed_state(cursor: DuckDBPyConnection, study_id: str) -> str:
+def _compute_state(cursor: DuckDBPyConnection, study_id: str) -> str:
     parameters = {"id": study_id}
-    # The mark goes in the transaction that changes readouts or variants, and a new one has another
-    # token, so the token stands for all of them.
+    # Changing readouts or variants deletes the mark, and a new mark has another token. So the token
+    # identifies all readouts and variants.
     marks = cursor.execute(
         "SELECT token FROM packed.marks WHERE study_id = $id AND rule = $rule",
         parameters | {"rule": packing.rule()},
@@ -129,43 +124,42 @@ def _computed_state(cursor: DuckDBPyConnection, study_id: str) -> str:
     if not marks:
         return ""
     parts = [marks[0][0], code()]
-    for table in _OF_STUDY:
+    for table in _STUDY_TABLES:
         rows = f"SELECT * FROM {table} WHERE study_id = $id"
         parts.append(str(fingerprint(cursor, table, rows, parameters)))
-    for table in _OF_PEOPLE:
+    for table in _REVIEW_TABLES:
         parts.append(str(fingerprint(cursor, table, f"SELECT * FROM {table}")))
     parts.append(str(fingerprint(cursor, "items", _ITEMS, parameters)))
-    # A completion changes only where a call that failed gets its answer.
+    # A completion changes only when a failed call gets its answer.
     parts.append(str(cursor.execute(_CALLS, parameters).fetchall()))
-    # Another study may have set questions aside, or shown them again.
+    # Which items are hidden depends on other studies, too.
     parts.append(str(cursor.execute(_HELD, parameters).fetchall()))
     return digest(*parts)
 
 
 @cache
 def has_plugins() -> bool:
-    """Return True where a package brings plug-ins, whose code may change without a new version:
-    then nothing is kept."""
+    """Return whether a package provides plug-ins, whose code may change without a new version."""
     return any(group.startswith("flipscope.") for group in entry_points().groups)
 
 
 @cache
 def code() -> str:
     """Return a hash of Flipscope's own code and of the libraries that results depend on."""
-    seen = hashlib.sha256(sys.version.encode())
+    sha = hashlib.sha256(sys.version.encode())
     for library in _LIBRARIES:
-        seen.update(version(library).encode())
+        sha.update(version(library).encode())
     for folder in (Path(__file__).resolve().parents[1], APP.parent / "pages"):
-        # All files and not Python alone: the measured coverage is JSON, and methods are TOML.
+        # Not only Python files: the measured coverage is JSON, and methods are TOML.
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.parent.name != "__pycache__":
-                seen.update(path.relative_to(folder.parent).as_posix().encode())
-                seen.update(path.read_bytes())
-    return seen.hexdigest()
+                sha.update(path.relative_to(folder.parent).as_posix().encode())
+                sha.update(path.read_bytes())
+    return sha.hexdigest()
 
 
 def _read(path: Path) -> tuple | None:
-    """Return the kept result, alone in a tuple; None without one that this user wrote."""
+    """Return (kept result,), as a result may be None; None without a file by this user."""
     secret = _secret()
     if secret is None:
         return None
@@ -176,13 +170,13 @@ def _read(path: Path) -> tuple | None:
             return (pickle.loads(payload),)
     except FileNotFoundError:
         return None
-    except Exception as error:  # it is computed again
+    except Exception as error:  # the result is then computed again
         logging.getLogger(__name__).info("A kept result is not used: %s", error)
     return None
 
 
 def _write(path: Path, result: object) -> None:
-    """Keep a result; nothing where it cannot be kept, which costs the next server time alone."""
+    """Keep a result. A failure is only logged, as it costs the next server nothing but time."""
     secret = _secret()
     if secret is None:
         return
@@ -195,7 +189,7 @@ def _write(path: Path, result: object) -> None:
 
 
 def remove(store: Store, study_id: str) -> None:
-    """Remove what is kept of a study that was deleted."""
+    """Remove the kept results of a deleted study."""
     shutil.rmtree(results_folder(store.path) / study_id, ignore_errors=True)
 
 
@@ -208,22 +202,21 @@ def _remove_others(folder: Path) -> None:
 
 
 def _remove_oldest(folder: Path) -> None:
-    """Remove the oldest results of content that comes and goes: no study's end removes them."""
+    """Remove the oldest results of other content, which no deleted study removes."""
     with suppress(OSError):
         files = sorted(folder.glob("*.result"), key=lambda path: path.stat().st_mtime)
-        for path in files[:-MOST_OF_CONTENT]:
+        for path in files[:-MOST_CONTENT_FILES]:
             path.unlink(missing_ok=True)
 
 
 def _signature(secret: bytes, path: Path, payload: bytes) -> bytes:
-    # With its place, so that no result can be put in the place of another.
-    place = "/".join(path.parts[-3:])
-    return hmac.new(secret, f"{place}\n".encode() + payload, hashlib.sha256).digest()
+    # Sign the path, too, so that a file cannot be moved to the path of another result.
+    signed_path = "/".join(path.parts[-3:])
+    return hmac.new(secret, f"{signed_path}\n".encode() + payload, hashlib.sha256).digest()
 
 
 def _secret() -> bytes | None:
-    """Return the secret, made when it is first needed; None where none can be kept, or where others
-    may read it."""
+    """Return this user's secret, creating it if needed; None where others could read it."""
     path = home() / SECRET
     try:
         if not path.exists():

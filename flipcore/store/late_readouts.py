@@ -1,12 +1,12 @@
-"""Late readouts, which came after a lock: readouts of the items that it opened are kept apart, so
-that what it shows stays as it was.
+"""Late readouts: readouts of items that a lock has fixed go to a table of their own.
 
-Whatever brings readouts asks here in its transaction: a run that is resumed, failed calls asked
-again, another reading, a judge, a merge. As long as fewer readouts of these items are here than the
-lock was stored over (after a study was deleted, or in a file that got the lock first), they are let
-in; whether they are the same ones is asked where they are read (`queries.locks.sight`). Under a
-lock that was stored before any answer, what its extractors read first counts; what comes a second
-time is kept apart.
+So the results under a lock stay as they were. Every transaction that adds readouts asks here: a
+resumed run, failed calls that are asked again, another reading, a judge, a merge.
+
+If fewer readouts of the items are stored than when the lock was made, readouts are added as usual.
+This happens after a study was deleted, or in a file that got the lock first. Whether they are the
+same readouts is checked on reading (`queries.locks.sight`). Under a lock from before any answer,
+the first readout of each of its extractors counts, and later ones are late.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from duckdb import DuckDBPyConnection
 from flipcore.store.schema import tables
 
 _KEY = tables()["readouts"].key
-# (study, item, extractors whose first readouts count because the lock was stored before any) of
-# locks whose readouts are all here
-_FULL = """
+# (study, item, extractors whose first readouts count, as the lock was made before any answer), for
+# locks whose readouts are all stored.
+_FIXED_ITEMS = """
 WITH opened AS (
     SELECT l.study_id, l.lock_id, json_extract(l.settings, '$.state.readouts[0]')::BIGINT AS n,
            coalesce((l.settings->>'$.state.extractors[*]')::VARCHAR[], []) AS extractors,
@@ -35,24 +35,29 @@ SELECT study_id, item_id, CASE WHEN n = 0 THEN extractors ELSE [] END FROM opene
 def fixed(
     connection: DuckDBPyConnection, studies: Sequence[str] | None = None
 ) -> dict[tuple[str, str], list[str]]:
-    """(study, item) of which a lock has fixed the readouts -> the extractors of which it lets in
-    what is not here yet, none where it was stored over readouts; of these studies, or of all."""
+    """Return (study, item) -> extractors, for items whose readouts a lock has fixed. Of these
+    extractors, readouts that are not stored yet may be added; the list is empty for a lock over
+    existing readouts. `studies` limits the result, None takes all."""
     if not connection.execute("SELECT 1 FROM main.locks LIMIT 1").fetchall():
         return {}
-    rows = connection.execute(_FULL, {"studies": list(studies) if studies else None}).fetchall()
+    rows = connection.execute(
+        _FIXED_ITEMS, {"studies": list(studies) if studies else None}
+    ).fetchall()
     return {(study, item): extractors for study, item, extractors in sorted(rows)}
 
 
 def separate_late(
     connection: DuckDBPyConnection, by_table: dict[str, list[dict]]
 ) -> dict[str, list[dict]]:
-    """The rows of a transaction by table, with readouts of what a lock has fixed among
-    `late_readouts` and without what they were read from."""
+    """Return the rows of a transaction by table, with late readouts moved to `late_readouts`. The
+    sources of late readouts are dropped."""
     rows = by_table.get("readouts", ())
     places = fixed(connection, sorted({row["study_id"] for row in rows})) if rows else {}
     if not places:
         return by_table
-    stored_keys = _here(connection, [place for place, extractors in places.items() if extractors])
+    stored_keys = _stored_keys(
+        connection, [place for place, extractors in places.items() if extractors]
+    )
 
     def is_late(row: dict) -> bool:
         extractors = places.get((row["study_id"], row["item_id"]))
@@ -60,27 +65,24 @@ def separate_late(
             row["extractor"] not in extractors or tuple(map(row.get, _KEY)) in stored_keys
         )
 
-    later = [row for row in rows if is_late(row)]
+    late_rows = [row for row in rows if is_late(row)]
     kept_rows = {
         table: [row for row in by_table.get(table, ()) if not is_late(row)]
         for table in ("readouts", "readout_sources")
     }
     return {
         table: rows
-        for table, rows in {**by_table, **kept_rows, "late_readouts": later}.items()
+        for table, rows in {**by_table, **kept_rows, "late_readouts": late_rows}.items()
         if rows
     }
 
 
-def _here(connection: DuckDBPyConnection, places: Sequence[tuple[str, str]]) -> set[tuple]:
-    """The keys of the readouts that are stored of these (study, item)."""
+def _stored_keys(connection: DuckDBPyConnection, places: Sequence[tuple[str, str]]) -> set[tuple]:
+    """Return the keys of the stored readouts of these (study, item)."""
     if not places:
         return set()
     sql = f"""SELECT {", ".join(_KEY)} FROM main.readouts
               WHERE (study_id, item_id) IN (SELECT (p.study, p.item)
                   FROM (SELECT unnest($places) AS p))"""
-    return set(
-        connection.execute(
-            sql, {"places": [{"study": study, "item": item} for study, item in places]}
-        ).fetchall()
-    )
+    params = {"places": [{"study": study, "item": item} for study, item in places]}
+    return set(connection.execute(sql, params).fetchall())

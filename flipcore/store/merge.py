@@ -1,9 +1,10 @@
-"""Merging files that several machines wrote: ids are hashes of content, so it is a union of every
-table.
+"""Merge databases of several machines: ids are hashes of content, so each table is a union.
 
-What a row says of itself is checked. What is here stays: a good completion is never replaced, and a
-readout comes in only with the completion that it was read from. Everything is one transaction of
-the one writer; a file that cannot be used changes nothing.
+Rows whose id is not the hash of their content are skipped. Rows of this database stay: a good
+completion is never replaced, and a readout is added only with the completion that it was read from.
+Each file is merged in one transaction, so a file that cannot be used changes nothing.
+
+Temporary tables `theirs_…` hold the rows of the other file, under the names of the tables here.
 """
 
 import json
@@ -30,27 +31,26 @@ from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.store.schema import Table, tables
 from flipcore.text.counts import count_of
 
-_MEMORY_MB = 1_000  # of the database while it merges
-_READ_LAST = ("readouts", "readout_sources")  # they follow the completions
-Skipped = Counter[tuple[str, str]]
+_MEMORY_MB = 1_000  # limit of the database while it merges
+_AFTER_COMPLETIONS = ("readouts", "readout_sources")  # tables that are added after the completions
+Skipped = Counter[tuple[str, str]]  # (table, reason) -> rows
 _STATES = ("planned", "done", "incomplete", "cancelled", "over_budget", "failed")
 
 
 @dataclass
 class Merged:
-    """Rows by table: `added` are new here, `duplicates` were here already. `replaced` failed calls
-    got their answer. `skipped` counts by (table, reason)."""
+    """Numbers of rows of a merge."""
 
-    added: Counter[str] = field(default_factory=Counter)
-    duplicates: Counter[str] = field(default_factory=Counter)
-    replaced: int = 0
+    added: Counter[str] = field(default_factory=Counter)  # by table
+    duplicates: Counter[str] = field(default_factory=Counter)  # by table: were here already
+    replaced: int = 0  # calls that failed here and got an answer
     skipped: Skipped = field(default_factory=Counter)
 
     def sentences(self) -> list[str]:
+        facts = []
+        added = [_rows(n, table) for table, n in self.added.items() if n]
         if +self.added:
-            facts = [", ".join(_rows(n, table) for table, n in self.added.items() if n) + " added."]
-        else:
-            facts = []
+            facts.append(f"{', '.join(added)} added.")
         if self.replaced:
             facts.append(f"{count_of(self.replaced, 'failed call')} got their answer.")
         if n_duplicates := sum(self.duplicates.values()):
@@ -68,16 +68,14 @@ class Merged:
 
 
 def _rows(n: int, table: str) -> str:
-    """ "1 study", "3 readouts"."""
-    return count_of(
-        n,
-        f"{table.removesuffix('ies')}y" if table.endswith("ies") else table.removesuffix("s"),
-        table,
-    )
+    """Return the number with the table's name, as in "1 study" or "3 readouts"."""
+    is_y = table.endswith("ies")
+    singular = f"{table.removesuffix('ies')}y" if is_y else table.removesuffix("s")
+    return count_of(n, singular, table)
 
 
 def merge(paths: Iterable[str | Path], store: Store) -> Merged:
-    """Add what the files hold. BadInput names an unusable file; those before it are merged."""
+    """Add the rows of the files. BadInput for an unusable one; the files before it are merged."""
     require(Permission.FILES)
     report = Merged()
     for path in paths:
@@ -88,9 +86,9 @@ def merge(paths: Iterable[str | Path], store: Store) -> Merged:
 
 
 def _merge_one(name: str, files: Mapping[str, Path], store: Store, report: Merged) -> None:
-    part = Merged()
+    own_report = Merged()
     try:
-        union = partial(_union, file=name, files=files, report=part)
+        union = partial(_union, file=name, files=files, report=own_report)
         store.writer.transact(union, Permission.FILES, act="merged a file", on=name).result()
     except BadInput as error:
         raise BadInput(
@@ -101,51 +99,49 @@ def _merge_one(name: str, files: Mapping[str, Path], store: Store, report: Merge
         raise BadInput(
             f"{name} could not be merged ({reason}). Nothing of it was taken over."
         ) from error
-    report.added += part.added
-    report.duplicates += part.duplicates
-    report.skipped += part.skipped
-    report.replaced += part.replaced
+    report.added += own_report.added
+    report.duplicates += own_report.duplicates
+    report.skipped += own_report.skipped
+    report.replaced += own_report.replaced
 
 
 def _union(connection, file: str, files: Mapping[str, Path], report: Merged) -> None:
     table_by_name = tables()
-    maps = {name: pa.memory_map(str(path)) for name, path in files.items()}
+    arrow_files = {name: pa.memory_map(str(path)) for name, path in files.items()}
     try:
-        for name, source in maps.items():
-            _take_in(connection, table_by_name[name], pa.ipc.open_file(source).read_all(), report)
-        check_merge(connection, set(maps))
-        _drop_untrue(connection, set(maps), report.skipped, file)
-        for name in maps:
-            if name not in _READ_LAST and name != "completions":
+        for name, source in arrow_files.items():
+            _stage(connection, table_by_name[name], pa.ipc.open_file(source).read_all(), report)
+        check_merge(connection, set(arrow_files))
+        _drop_untrue(connection, set(arrow_files), report.skipped, file)
+        for name in arrow_files:
+            if name not in _AFTER_COMPLETIONS and name != "completions":
                 _add(connection, table_by_name[name], report)
-        if "completions" in maps:
+        if "completions" in arrow_files:
             report.replaced = _add_completions(connection, table_by_name["completions"], report)
-        _add_readouts(connection, set(maps), report)
+        _add_readouts(connection, set(arrow_files), report)
     finally:
-        for table in (
-            *_TEMPORARY,
-            *(f"theirs_{name}" for name in {*maps, *_READ_LAST, "completions"}),
-        ):
+        staged = {*arrow_files, *_AFTER_COMPLETIONS, "completions"}
+        for table in (*_TEMPORARY, *(f"theirs_{name}" for name in staged)):
             connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
 
 
-def _take_in(connection, table: Table, rows: pa.Table, report: Merged) -> None:
-    """Make a temporary table of the rows that fit ours: complete, and every key once."""
+def _stage(connection, table: Table, rows: pa.Table, report: Merged) -> None:
+    """Put the rows that fit our table into `theirs_…`: complete ones, and each key once."""
     columns = [column for column in table.columns if column.name in rows.column_names]
-    lacking = [
+    missing = [
         column.name
         for column in table.columns
         if column not in columns and not column.is_nullable and column.default is None
     ]
-    if lacking:
-        raise BadInput(f"Its table {table.name} lacks the column {lacking[0]!r}.")
+    if missing:
+        raise BadInput(f"Its table {table.name} lacks the column {missing[0]!r}.")
     casts = ", ".join(
         f'TRY_CAST("{column.name}" AS {column.kind}) AS "{column.name}"' for column in columns
     )
-    needed = [
+    required = [
         column.name for column in columns if not column.is_nullable or column.name in table.key
     ]
-    is_complete = " AND ".join(f'"{name}" IS NOT NULL' for name in needed) or "true"
+    is_complete = " AND ".join(f'"{name}" IS NOT NULL' for name in required) or "true"
     connection.register("incoming", rows)
     try:
         connection.execute(
@@ -169,8 +165,8 @@ def _take_in(connection, table: Table, rows: pa.Table, report: Merged) -> None:
 
 
 def _drop_repeated(connection, name: str, key: str) -> None:
-    """Leave one row of each key. A file that Flipscope wrote has no other, so whole rows are not
-    sorted to see it."""
+    """Keep one row per key. A file that Flipscope wrote has no duplicates. So only the keys are
+    compared first, which is much faster than sorting whole rows."""
     if _count(
         connection,
         f"SELECT count(*) FROM (SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1)",
@@ -180,13 +176,13 @@ def _drop_repeated(connection, name: str, key: str) -> None:
 
 
 def _add(connection, table: Table, report: Merged) -> None:
-    before = _count(connection, f"SELECT count(*) FROM main.{table.name}")
+    n_before = _count(connection, f"SELECT count(*) FROM main.{table.name}")
     names = ", ".join(f'"{name}"' for name in _columns(connection, table.name))
     connection.execute(
         f"INSERT INTO main.{table.name} ({names}) SELECT {names} FROM theirs_{table.name} "
         "ON CONFLICT DO NOTHING"
     )
-    n_new = _count(connection, f"SELECT count(*) FROM main.{table.name}") - before
+    n_new = _count(connection, f"SELECT count(*) FROM main.{table.name}") - n_before
     report.added[table.name] += n_new
     report.duplicates[table.name] += (
         _count(connection, f"SELECT count(*) FROM theirs_{table.name}") - n_new
@@ -194,7 +190,7 @@ def _add(connection, table: Table, report: Merged) -> None:
 
 
 def _add_completions(connection, table: Table, report: Merged) -> int:
-    """New completions, and answers to calls that failed here; how many of the latter."""
+    """Add new completions, and answers to calls that failed here; return the number of these."""
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE replaced_calls AS SELECT t.call_id FROM theirs_completions t "
         "JOIN main.completions m USING (call_id) WHERE t.status = 'ok' AND m.status <> 'ok'"
@@ -220,19 +216,18 @@ def _columns(connection, table: str) -> list[str]:
     return [row[0] for row in connection.execute(f"DESCRIBE theirs_{table}").fetchall()]
 
 
-# Readouts of a merged file: each comes in only with the completions that it was read from, and goes
-# with them.
+# A readout is added only if the completions that it was read from are those of this database.
 
 _KEY = ", ".join(tables()["readouts"].key)
-_LOCKED = "a lock has fixed those of their items; they stand apart"
-_OTHER = "its completion here is another one; Resume reads the one that is kept"
+_FIXED_BY_LOCK = "a lock has fixed those of their items; they stand apart"
+_OTHER_COMPLETION = "its completion here is another one; Resume reads the one that is kept"
 _TEMPORARY = tuple(
-    "replaced_calls unequal_calls stale_readouts unfit_readouts fresh_readouts theirs_first"
-    " fixed_places late_keys".split()
+    "replaced_calls unequal_calls stale_readouts unfit_readouts fresh_readouts fixed_places"
+    " late_keys".split()
 )
 
-# Calls whose completion here is not the one that the other file read.
-_UNEQUAL = """
+# Calls whose completion here differs from the one that the other file's readouts were read from.
+_UNEQUAL_CALLS = """
 CREATE OR REPLACE TEMP TABLE unequal_calls AS
 SELECT DISTINCT s.call_id FROM theirs_readout_sources s
 LEFT JOIN theirs_completions t ON t.call_id = s.call_id LEFT JOIN main.completions m
@@ -244,9 +239,14 @@ WHERE m.call_id IS NULL OR t.call_id IS NULL OR m.status <> t.status OR m.text <
 
 
 def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
-    """Readouts and their sources. Readouts here of calls that have just got their answer are
-    replaced, or dropped: they said that nothing came. A study that lost or lacks readouts so is no
-    longer done: resuming it reads them, without a call.
+    """Add readouts and their sources.
+
+    - stale: readouts here of calls that failed and just got an answer; they are removed.
+    - unfit: readouts of the other file whose completion differs here; they are skipped.
+    - fresh: readouts of the other file that are added.
+
+    A study without a readout for a stale or unfit one becomes incomplete. Resuming it reads the
+    stored answers, without a call.
     """
     for table in ("readouts", "readout_sources", "completions"):
         if table not in merged_tables:
@@ -254,9 +254,9 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
                 f"CREATE OR REPLACE TEMP TABLE theirs_{table} AS SELECT * FROM main.{table} LIMIT 0"
             )
     _drop_dangling(connection, report.skipped)
-    _put_late_ones_apart(connection, report.skipped)
+    _set_late_apart(connection, report.skipped)
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS replaced_calls (call_id TEXT)")
-    connection.execute(_UNEQUAL)
+    connection.execute(_UNEQUAL_CALLS)
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE stale_readouts AS SELECT DISTINCT {_KEY} "
         "FROM main.readout_sources WHERE call_id IN (SELECT call_id FROM replaced_calls)"
@@ -290,15 +290,15 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
             f"INSERT INTO main.{table} ({names}) SELECT {names} FROM theirs_{table} t SEMI "
             f"JOIN fresh_readouts f USING ({_KEY}) ON CONFLICT DO NOTHING"
         )
+    # `item_runs` lists complete items, and readouts of these items are missing now.
     connection.execute(
         "DELETE FROM main.item_runs WHERE (study_id, model, item_id) IN (SELECT (study_id, model, "
         f"item_id) FROM (SELECT {_KEY} FROM stale_readouts UNION ALL SELECT {_KEY} "
         "FROM unfit_readouts))"
-    )  # what they say was read is not here
+    )
     report.added["readouts"] += n_fresh
     report.duplicates["readouts"] += n_theirs - n_fresh - n_unfit
-    report.skipped["readouts", _OTHER] += n_unfit
-    # Studies that lack readouts of stored completions say so.
+    report.skipped["readouts", _OTHER_COMPLETION] += n_unfit
     connection.execute(f"""UPDATE main.studies SET state = 'incomplete',
             message = 'Some answers were merged and not read yet. Resume reads '
         || 'them without a call.' WHERE state = 'done' AND study_id IN (
@@ -307,9 +307,9 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
             WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same("m", "w")}))""")
 
 
-def _put_late_ones_apart(connection, skipped: Skipped) -> None:
-    """Readouts of items whose state a lock has fixed come in beside it; `fixed_places` are those
-    items, each with the extractors of which the lock lets in what is not here yet."""
+def _set_late_apart(connection, skipped: Skipped) -> None:
+    """Move readouts of items that a lock has fixed into `late_readouts`. `fixed_places` lists these
+    items, with the extractors whose missing readouts the lock allows."""
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE fixed_places (study_id TEXT, item_id TEXT, extractors TEXT[])"
     )
@@ -333,7 +333,7 @@ def _put_late_ones_apart(connection, skipped: Skipped) -> None:
         "AND m.value IS NOT DISTINCT FROM t.value) ON CONFLICT DO NOTHING"
     )
     same = f"SELECT 1 FROM main.readouts m WHERE {_same('m', 'theirs_readouts')}"
-    skipped["readouts", _LOCKED] += _count(
+    skipped["readouts", _FIXED_BY_LOCK] += _count(
         connection, f"SELECT count(*) FROM theirs_readouts WHERE {late} AND NOT EXISTS ({same})"
     )
     for table in ("readouts", "readout_sources"):
@@ -344,23 +344,22 @@ def _same(left: str, right: str) -> str:
     return " AND ".join(f"{left}.{name} = {right}.{name}" for name in _KEY.split(", "))
 
 
-# What a file from elsewhere says of itself is checked before it comes in: an id is the hash of what
-# it names, a row has its study. What does not hold is skipped and counted with its reason; the rest
-# comes in.
+# Checks of a file's rows: an id must be the hash of its content, and a row's study must exist. Rows
+# that fail are skipped, and counted with the reason.
 
 _BATCH = 5_000
-_ELSEWHERE = "their study is neither here nor in that file"
-_NOWHERE = "they point to no item, variant or completion of their study"
+_NO_STUDY = "their study is neither here nor in that file"
+_DANGLING = "they point to no item, variant or completion of their study"
 _OTHER_CALL = "their id is not the hash of their call, so they answer another one"
 _OTHER_STUDY = "their id is not the hash of their declaration"
 _OWN_BUDGET = "the study is here, and its budget is set here"
 
-# Tables whose rows say from which file they came.
-OF_A_PLACE = ("acts", "invitations", "invitation_events")
+# Tables with a column for the file that a row came from.
+TABLES_WITH_ORIGIN = ("acts", "invitations", "invitation_events")
 
 
 def _drop_untrue(connection, merged_tables: set[str], skipped: Skipped, file: str) -> None:
-    """Remove what is not what its id says, and rows of studies that nobody declared."""
+    """Remove rows whose id is not the hash of their content, and rows of undeclared studies."""
     if "completions" in merged_tables:
         parent = "parent_id" if "parent_id" in _columns(connection, "completions") else "NULL"
         _drop_failing(
@@ -378,21 +377,25 @@ def _drop_untrue(connection, merged_tables: set[str], skipped: Skipped, file: st
         _drop_failing(connection, "studies", "study_id", sql, _is_study, skipped, _OTHER_STUDY)
         declared += " UNION SELECT study_id FROM theirs_studies"
     for name in sorted(merged_tables - {"studies"}):
-        # What has a key of its own outlives its study: purchases, locks, decisions.
+        # Rows with a key of their own (purchases, locks, decisions) may stay without their study.
         if "study_id" in tables()[name].key:
-            _drop(connection, name, f"study_id NOT IN ({declared})", skipped, _ELSEWHERE)
-    if "verdicts" in merged_tables:  # how its pairs were drawn is not for a file to say
+            _drop(connection, name, f"study_id NOT IN ({declared})", skipped, _NO_STUDY)
+    if "verdicts" in merged_tables:
+        # A file cannot prove that its reviewers got their pairs at random.
         connection.execute("ALTER TABLE theirs_verdicts ADD COLUMN IF NOT EXISTS by_choice BOOLEAN")
         connection.execute("UPDATE theirs_verdicts SET by_choice = true")
-    # Who did what there is not told as if it was done here.
-    for name in merged_tables & set(OF_A_PLACE):
-        had = "origin" in _columns(connection, name)
+    # Acts of the other machine must not look as if they happened here.
+    for name in merged_tables & set(TABLES_WITH_ORIGIN):
+        has_origin = "origin" in _columns(connection, name)
         connection.execute(f"ALTER TABLE theirs_{name} ADD COLUMN IF NOT EXISTS origin TEXT")
-        before = (
-            "CASE WHEN coalesce(origin, '') = '' THEN '' ELSE ' < ' || origin END" if had else "''"
+        earlier_origin = "''"
+        if has_origin:
+            earlier_origin = "CASE WHEN coalesce(origin, '') = '' THEN '' ELSE ' < ' || origin END"
+        connection.execute(
+            f"UPDATE theirs_{name} SET origin = $file || {earlier_origin}", {"file": file}
         )
-        connection.execute(f"UPDATE theirs_{name} SET origin = $file || {before}", {"file": file})
-    if "acts" in merged_tables:  # and stands in no chain of this file
+    if "acts" in merged_tables:
+        # Their links belong to the chain of the other file.
         for column in ("number", "link"):
             connection.execute(f"ALTER TABLE theirs_acts DROP COLUMN IF EXISTS {column}")
     if "budgets" in merged_tables:
@@ -406,9 +409,8 @@ def _drop_untrue(connection, merged_tables: set[str], skipped: Skipped, file: st
 
 
 def _drop_dangling(connection, skipped: Skipped) -> None:
-    """Remove readouts whose item or variant is not in their study, or that name no completion that
-    they were read from; called when everything else is in. An absent readout was read from
-    nothing."""
+    """Remove readouts without their item or variant in the study, or without a source. Absent
+    readouts need no source. Call it when all other tables are merged."""
     key = "study_id, model, item_id, axis, variant_id, sample, extractor"
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE dangling AS SELECT {key} FROM theirs_readouts r
@@ -424,7 +426,7 @@ def _drop_dangling(connection, skipped: Skipped) -> None:
                               = (r.study_id, r.model, r.item_id, r.axis, r.variant_id, r.sample,
                                   r.extractor))"""
     )
-    _drop(connection, "readouts", f"({key}) IN (SELECT ({key}) FROM dangling)", skipped, _NOWHERE)
+    _drop(connection, "readouts", f"({key}) IN (SELECT ({key}) FROM dangling)", skipped, _DANGLING)
     connection.execute(
         f"DELETE FROM theirs_readout_sources WHERE ({key}) NOT IN (SELECT ({key}) "
         "FROM theirs_readouts)"
@@ -433,10 +435,12 @@ def _drop_dangling(connection, skipped: Skipped) -> None:
 
 
 def _unproven_calls(parent: str) -> str:
-    """The query of calls of which SQL cannot say that their id is their hash: `digest` over the
-    same text, put together from the columns. None that `_is_call` refuses is proven, because a
-    request with a field twice, an unknown one or an object in it is left to that; so is what the
-    two write in other characters, such as 1e-05."""
+    """Return SQL for calls whose id is not proven by SQL to be their hash; `_is_call` checks these.
+
+    SQL computes `digest` over the text made from the columns, which is fast. It proves no call that
+    `_is_call` refuses: requests with repeated, unknown or nested fields are left to `_is_call`. So
+    are values that SQL and Python write differently, such as 1e-05.
+    """
     names = sorted(request_field.name for request_field in fields(Request))
     values = {name: f"(field[{i}]::VARCHAR)" for i, name in enumerate(names, 1)}
     request = ", ".join(f"""'"{name}":' || {value}""" for name, value in values.items())
@@ -471,7 +475,8 @@ def _is_call(row: tuple) -> bool:
 
 
 def _is_study(row: tuple) -> bool:
-    """A declaration that this version cannot read is shown as such; nobody can tell its id."""
+    """Return whether a study's id fits its declaration. True for a declaration that this version
+    cannot read, because its id cannot be computed."""
     study_id, toml = row
     try:
         return study_id == Study.from_toml(toml).study_id
@@ -488,7 +493,7 @@ def _drop_failing(
     skipped: Skipped,
     reason: str,
 ) -> None:
-    """Drop those of the rows of `sql` that do not hold, by their id in its first column."""
+    """Drop the rows of `sql` for which `holds` is False, by the id in the first column."""
     rows, failing = connection.execute(sql), []
     while batch := rows.fetchmany(_BATCH):
         failing += [row[0] for row in batch if not holds(row)]

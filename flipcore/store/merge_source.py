@@ -1,9 +1,8 @@
-"""Reads a database file from elsewhere in a process of its own: base tables, by name and column,
-and nothing else.
+"""Read another machine's database file safely, in a process of its own.
 
-A database file can hold views and macros that read other files, and a damaged one can end the
-process that opens it. So the file is copied, a child process opens the copy without access to
-anything else, and its tables come back as Arrow files.
+A database file can hold views and macros that read other files, and a damaged one can crash the
+process that opens it. So a child process opens a copy of the file, without access to anything else.
+It reads known columns of base tables only, and returns them as Arrow files.
 """
 
 import json
@@ -32,14 +31,14 @@ _MAGIC = b"DUCK"  # at byte 8 of every DuckDB file
 
 @contextmanager
 def read_tables(path: Path) -> Iterator[dict[str, Path]]:
-    """Table -> an Arrow file of those of its columns that this version knows. Raises BadInput with
-    a sentence that names the file and says what is wrong with it."""
+    """Yield table -> an Arrow file with the columns that this version knows. The files are deleted
+    afterwards. Raises BadInput for a file that cannot be used."""
     _check(path)
     with work_folder("merge") as folder:
         copy = folder / "copy.duckdb"
         try:
             shutil.copyfile(path, copy)
-            # What was written since the last checkpoint.
+            # The log holds commits since the last checkpoint.
             if (log := path.with_name(f"{path.name}.wal")).is_file():
                 shutil.copyfile(log, copy.with_name(f"{copy.name}.wal"))
         except OSError as error:
@@ -69,7 +68,7 @@ def _check(path: Path) -> None:
 
 
 def _read_apart(copy: Path, folder: Path, name: str) -> None:
-    """Run `write_tables` in a child, so that a file that ends its reader ends nothing else."""
+    """Run `write_tables` in a child process, so that a damaged file crashes only that one."""
     columns_by_table = {table.name: list(table.names) for table in tables().values()}
     code = (
         "import sys, json; from flipcore.store.merge_source import write_tables;"
@@ -83,7 +82,7 @@ def _read_apart(copy: Path, folder: Path, name: str) -> None:
             timeout=LONGEST_READ_S,
             cwd=Path(__file__).resolve().parents[2],
             encoding="utf-8",
-            # No key for a stranger's file.
+            # No API keys in the environment while a stranger's file is open.
             env={key: value for key, value in os.environ.items() if key in _ENVIRONMENT},
         )
     except subprocess.TimeoutExpired as error:
@@ -100,14 +99,13 @@ def _read_apart(copy: Path, folder: Path, name: str) -> None:
 
 
 def write_tables(copy: str, folder: str, columns_by_table: dict[str, list[str]]) -> None:
-    """In the child: writes an Arrow file a table, or says the end of a sentence that begins with
-    the file's name."""
+    """Write one Arrow file per table; runs in the child process. On failure, print the rest of a
+    sentence that begins with the file's name."""
     try:
         _write(copy, Path(folder), columns_by_table)
-    except Exception as error:  # whatever a file from elsewhere provokes becomes a sentence
-        reason = (
-            str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
-        )
+    except Exception as error:  # a file from elsewhere may raise anything
+        lines = str(error).strip().splitlines()
+        reason = lines[0][:200] if lines else type(error).__name__
         sentence = f"is not a database that can be read ({reason})."
         if isinstance(error, OSError):
             sentence = (
@@ -122,17 +120,17 @@ def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> N
     connection = duckdb.connect(":memory:")
     connection.execute("SET memory_limit = '2GB'")
     connection.execute("SET threads = 1")
-    connection.execute(f"ATTACH '{copy}' AS other (READ_ONLY)")  # the copy's name is ours
+    connection.execute(f"ATTACH '{copy}' AS other (READ_ONLY)")  # we chose the copy's name
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-    base = dict(
+    create_statements = dict(
         connection.execute(
             "SELECT table_name, sql FROM system.main.duckdb_tables() WHERE database_name = 'other' "
             "AND schema_name = 'main'"
         ).fetchall()
     )
-    _check_version(connection, base)
-    # DuckDB goes through all columns for each question about them, so they are asked for once.
+    _check_version(connection, create_statements)
+    # Each query on columns makes DuckDB scan all of them, so ask once for all tables.
     existing_columns: dict[str, set[str]] = {}
     for table, column in connection.execute(
         "SELECT table_name, column_name FROM system.main.duckdb_columns() "
@@ -140,9 +138,9 @@ def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> N
     ).fetchall():
         existing_columns.setdefault(table, set()).add(column)
     for table, columns in columns_by_table.items():
-        if table == "store_info" or table not in base:
+        if table == "store_info" or table not in create_statements:
             continue
-        if " GENERATED " in (base[table] or "").upper():
+        if " GENERATED " in (create_statements[table] or "").upper():
             raise BadInput(f"has a computed column in {table}, which no Flipscope wrote.")
         names = ", ".join(
             f'"{name}"' for name in columns if name in existing_columns.get(table, ())
@@ -159,9 +157,9 @@ def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> N
         (folder / f"{table}.part").rename(folder / f"{table}.arrow")
 
 
-def _check_version(connection, base: dict[str, str]) -> None:
+def _check_version(connection, create_statements: dict[str, str]) -> None:
     rows: list[tuple] = []
-    if "store_info" in base:
+    if "store_info" in create_statements:
         rows = connection.execute(
             'SELECT "value" FROM other.main.store_info WHERE "key" = \'schema\''
         ).fetchall()

@@ -1,9 +1,8 @@
-"""Migrations: a database of an earlier release is brought to this schema, after it was copied.
+"""Migrate databases of earlier releases to the present schema, after copying them.
 
-Two ways. A column that schema.sql has and the file lacks is added with its default, so a new column
-needs no step here. What changes the meaning of what is stored is a numbered step. `SCHEMA_VERSION`
-is the number of the last one; a file with a higher number was written by a newer release and is
-refused.
+A column that schema.sql has and the file lacks is added with its default, so it needs no step here.
+A change in the meaning of stored rows needs a numbered step. `SCHEMA_VERSION` is the number of the
+last step. A file with a higher number is from a newer release, and is refused.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,17 +17,19 @@ from flipcore.store import schema
 
 SCHEMA_VERSION = 6
 
-# Imports before schema 5 kept no text of a sample that stood behind a later one of its item, and
-# one text for two items of one prompt: their readouts name a call that is not there, or the call of
-# another output. A study's marks of how far it came go, so that the same files are read again from
-# their start.
-_LOGS = "SELECT study_id FROM studies WHERE 'import ' || study_id IN (SELECT key FROM store_info)"
+# Imports before schema 5 lost texts: of a sample that was followed by a later one of its item, and
+# of one of two items with the same prompt. The readouts then name a call that does not exist, or
+# that of another output. Deleting the mark of how far an import came makes it start again when the
+# same files are imported.
+_IMPORTED_STUDIES = (
+    "SELECT study_id FROM studies WHERE 'import ' || study_id IN (SELECT key FROM store_info)"
+)
 _LOST_OUTPUTS = f"""
 CREATE TEMP TABLE lost_outputs AS
 WITH sources AS (
     SELECT DISTINCT study_id, model, item_id, variant_id, sample, position, call_id
         FROM readout_sources
-    WHERE study_id IN ({_LOGS})
+    WHERE study_id IN ({_IMPORTED_STUDIES})
 ), calls AS (
     SELECT study_id, call_id, count(*) > 1 AS is_shared, call_id IN (SELECT call_id
         FROM completions) AS is_there
@@ -39,57 +40,57 @@ SELECT study_id, count(DISTINCT (model, item_id, variant_id, sample)) AS n,
            OR NOT is_there) AS n_lost
 FROM sources JOIN calls USING (study_id, call_id) GROUP BY study_id HAVING n_lost > 0
 """
-_SAY_LOST = """
+_MARK_LOST = """
 UPDATE studies SET state = 'incomplete', message = printf(
     '%d of %d outputs have no text of their own: an earlier Flipscope lost texts at import. '
     || 'Import the same files again: they are read whole.', n_lost, n)
 FROM lost_outputs l WHERE l.study_id = studies.study_id
 """
 _UNDONE = (
-    f"SELECT 'import ' || study_id FROM ({_LOGS}) JOIN studies USING (study_id) "
+    f"SELECT 'import ' || study_id FROM ({_IMPORTED_STUDIES}) JOIN studies USING (study_id) "
     "WHERE state <> 'done'"
 )
-_READ_AGAIN = f"DELETE FROM store_info WHERE key IN ({_UNDONE})"
+_IMPORT_UNDONE_AGAIN = f"DELETE FROM store_info WHERE key IN ({_UNDONE})"
 
-# Nor did they compare what is stored with the files: rows that were taken for one another, two
-# equal questions say, left no trace that a query could find. Such a study is read from its start
-# too when its files come again.
-_UNREAD = f"state = 'done' AND message NOT LIKE '%Read again%' AND study_id IN ({_LOGS})"
-_SAY_UNREAD = f"""
+# These imports did not compare stored rows with the files either. Rows that were confused, as two
+# equal questions might be, cannot be found by a query. So these imports start again, too.
+_UNCOMPARED = (
+    f"state = 'done' AND message NOT LIKE '%Read again%' AND study_id IN ({_IMPORTED_STUDIES})"
+)
+_MARK_UNCOMPARED = f"""
 UPDATE studies SET message = message
     || ' An earlier Flipscope imported it and did not read the files again. Import the same files '
     || 'again: each output is then compared with what is stored.'
-WHERE {_UNREAD}
+WHERE {_UNCOMPARED}
 """
-_READ_UNREAD = (
+_IMPORT_UNCOMPARED_AGAIN = (
     "DELETE FROM store_info WHERE key IN (SELECT 'import ' || study_id FROM studies "
-    f"WHERE {_UNREAD})"
+    f"WHERE {_UNCOMPARED})"
 )
 
-# step -> what turns a file of the schema before it into one of this schema
+# step -> statements that turn a file of the previous schema into one of this schema
 STEPS: dict[int, tuple[str, ...]] = {
-    2: (  # the documents behind the product are called sources; a seed is a random seed
+    2: (  # source documents were called seeds, which now means random seeds only
         """UPDATE holdout_versions
         SET results = replace(results::VARCHAR, '"p_seed"', '"p_source"')::JSON""",
     ),
-    3: (  # the reviewers that were shipped so far are models
+    3: (  # the shipped reviewers are models
         (
             "UPDATE verdicts SET reviewer_kind = 'model' "
             "WHERE reviewer IN ('model-reviewer-a', 'model-reviewer-b')"
         ),
     ),
-    # Packed readouts: a release before them would change readouts and leave their packs standing.
+    # Packed readouts. The number keeps earlier releases away, which would not invalidate packs.
     4: (),
-    5: (_LOST_OUTPUTS, _SAY_LOST, _READ_AGAIN, "DROP TABLE lost_outputs"),
-    6: (_SAY_UNREAD, _READ_UNREAD),
+    5: (_LOST_OUTPUTS, _MARK_LOST, _IMPORT_UNDONE_AGAIN, "DROP TABLE lost_outputs"),
+    6: (_MARK_UNCOMPARED, _IMPORT_UNCOMPARED_AGAIN),
 }
 
 
-def prepared(connect: Callable[[], DuckDBPyConnection], path: Path) -> DuckDBPyConnection:
-    """An open connection to a file of this schema; a fresh file gets it, an older one is backed up
-    and brought to it.
-
-    Raises BadInput for a file of a newer release, and duckdb.Error for what is no database."""
+def open_migrated(connect: Callable[[], DuckDBPyConnection], path: Path) -> DuckDBPyConnection:
+    """Connect to a file, create its tables if it is new, and migrate it if it is older. An older
+    file is copied first. Raises BadInput for a file of a newer release, and duckdb.Error for a file
+    that is no database."""
     is_fresh = not (path.exists() or path.with_name(f"{path.name}.wal").exists())
     connection = connect()
     if is_fresh:
@@ -116,18 +117,20 @@ def prepared(connect: Callable[[], DuckDBPyConnection], path: Path) -> DuckDBPyC
             f"{path} says that it has schema {version}, which no release wrote. Choose another file"
             " with FLIPSCOPE_DB."
         )
-    # Columns are looked up only where a table is not word for word as it is created now: that
-    # lookup takes a fifth of the time of opening a file.
-    wanted = schema.tables()
-    is_as_created = all(statements.get(name) in (None, table.sql) for name, table in wanted.items())
+    # Looking up columns takes a fifth of the time of opening a file. So do it only if the statement
+    # of a table differs from the one that creates it now.
+    declared_tables = schema.tables()
+    is_as_created = all(
+        statements.get(name) in (None, table.sql) for name, table in declared_tables.items()
+    )
     if version == SCHEMA_VERSION and (is_as_created or not _missing_columns(connection)):
-        if not wanted.keys() <= statements.keys():
+        if not declared_tables.keys() <= statements.keys():
             connection.execute(schema.schema_sql())
         return connection
     connection.execute("CHECKPOINT")
     connection.close()
-    # Never over an earlier copy.
     copy, n = path.with_name(f"{path.stem}.schema-{version}{path.suffix}"), 1
+    # Never overwrite an earlier copy.
     while copy.exists():
         copy, n = path.with_name(f"{path.stem}.schema-{version}-{n}{path.suffix}"), n + 1
     whole_files.copy(path, copy)
@@ -137,7 +140,7 @@ def prepared(connect: Callable[[], DuckDBPyConnection], path: Path) -> DuckDBPyC
 
 
 def migrate(connection: DuckDBPyConnection, version: int) -> None:
-    """Bring an open database of schema `version` to this one, in one transaction."""
+    """Migrate an open database from schema `version` to the present one, in one transaction."""
     connection.execute("BEGIN")
     try:
         connection.execute(schema.schema_sql())
@@ -152,7 +155,7 @@ def migrate(connection: DuckDBPyConnection, version: int) -> None:
         )
         connection.execute("COMMIT")
     except Exception:
-        with suppress(Exception):  # a commit that failed has rolled back
+        with suppress(Exception):  # a failed commit has been rolled back already
             connection.execute("ROLLBACK")
         connection.close()
         raise
@@ -160,12 +163,12 @@ def migrate(connection: DuckDBPyConnection, version: int) -> None:
 
 def _create(connection: DuckDBPyConnection) -> None:
     version = f"INSERT INTO store_info VALUES ('schema', '{SCHEMA_VERSION}') ON CONFLICT DO NOTHING"
-    # One transaction: a commit per table takes half as much again, and waits for the disk.
+    # One transaction, because a commit per table takes half as long again and waits for the disk.
     connection.execute(f"BEGIN;{schema.schema_sql()}\n;{version};COMMIT")
 
 
 def _version(connection: DuckDBPyConnection, statements: Mapping[str, str]) -> int | None:
-    """The schema number that the file says it has; None for an empty file."""
+    """Return the schema number in the file; None for an empty file."""
     if "store_info" not in statements:
         return None
     row = connection.execute("SELECT value FROM store_info WHERE key = 'schema'").fetchone()
@@ -173,15 +176,15 @@ def _version(connection: DuckDBPyConnection, statements: Mapping[str, str]) -> i
 
 
 def _missing_columns(connection: DuckDBPyConnection) -> list[tuple[str, str, str, str | None]]:
-    """(table, column, type, default) that schema.sql has and a table of the file lacks."""
+    """Return (table, column, type, default) of columns in schema.sql that the file lacks."""
     rows = connection.execute(
         "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"
     ).fetchall()
     existing_columns = {(table, column) for table, column in rows}
-    old = {table for table, _ in existing_columns}
+    existing_tables = {table for table, _ in existing_columns}
     missing = []
     for table in schema.tables().values():
-        for column in table.columns if table.name in old else ():
+        for column in table.columns if table.name in existing_tables else ():
             if (table.name, column.name) not in existing_columns:
                 missing.append((table.name, column.name, column.kind, column.default))
     return missing

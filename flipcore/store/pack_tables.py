@@ -1,8 +1,7 @@
-"""The tables of packed readouts (`flipcore.store.packing`): the tables, and the one rule that
-takes a mark away.
+"""The tables of packed readouts (`flipcore.store.packing`), and how packs become invalid.
 
-Packs are derived, so they stand in a schema of their own: no merge, export or migration knows of
-them.
+Packs are derived data, so they are in a schema of their own, which merge, export and migrations
+ignore.
 """
 
 from collections.abc import Collection
@@ -13,9 +12,9 @@ from duckdb import DuckDBPyConnection
 
 from flipcore.core.records import digest
 
-# Tables whose rows packs are made from; the others that they need never change a row.
+# Tables that packs are made from. Packs use other tables, too, whose rows never change.
 SOURCES = ("readouts", "study_variants")
-# The hash of this text says which release made the packs, so the text stays as it is.
+# A hash of this text tells the format of existing packs, so change it only with the format.
 _TABLES = """
 CREATE SCHEMA packed;
 CREATE TABLE packed.shapes (shape TEXT);
@@ -35,9 +34,9 @@ CREATE TABLE packed.rows (
 
 
 def prepare(connection: DuckDBPyConnection) -> None:
-    """Make the tables of packs where they are missing; drop those of another format."""
+    """Create the tables of packs where they are missing; replace those of another format."""
     shape = digest(_TABLES)
-    with suppress(duckdb.Error):  # no such table, or one of another kind
+    with suppress(duckdb.Error):  # the table is missing or has other columns
         if connection.execute("SELECT shape FROM packed.shapes").fetchall() == [(shape,)]:
             return
     connection.execute("DROP SCHEMA IF EXISTS packed CASCADE")
@@ -46,8 +45,7 @@ def prepare(connection: DuckDBPyConnection) -> None:
 
 
 def drop_marks(connection: DuckDBPyConnection, study_ids: Collection[str] | None) -> None:
-    """Remove the packs of these studies (None: of all), which hold no longer; called in the
-    transaction that changes their readouts."""
+    """Remove packs of these studies (None: of all), in the transaction that changes readouts."""
     if study_ids is None:
         marks = connection.execute("DELETE FROM packed.marks RETURNING study_id").fetchall()
     elif study_ids:
@@ -55,12 +53,12 @@ def drop_marks(connection: DuckDBPyConnection, study_ids: Collection[str] | None
         marks = connection.execute(sql, {"ids": sorted(study_ids)}).fetchall()
     else:
         return
-    # Only then: a run that writes every 100 ms need not look for rows that are not there.
+    # Only studies with a mark have packs, and a run that writes every 100 ms should not search.
     for (study_id,) in marks:
         forget(connection, study_id)
 
 
 def forget(connection: DuckDBPyConnection, study_id: str) -> None:
-    """Remove what is packed of a study, also where its mark is gone already."""
+    """Remove all packs of a study, even if its mark is gone already."""
     for table in ("marks", "rows"):
         connection.execute(f"DELETE FROM packed.{table} WHERE study_id = $id", {"id": study_id})

@@ -1,14 +1,13 @@
-"""Packed readouts: what pages read of a large study, a row a model and item instead of one a
-readout.
+"""Packed readouts: pages read a large study as one row per model and item, not per readout.
 
-A row's lists hold, for every readout that flips may be made of, its status, the number of its
-answer, and the little else that `queries.studies.readouts` returns; `layout` says which axis,
-variant, sample and extractor each place of the lists is. Texts stand once, in the mark of the
-study. Which paraphrases stand and which items may be seen is decided when they are read, not here.
+Each row has lists with one entry per readout that flips may be made of: its status, the code of its
+answer, and the few other values that `queries.studies.readouts` returns. The row's `layout` says
+which axis, variant, sample and extractor each entry belongs to. Layouts and texts are stored once,
+in the study's mark. Reviews of paraphrases and access to items are checked on reading, not here.
 
-A study's packs hold while its mark is there. The writer takes it away in the transaction that
-changes readouts or variants (`flipcore.store.pack_tables`), and the readouts themselves are read
-then. Packs are made in the background once a study has ended.
+The packs of a study are valid while its mark exists. A transaction that changes readouts or
+variants deletes the mark (`flipcore.store.pack_tables`); pages then read the readouts themselves.
+Packs are made in the background once a study has ended.
 """
 
 import json
@@ -34,25 +33,15 @@ from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
 from flipcore.store.pack_tables import forget
 
-LARGE = 50_000  # readouts; what is smaller is read in no time as it is
+LARGE = 50_000  # readouts; smaller studies are read fast enough without packs
 CHUNK = 1_500_000  # readouts that are packed at once
 STATUSES = ("ok", "unreadable", "cut", "absent")
 LAYOUT = ("axis", "key", "position", "compared_with", "sample", "extractor", "place")
-NUMBERS = ("position", "sample", "place")  # the others are texts
-COLUMNS = (
-    "model",
-    "item_id",
-    "layout",
-    "variants",
-    "materials",
-    "states",
-    "answers",
-    "reasons",
-    "numbers",
-    "label_masses",
+NUMBER_COLUMNS = ("position", "sample", "place")  # of LAYOUT; the others are text
+COLUMNS = tuple(
+    "model item_id layout variants materials states answers reasons numbers label_masses".split()
 )
-# readouts that flips may be made of, whatever stands of their paraphrases and whoever may see their
-# items
+# Readouts that flips may be made of, whatever their paraphrase's state or the access to their item.
 _READOUTS = f"""
 SELECT r.model, r.item_id, r.axis, v.key, v.position, v.compared_with, v.material_id, r.variant_id,
     r.sample, r.extractor, r.status,
@@ -67,24 +56,24 @@ ORDER BY r.model, r.item_id, r.axis, v.position, r.variant_id, r.sample, r.extra
 
 
 def rule_params() -> dict[str, Any]:
-    """Return what decides, besides their own rows, which readouts may be compared."""
+    """Return the parameters of the rule for which readouts may be compared."""
     return comparable_params() | answer_params()
 
 
 def rule() -> str:
-    """Return the hash of `rule_params`: packs of another rule, as of a release or with plug-ins
-    that are not here, do not hold."""
+    """Return a hash of `rule_params` and the columns. Packs with another hash are invalid, such as
+    those of another release or with other plug-ins."""
     return digest(json.dumps(rule_params(), sort_keys=True), *COLUMNS, *LAYOUT)
 
 
 @dataclass
 class Texts:
-    """Distinct texts in the order in which they came, and the place of each."""
+    """Distinct texts in order of first appearance; `places` are their codes."""
 
     places: dict[Any, int] = field(default_factory=dict)
 
     def codes(self, column: pa.ChunkedArray) -> np.ndarray:
-        """The place of each value; -1 for none."""
+        """Return the code of each value, -1 for a missing one; new texts get new codes."""
         coded = column.combine_chunks().dictionary_encode()
         places = []
         for text in coded.dictionary.to_pylist():
@@ -99,45 +88,47 @@ class Texts:
 
 @dataclass
 class Packer:
-    """Packs the readouts of one study, a chunk of items after the other; `layouts`, `answers` and
-    `reasons` grow meanwhile."""
+    """Packs the readouts of one study, chunk by chunk. `layouts`, `answers` and `reasons` collect
+    the texts of all chunks."""
 
     layouts: Texts = field(default_factory=Texts)
     answers: Texts = field(default_factory=Texts)
     reasons: Texts = field(default_factory=Texts)
 
     def pack(self, table: pa.Table) -> pa.Table:
-        """The rows of a chunk, in its order: a row a model and item. Raises ValueError for a status
-        that is not known."""
-        rows = [table[name].combine_chunks().dictionary_encode() for name in ("model", "item_id")]
-        starts = _starts(*(column.indices.to_numpy() for column in rows))
-        variants = table["variant_id"].combine_chunks().dictionary_encode().indices.to_numpy()
-        axes = table["axis"].combine_chunks().dictionary_encode().indices.to_numpy()
-        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        firsts = _starts(row, axes, variants)[:-1]  # the first readout of each variant
-        place = (
-            np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(row))))
-            - np.searchsorted(firsts, starts[:-1])[row]
+        """Return the rows of a chunk in its order, one per model and item. `table` has the columns
+        of `_READOUTS`, in its order. Raises ValueError for an unknown status."""
+        model, item, axis, variant = (
+            table[name].combine_chunks().dictionary_encode()
+            for name in ("model", "item_id", "axis", "variant_id")
         )
+        starts = _starts(model.indices.to_numpy(), item.indices.to_numpy())
+        row_of_readout = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        # The first readout of each variant; variants are numbered over all rows, and then by row.
+        variant_firsts = _starts(
+            row_of_readout, axis.indices.to_numpy(), variant.indices.to_numpy()
+        )
+        n_variants = len(variant_firsts) - 1
+        variant_of_readout = np.repeat(np.arange(n_variants), np.diff(variant_firsts))
+        variant_firsts = variant_firsts[:-1]
+        first_variants = np.searchsorted(variant_firsts, starts[:-1])  # of each row
+        variant_places = variant_of_readout - first_variants[row_of_readout]
         status = pc.index_in(table["status"], pa.array(STATUSES)).combine_chunks()
         if status.null_count:
             raise ValueError("a readout has a status that is not known")
-        right = pc.fill_null(table["is_correct"].cast(pa.int8()), 2).combine_chunks().to_numpy()
-        states = (status.to_numpy() + 4 * right).astype(np.uint8)
-        of_variants = np.append(np.searchsorted(firsts, starts[:-1]), len(firsts))
-        ids, materials = (
-            table[name].combine_chunks().take(pa.array(firsts))
-            for name in ("variant_id", "material_id")
-        )
-        of_rows = pa.array(starts[:-1])
+        # One byte: the status, plus 4 × (0 wrong, 1 right, 2 unknown).
+        is_correct = table["is_correct"].cast(pa.int8()).combine_chunks()
+        correctness_codes = pc.fill_null(is_correct, 2).to_numpy()
+        states = (status.to_numpy() + 4 * correctness_codes).astype(np.uint8)
+        variant_starts = np.append(first_variants, n_variants)
+        row_starts = pa.array(starts[:-1])
         arrays: dict[str, Any] = {}
-        for name, column in zip(("model", "item_id"), rows, strict=True):
-            arrays[name] = column.dictionary.take(column.indices.take(of_rows))
-        arrays["layout"] = self._layouts(table, place, starts)
-        arrays |= {
-            "variants": _lists(of_variants, ids),
-            "materials": _lists(of_variants, materials),
-        }
+        for name, column in (("model", model), ("item_id", item)):
+            arrays[name] = column.dictionary.take(column.indices.take(row_starts))
+        arrays["layout"] = self._layouts(table, variant_places, starts)
+        for name, column in (("variants", "variant_id"), ("materials", "material_id")):
+            values = table[column].combine_chunks().take(pa.array(variant_firsts))
+            arrays[name] = _lists(variant_starts, values)
         arrays["states"] = _lists(starts, states)
         arrays["answers"] = _lists(starts, self.answers.codes(table["answer"]))
         arrays["reasons"] = _lists(starts, self.reasons.codes(table["reason"]))
@@ -145,35 +136,42 @@ class Packer:
         arrays["label_masses"] = _sparse(starts, table["label_mass"].combine_chunks())
         return pa.table(arrays)
 
-    def _layouts(self, table: pa.Table, place: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """The number of each row's layout: rows whose places are the same have the same."""
+    def _layouts(
+        self, table: pa.Table, variant_places: np.ndarray, starts: np.ndarray
+    ) -> np.ndarray:
+        """Return the code of each row's layout; rows with the same layout have the same code."""
         parts = [table[name].combine_chunks().dictionary_encode() for name in LAYOUT[:-1]]
-        codes = np.stack([*(part.indices.to_numpy() for part in parts), place]).astype(np.int64)
+        codes = np.stack([*(part.indices.to_numpy() for part in parts), variant_places])
+        codes = codes.astype(np.int64)  # (columns of LAYOUT, readouts)
         lengths = np.diff(starts)
-        within = np.arange(len(place)) - np.repeat(starts[:-1], lengths)
-        # A row's layout is known by a random sum over its codes, so that rows are compared by two
-        # numbers; that no two layouts share one is looked at below.
-        noise = np.random.Generator(np.random.PCG64(0)).integers(1, 2**62, size=(len(codes), 2)) | 1
-        mixed = sum(
-            (code + 1) * odd[0] + (code * within) * odd[1]
-            for code, odd in zip(codes, noise, strict=True)
+        position_in_row = np.arange(len(variant_places)) - np.repeat(starts[:-1], lengths)
+        # Hash each layout to a sum over its codes with random odd factors, so that two
+        # numbers per row are compared. A check below makes sure that no two layouts share a hash.
+        generator = np.random.Generator(np.random.PCG64(0))
+        odd_factors = generator.integers(1, 2**62, size=(len(codes), 2)) | 1
+        readout_hashes = sum(
+            (code + 1) * factor + (code * position_in_row) * position_factor
+            for code, (factor, position_factor) in zip(codes, odd_factors, strict=True)
         )
-        keys = np.stack([np.add.reduceat(mixed, starts[:-1]), lengths])
-        _, first, of_row = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-        same = codes[:, np.repeat(starts[first][of_row], lengths) + within]
-        if (same != codes).any():
+        keys = np.stack([np.add.reduceat(readout_hashes, starts[:-1]), lengths])
+        _, first_rows, layout_of_row = np.unique(
+            keys, axis=1, return_index=True, return_inverse=True
+        )
+        # Compare each row with the first row that has its hash, readout by readout.
+        starts_of_first = np.repeat(starts[first_rows][layout_of_row], lengths)
+        if (codes[:, starts_of_first + position_in_row] != codes).any():
             raise ValueError("two layouts have one hash")
         numbers = []
-        for row in first:
+        for row in first_rows:
             start, end = starts[row], starts[row + 1]
             lists = [part.dictionary.take(part.indices[start:end]).to_pylist() for part in parts]
-            text = json.dumps([*lists, place[start:end].tolist()], ensure_ascii=False)
+            text = json.dumps([*lists, variant_places[start:end].tolist()], ensure_ascii=False)
             numbers.append(self.layouts.places.setdefault(text, len(self.layouts.places)))
-        return np.asarray(numbers, dtype=np.int32)[of_row]
+        return np.asarray(numbers, dtype=np.int32)[layout_of_row]
 
 
 def _starts(*codes: np.ndarray) -> np.ndarray:
-    """Return the places where a new run begins in any of these, and the end."""
+    """Return the indices at which any of the columns changes, from 0 on, and the length."""
     n = len(codes[0])
     is_new = np.zeros(n, dtype=bool)
     is_new[:1] = True
@@ -183,13 +181,14 @@ def _starts(*codes: np.ndarray) -> np.ndarray:
 
 
 def _lists(starts: np.ndarray, values: Any) -> pa.ListArray:
+    """Return lists of `values` that begin at `starts`, whose last element is the length."""
     return pa.ListArray.from_arrays(
         pa.array(starts, pa.int32()), pa.array(values) if isinstance(values, np.ndarray) else values
     )
 
 
 def _sparse(starts: np.ndarray, values: pa.Array) -> pa.Array:
-    """The lists of each row, NULL where a row has no value at all."""
+    """Return lists as `_lists` does, but NULL for rows without any value."""
     n = np.add.reduceat(
         values.is_valid().to_numpy(zero_copy_only=False).astype(np.int64), starts[:-1]
     )
@@ -201,7 +200,7 @@ def _sparse(starts: np.ndarray, values: pa.Array) -> pa.Array:
 
 
 def chunks(cursor: DuckDBPyConnection, study_id: str, packer: Packer) -> Iterator[pa.Table]:
-    """The packs of a study, some thousand items after the other; they are not stored by this."""
+    """Yield the packs of a study, for some thousand items at a time, without storing them."""
     study_params = {"id": study_id}
     rows = cursor.execute(
         "SELECT item_id FROM study_items WHERE study_id = $id ORDER BY item_id", study_params
@@ -220,10 +219,10 @@ def chunks(cursor: DuckDBPyConnection, study_id: str, packer: Packer) -> Iterato
 
 
 def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bool:
-    """Pack a study; whether its packs hold now. They do not where its readouts changed meanwhile,
-    or where it was stopped."""
-    packer, before, n = Packer(), store.writer.n_changes(study_id), 0
-    writer = store.writer
+    """Pack a study, and return whether its packs are valid. They are not where its readouts changed
+    meanwhile, or where `stop` was set."""
+    writer, packer, n_readouts = store.writer, Packer(), 0
+    n_changes = writer.n_changes(study_id)
 
     def clear(connection: DuckDBPyConnection) -> None:
         forget(connection, study_id)
@@ -239,12 +238,12 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
             connection.unregister("incoming")
 
     def close(connection: DuckDBPyConnection) -> bool:
-        if writer.n_changes(study_id) != before:
+        if writer.n_changes(study_id) != n_changes:
             return False
         lists = [packer.layouts.texts, packer.answers.texts, packer.reasons.texts]
         connection.execute(
             "INSERT INTO packed.marks VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [study_id, rule(), token_hex(8), n, *lists],
+            [study_id, rule(), token_hex(8), n_readouts, *lists],
         )
         return True
 
@@ -253,30 +252,29 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
         for rows in chunks(cursor, study_id, packer):
             if stop is not None and stop.is_set():
                 return False
-            n += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0
+            n_readouts += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0
             writer.transact(partial(add, rows=rows), Permission.READ, changes=()).result()
     return writer.transact(close, Permission.READ, changes=()).result()
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The texts that a study's packs refer to: `layouts` as JSON of the columns of LAYOUT, and the
-    texts of answers and reasons."""
+    """The texts that a study's packs refer to by code; `layouts` are JSON lists for LAYOUT."""
 
-    token: str
+    token: str  # random, another one after each packing
     layouts: list[str]
     answers: list[str]
     reasons: list[str]
 
 
 def mark(store: Store, study_id: str) -> Mark | None:
-    """The study's mark; None where its packs do not hold, or are of another rule."""
+    """Return the study's mark; None where its packs are not valid, or follow another rule."""
     with closing(store.cursor()) as cursor:
         return mark_in(cursor, study_id)
 
 
 def mark_in(cursor: DuckDBPyConnection, study_id: str) -> Mark | None:
-    """Return the study's mark as a cursor sees it, for whoever reads packs in its transaction."""
+    """Return `mark` as a cursor sees it, for code that reads packs in the same transaction."""
     sql = (
         "SELECT token, layouts, answers, reasons FROM packed.marks WHERE study_id = $id "
         "AND rule = $rule"
@@ -286,17 +284,18 @@ def mark_in(cursor: DuckDBPyConnection, study_id: str) -> Mark | None:
 
 
 def holds(store: Store, study_id: str) -> bool:
-    """Return whether the study's packs are those of its readouts as they are."""
+    """Return whether the study's packs are valid."""
     return mark(store, study_id) is not None
 
 
 class _Thread:
-    """Packs large studies that have ended, one after the other, until the store is closed."""
+    """Packs large ended studies one by one, until the store is closed."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._queue = store, queue.SimpleQueue[str]()
         self._waiting: set[str] = set()
-        self._vain: dict[str, int] = {}  # study -> the changes it had seen when packing it failed
+        # study -> its number of changes when packing failed; it is tried again after a change
+        self._failed_at: dict[str, int] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="flipscope-packs", daemon=True)
         self._thread.start()
@@ -320,10 +319,12 @@ class _Thread:
             n_changes = self._store.writer.n_changes(study_id)
             try:
                 with acting_as(OWNER):
-                    if self._vain.get(study_id) != n_changes and _is_due(self._store, study_id):
+                    if self._failed_at.get(study_id) != n_changes and _is_due(
+                        self._store, study_id
+                    ):
                         pack(self._store, study_id, self._stop)
-            except Exception as error:  # its readouts are read as they are until they change
-                self._vain[study_id] = n_changes
+            except Exception as error:  # pages can still read the readouts themselves
+                self._failed_at[study_id] = n_changes
                 logging.getLogger(__name__).error("A study could not be packed", exc_info=error)
             with _LOCK:
                 self._waiting.discard(study_id)
@@ -334,7 +335,7 @@ _THREADS: WeakKeyDictionary[Store, _Thread] = WeakKeyDictionary()
 
 
 def want(store: Store, study_id: str) -> None:
-    """Have a study packed in the background if it is large, has ended and its packs are old."""
+    """Pack a study in the background, if it is large, has ended, and has no valid packs."""
     with _LOCK:
         thread = _THREADS.get(store)
     if thread is None and _is_due(store, study_id):

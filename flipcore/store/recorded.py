@@ -1,5 +1,4 @@
-"""Queries that only imports ask: how far one came, what it stored, and bases repeated under
-every axis."""
+"""Queries for imports: how far one came, what it stored, and its bases under every axis."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -19,15 +18,14 @@ from flipcore.store.connection import Store
 from flipcore.store.schema import tables
 from flipcore.store.writer import columns_as_arrow, write_columns
 
-# Rows, and characters of prompts and texts, after which a batch is stored.
+# A batch is stored after so many rows, or characters of prompts and outputs.
 BATCH, BATCH_CHARS = 6_000, 20_000_000
-_ORDER = "import order "
-MEMORY_MB = 1_000  # of the database meanwhile, however large the file is
+_ORDER_KEY = "import order "  # of store_info, before the study's id
+MEMORY_MB = 1_000  # limit of the database during an import
 
 
 def import_mark(store: Store, study_id: str) -> int:
-    """Return how many rows of an import are stored for certain; 0 for one that never began, or
-    whose study was deleted since."""
+    """Return how many rows of an import are stored; 0 for an import that is new or was deleted."""
     sql = (
         "SELECT value FROM store_info WHERE key = $key AND EXISTS (SELECT 1 FROM studies "
         "WHERE study_id = $study_id)"
@@ -37,10 +35,9 @@ def import_mark(store: Store, study_id: str) -> int:
 
 
 def is_in_file_order(store: Store, study_id: str) -> bool:
-    """Tell whether rows of an import were stored in the order of its file, where records come in
-    another one."""
+    """Return whether an import stored rows in the order of its file, not in that of records."""
     sql = "SELECT EXISTS (FROM store_info WHERE key = $key)"
-    return bool(store.rows(sql, key=_ORDER + study_id)[0][0])
+    return bool(store.rows(sql, key=_ORDER_KEY + study_id)[0][0])
 
 
 def store_columns(
@@ -51,57 +48,55 @@ def store_columns(
     *,
     has_own_order: bool,
 ) -> Future:
-    """Hand a batch of an import to the writer as columns, by table, safe with its mark of `n_seen`
-    rows or not at all. `has_own_order` tells that records would come in another order."""
+    """Store a batch of an import, columns by table, together with the mark of `n_seen` rows.
+    `has_own_order`: the rows are in the order of the file, and records would have another order."""
     mark = {"key": [f"import {study_id}"], "value": [str(n_seen)]}
     if has_own_order:
-        mark = {"key": [*mark["key"], _ORDER + study_id], "value": [*mark["value"], "file"]}
-    marked = {**columns, "store_info": columns_as_arrow(tables()["store_info"], mark)}
+        mark = {"key": [*mark["key"], _ORDER_KEY + study_id], "value": [*mark["value"], "file"]}
+    columns_and_mark = {**columns, "store_info": columns_as_arrow(tables()["store_info"], mark)}
 
     def write(connection: DuckDBPyConnection) -> None:
-        write_columns(connection, marked)
+        write_columns(connection, columns_and_mark)
 
     items = columns["items"]["item_id"].to_pylist() if "items" in columns else []
     return store.writer.transact(write, Permission.BRING, changes={study_id}, items=items)
 
 
-_OF_OUTPUT = """sum(md5_number_lower(concat_ws(chr(31), call_id, status, text,
+_OUTPUT_SUM = """sum(md5_number_lower(concat_ws(chr(31), call_id, status, text,
     coalesce(reasoning, ''), coalesce(CAST(tokens AS VARCHAR), ''))))"""
-_OF_SOURCE = """sum(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id,
+_SOURCE_SUM = """sum(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id,
     CAST(sample AS VARCHAR), extractor, CAST(position AS VARCHAR), call_id)))"""
 _SUMS = f"""
 SELECT (SELECT count(*) FROM study_calls WHERE study_id = $study_id),
        (SELECT count(*) FROM readout_sources WHERE study_id = $study_id),
-       (SELECT {_OF_OUTPUT}
+       (SELECT {_OUTPUT_SUM}
         FROM study_calls s JOIN completions c USING (call_id) WHERE s.study_id = $study_id),
-       (SELECT {_OF_SOURCE} FROM readout_sources WHERE study_id = $study_id)
+       (SELECT {_SOURCE_SUM} FROM readout_sources WHERE study_id = $study_id)
 """
 
 
 @cache
 def _database_of_sums() -> DuckDBPyConnection:
-    """Connect to a database in memory, one per process: opening one takes a tenth of the import of
-    a small log. What a cursor registers no other cursor sees."""
+    """Open a database in memory, once per process, as this takes a tenth of a small import's time.
+    Cursors do not see what other cursors register."""
     return duckdb.connect(":memory:", config={"threads": 1})
 
 
 class Sums:
-    """Sums over all that an import hands to the store, to be compared with what the store holds.
-
-    A call that was written over, a text that came out otherwise and a readout that names another
-    call change a sum. Comparing them takes no second reading of the files.
-    """
+    """Checksums of all rows that an import hands to the store, to be compared with the stored rows.
+    A sum differs if a call was overwritten, a text was stored wrongly, or a readout names another
+    call. Comparing sums is faster than reading the files a second time."""
 
     def __init__(self) -> None:
-        self.n_calls = self.n_sources = self.of_outputs = self.of_sources = 0
+        self.n_calls = self.n_sources = self.output_sum = self.source_sum = 0
 
     def add(self, columns: Mapping[str, pyarrow.Table], *, n_calls: int, n_sources: int) -> None:
-        """Take in a batch by table; the counts are those before two rows of one key became one."""
+        """Add a batch; the counts are those before rows with the same key were merged."""
         self.n_calls, self.n_sources = self.n_calls + n_calls, self.n_sources + n_sources
         if "completions" in columns:
-            self.of_outputs += self._sum(_OF_OUTPUT, columns["completions"])
+            self.output_sum += self._sum(_OUTPUT_SUM, columns["completions"])
         if "readout_sources" in columns:
-            self.of_sources += self._sum(_OF_SOURCE, columns["readout_sources"])
+            self.source_sum += self._sum(_SOURCE_SUM, columns["readout_sources"])
 
     def _sum(self, sum_of_rows: str, table: pyarrow.Table) -> int:
         self._connection.register("batch", table)
@@ -114,25 +109,25 @@ class Sums:
         return _database_of_sums().cursor()
 
     def agree(self, store: Store, study_id: str) -> bool:
-        """Return whether the store holds what was handed to it. False asks for a second reading."""
+        """Return whether the stored rows have these sums. If not, compare them with the files."""
         store.writer.flush()
         (totals,) = store.rows(_SUMS, study_id=study_id)
         return tuple(int(value or 0) for value in totals) == (
             self.n_calls,
             self.n_sources,
-            self.of_outputs,
-            self.of_sources,
+            self.output_sum,
+            self.source_sum,
         )
 
 
 def import_state(store: Store, study_id: str) -> tuple[str, str]:
-    """(state, message) of an import that was begun."""
+    """Return (state, message) of an import's study."""
     return store.rows(
         "SELECT state, message FROM studies WHERE study_id = $study_id", study_id=study_id
     )[0]
 
 
-_ELSEWHERE = """
+_STORED_ELSEWHERE = """
 SELECT * EXCLUDE (created_at, request) FROM completions
     WHERE revision IN (SELECT unnest($revisions))
 AND call_id IN (SELECT call_id FROM study_calls WHERE study_id <> $study_id)
@@ -140,13 +135,15 @@ AND call_id IN (SELECT call_id FROM study_calls WHERE study_id <> $study_id)
 
 
 def stored_elsewhere(store: Store, study_id: str, revisions: list[str]) -> Iterator[Completion]:
-    """Return the completions that other studies hold of the same files."""
-    return map(rows.completion_of, store.stream(_ELSEWHERE, study_id=study_id, revisions=revisions))
+    """Yield the completions that other studies hold of the same files (by `revisions`)."""
+    return map(
+        rows.completion_of, store.stream(_STORED_ELSEWHERE, study_id=study_id, revisions=revisions)
+    )
 
 
 def add_answers(store: Store, path: Path) -> None:
-    """Store completions from a Parquet file with the columns of their table; a run finds them
-    stored. One whose call is here stays."""
+    """Store completions from a Parquet file, so that a run need not ask for them. Completions that
+    are stored already stay."""
     answers = pyarrow.parquet.read_table(path)
 
     def add(connection: DuckDBPyConnection) -> None:
@@ -158,7 +155,7 @@ def add_answers(store: Store, path: Path) -> None:
 
 
 def completions_at(store: Store, call_ids: list[str]) -> dict[str, Completion]:
-    """The stored completions of some calls."""
+    """Return the stored completions of some calls, by call id."""
     answer_rows = store.stream(
         "SELECT * EXCLUDE (created_at, request) FROM completions "
         "WHERE call_id IN (SELECT unnest($call_ids))",
@@ -175,12 +172,12 @@ WHERE study_id = $study_id AND item_id IN (SELECT unnest($item_ids)) GROUP BY AL
 
 
 def sources_of(store: Store, study_id: str, item_ids: list[str]) -> dict[tuple, tuple[str, ...]]:
-    """(model, item, axis, variant, sample, extractor) -> the calls that it was read from."""
+    """Return (model, item, axis, variant, sample, extractor) -> ids of the calls it came from."""
     answer_rows = store.rows(_SOURCES, study_id=study_id, item_ids=item_ids)
     return {tuple(key): tuple(call_ids) for *key, call_ids in answer_rows}
 
 
-_ASTRAY = """
+_REMOVE_ASTRAY = """
 DELETE FROM {table} t USING (
     SELECT model, item_id, variant_id, sample FROM readout_sources s WHERE study_id = $study_id
     AND (call_id NOT IN (SELECT call_id FROM completions) OR call_id IN (
@@ -193,9 +190,8 @@ WHERE t.study_id = $study_id AND (t.model, t.item_id, t.variant_id, t.sample) = 
 
 
 def remove_astray(store: Store, study_id: str) -> None:
-    """Remove the readouts of an import whose texts an earlier release lost, so that reading its
-    files again leaves none behind."""
-    # A look takes a tenth of the time of a transaction that finds nothing to remove.
+    """Remove readouts of an import whose outputs an earlier release lost; it is imported again."""
+    # This query takes a tenth of the time of a transaction that finds nothing to remove.
     has_readouts = """SELECT EXISTS (FROM readouts WHERE study_id = $id)
         OR EXISTS (FROM readout_sources WHERE study_id = $id)"""
     if store.rows(has_readouts, id=study_id) == [(False,)]:
@@ -203,12 +199,12 @@ def remove_astray(store: Store, study_id: str) -> None:
 
     def remove(connection) -> None:
         for table in ("readouts", "readout_sources"):
-            connection.execute(_ASTRAY.format(table=table), {"study_id": study_id})
+            connection.execute(_REMOVE_ASTRAY.format(table=table), {"study_id": study_id})
 
     store.writer.transact(remove, Permission.BRING, changes={study_id}).result()
 
 
-_OTHERS = """
+_OTHER_REVISIONS = """
 SELECT DISTINCT c.model, s.item_id, c.revision FROM readout_sources s JOIN completions c
     USING (call_id)
 WHERE s.study_id = $study_id AND c.model IN (SELECT unnest($models)) AND c.revision <> $revision
@@ -219,16 +215,15 @@ WHERE s.study_id = $study_id AND c.model IN (SELECT unnest($models)) AND c.revis
 def other_revisions(
     store: Store, study_id: str, models: list[str], revision: str
 ) -> dict[tuple[str, str], str]:
-    """(model, item) whose answers in this study came from elsewhere than from this revision -> from
-    which."""
-    rows = store.rows(_OTHERS, study_id=study_id, models=models, revision=revision)
+    """Return (model, item) -> revision, for answers in this study with another revision."""
+    rows = store.rows(_OTHER_REVISIONS, study_id=study_id, models=models, revision=revision)
     return {(model, item): other_revision for model, item, other_revision in rows}
 
 
 def other_calls(
     store: Store, study_id: str, models: list[str], call_ids: Collection[str]
 ) -> tuple[int, int]:
-    """(calls of these models in the study but these, how many of them failed)."""
+    """Return (number of the models' calls in the study except `call_ids`, failed ones of these)."""
     sql = """SELECT call_id, status FROM study_calls JOIN completions USING (call_id)
              WHERE study_id = $study_id AND model IN (SELECT unnest($models))"""
     statuses = [
@@ -246,11 +241,11 @@ JOIN study_variants v ON v.study_id = b.study_id AND v.item_id = b.item_id AND v
     AND v.key <> 'base'
 WHERE b.study_id = $study_id AND b.axis = $own AND b.key = 'base'
 """
-_COPIES = ("study_variants", "readouts", "readout_sources")
+_TABLES_TO_COPY = ("study_variants", "readouts", "readout_sources")
 
 
 def repeat_bases(store: Store, study_id: str, own_axis: str) -> None:
-    """Make the log's own prompt the base, under every other axis, of the items changed there."""
+    """Copy the log's own prompt to every other axis, as the base of the items that vary there."""
     store.writer.flush()
     axes = [axis for (axis,) in store.rows(_AXES, study_id=study_id, own=own_axis)]
     if not axes:
@@ -259,7 +254,7 @@ def repeat_bases(store: Store, study_id: str, own_axis: str) -> None:
     def repeat(connection) -> None:
         for axis in axes:
             params = {"study_id": study_id, "axis": axis, "own": own_axis}
-            for table in _COPIES:
+            for table in _TABLES_TO_COPY:
                 names = tables()[table].names
                 values = ", ".join("$axis" if name == "axis" else f"t.{name}" for name in names)
                 connection.execute(
@@ -282,7 +277,7 @@ JOIN variants p ON p.variant_id = b.variant_id
 WHERE v.study_id = $study_id AND v.axis = $axis AND v.key <> 'base' AND v.material_id IS NULL
     ORDER BY v.item_id, v.position
 """
-_OFFERED = """
+_SET_MATERIAL = """
 UPDATE study_variants v SET material_id = o.pair_id
     FROM (SELECT unnest($variants) AS variant_id, unnest($pairs) AS pair_id) o
 WHERE v.study_id = $study_id AND v.axis = $axis AND v.variant_id = o.variant_id
@@ -290,10 +285,9 @@ WHERE v.study_id = $study_id AND v.axis = $axis AND v.variant_id = o.variant_id
 
 
 def offer_paraphrases(store: Store, study_id: str, name: str) -> int:
-    """Make what a recording calls paraphrases pairs of Review, each prompt beside the one that it
-    is compared with, so that people judge them and the gate opens as it does for a study that asked
-    them; how many are new. Their source is the recording's `name`.
-    """
+    """Offer a recording's paraphrases for review, and return how many are new. Each prompt is
+    paired with the one that it is compared with. Once people have judged the pairs, the gate opens
+    as for a study that was asked here. The pairs' source is the recording's `name`."""
     store.writer.flush()
     pair_of: dict[str, str] = {}
     pairs: dict[str, dict] = {}
@@ -320,7 +314,7 @@ def offer_paraphrases(store: Store, study_id: str, name: str) -> int:
             "variants": list(pair_of),
             "pairs": list(pair_of.values()),
         }
-        connection.execute(_OFFERED, params)
+        connection.execute(_SET_MATERIAL, params)
 
     if pairs:
         store.writer.add("paraphrases", list(pairs.values()))

@@ -1,4 +1,4 @@
-"""Records as rows of their tables."""
+"""Convert records to rows of their tables, and back."""
 
 import datetime as dt
 import json
@@ -16,7 +16,7 @@ RULE_VERSION = "majority-1"  # the rule by which `queries.paraphrase_states` let
 
 
 def now() -> dt.datetime:
-    """This moment, in UTC."""
+    """Return the current time in UTC."""
     return dt.datetime.now(dt.UTC)
 
 
@@ -25,12 +25,12 @@ _EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
 
 
 def json_text(value: Any) -> str:
-    """Return a value as a column of JSON holds it."""
+    """Return a value as JSON text."""
     return (not value and _EMPTY.get(type(value))) or _encoded(value)
 
 
 def _row(table: str, values: Mapping[str, Any]) -> dict:
-    """Those of the values that the table has a column for; JSON as text."""
+    """Return the values for columns of the table, those for JSON columns as text."""
     names, json_names = tables()[table].among(tuple(values))
     row = {name: values[name] for name in names}
     for name in json_names:
@@ -40,7 +40,7 @@ def _row(table: str, values: Mapping[str, Any]) -> dict:
 
 
 def item_row(item: Item) -> dict:
-    """A row of `items`."""
+    """Return the row of `items`."""
     published = dt.date.fromisoformat(item.published) if item.published else None
     return _row(
         "items",
@@ -50,7 +50,7 @@ def item_row(item: Item) -> dict:
 
 
 def item_of(row: Mapping[str, Any]) -> Item:
-    """The item of a row of `items` whose date is text."""
+    """Return the item of a row of `items` whose `published` is text."""
     return Item(**{**row, "options": tuple(row["options"]), "meta": json.loads(row["meta"])})
 
 
@@ -61,8 +61,9 @@ def study_row(
     plugins: Sequence[Mapping[str, str]] = (),
     **times: Any,
 ) -> dict:
-    """A row of `studies`; `plugins` are those of other packages, a row each of kind, name, package
-    and version; `times` are n_calls, started_at and ended_at, as far as they are known."""
+    """Return the row of `studies`. `plugins` are kind, name, package and version of each plug-in of
+    another package. `times` are further columns such as n_calls, started_at and ended_at, as far as
+    they are known."""
     declared = {
         "study_id": study.study_id,
         "name": study.name,
@@ -76,7 +77,7 @@ def study_row(
 
 
 def variant_row(variant: Variant) -> dict:
-    """A row of `variants`."""
+    """Return the row of `variants`."""
     prompt_columns = {
         "variant_id": variant.variant_id,
         "option_order": list(variant.order),
@@ -91,44 +92,43 @@ def variant_row(variant: Variant) -> dict:
 
 
 def study_variant_rows(study_id: str, variants: Iterable[Variant]) -> list[dict]:
-    """Rows of `study_variants`, in the order of the variants."""
+    """Return the rows of `study_variants`, in the order of the variants."""
     return [
         _row(
             "study_variants",
-            vars(v)
+            vars(variant)
             | {
                 "study_id": study_id,
-                "variant_id": v.variant_id,
+                "variant_id": variant.variant_id,
                 "position": i,
-                "params": dict(v.params),
+                "params": dict(variant.params),
             },
         )
-        for i, v in enumerate(variants)
+        for i, variant in enumerate(variants)
     ]
 
 
 def completion_row(call: Call, completion: Completion, simulated: bool) -> dict:  # noqa: FBT001
-    """A row of `completions`."""
-    top = completion.top_logprobs
+    """Return the row of `completions`."""
+    top_logprobs = completion.top_logprobs
     call_columns = {
         "request": call.request.declared(),
-        "top_logprobs": None if top is None else dict(top),
+        "top_logprobs": None if top_logprobs is None else dict(top_logprobs),
         "simulated": simulated,
     }
     return _row("completions", vars(call) | vars(completion) | call_columns | {"created_at": now()})
 
 
 def completion_of(row: dict) -> Completion:
-    """A stored row as the record that extractors read; an older file may hold the reasoning inside
-    the text."""
-    top, spread = row["top_logprobs"], row.get("spread")
+    """Return the completion of a stored row; reasoning within an older row's text is separated."""
+    top_logprobs, spread = row["top_logprobs"], row.get("spread")
     completion = Completion(
         call_id=row["call_id"],
         status=row["status"],
         text=row["text"],
         finish_reason=finish_reason(row["finish_reason"]),
         tokens=_pairs(row["tokens"]),
-        top_logprobs=None if top is None else json.loads(top),
+        top_logprobs=None if top_logprobs is None else json.loads(top_logprobs),
         n_tokens_in=row["n_tokens_in"],
         n_tokens_out=row["n_tokens_out"],
         cost_usd=row["cost_usd"],
@@ -151,17 +151,20 @@ def _pairs(text: str | None) -> tuple[tuple[Any, Any], ...] | None:
 
 
 def readout_rows(study_id: str, readouts: Iterable[Readout]) -> tuple[list[dict], list[dict]]:
-    """Rows for `readouts` and for `readout_sources`."""
+    """Return (rows of `readouts`, rows of `readout_sources`)."""
     rows, sources = [], []
     key = tables()["readouts"].key
-    for r in readouts:
-        low, high = r.reading.span or (None, None)
+    for readout in readouts:
+        low, high = readout.reading.span or (None, None)
         values = (
-            vars(r) | vars(r.reading) | {"study_id": study_id, "span_start": low, "span_end": high}
+            vars(readout)
+            | vars(readout.reading)
+            | {"study_id": study_id, "span_start": low, "span_end": high}
         )
         rows.append(_row("readouts", values))
         place = {name: values[name] for name in key}
         sources += [
-            place | {"position": i, "call_id": call_id} for i, call_id in enumerate(r.source_ids)
+            place | {"position": i, "call_id": call_id}
+            for i, call_id in enumerate(readout.source_ids)
         ]
     return rows, sources

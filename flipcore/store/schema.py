@@ -1,4 +1,4 @@
-"""The tables as schema.sql declares them, read once: nobody else lists tables, columns or keys."""
+"""The tables as declared in schema.sql, the only list of tables, columns and keys."""
 
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -6,33 +6,31 @@ from pathlib import Path
 
 SCHEMA_SQL = Path(__file__).with_name("schema.sql")
 
-# what schema.sql may say of a table or a column in a COMMENT
+# Rules that a COMMENT in schema.sql may state for a table or column.
 LAST_ROW, LAST_VALUE, FIRST_VALUE = "last row wins", "last value wins", "first value stays"
 SHOWN_BY_ALL, NO_NUMBER = "shown by every study", "changes no number"
 
 
 @dataclass(frozen=True)
 class Column:
-    """`kind` is DuckDB's name of the type; `default` is SQL, None where there is none; `rule` is
-    its comment, "" for none."""
+    """A column of a table."""
 
     name: str
-    kind: str
+    kind: str  # DuckDB's name of its type
     is_nullable: bool
-    default: str | None
-    rule: str = ""
+    default: str | None  # SQL, None without a default
+    rule: str = ""  # its comment, "" without
 
 
 @dataclass(frozen=True)
 class Table:
-    """`columns` in the order of schema.sql; `key` are the names of the primary key, () for a table
-    without one; `rules` are in its comment; `sql` is DuckDB's own wording of its statement."""
+    """A table, its columns in the order of schema.sql."""
 
     name: str
     columns: tuple[Column, ...]
-    key: tuple[str, ...]
-    rules: tuple[str, ...] = ()
-    sql: str = ""
+    key: tuple[str, ...]  # names of the primary key's columns, () without a key
+    rules: tuple[str, ...] = ()  # from its comment
+    sql: str = ""  # the CREATE statement as DuckDB writes it
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -51,8 +49,8 @@ class Table:
         return {}
 
     def among(self, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        """The names of the columns that are among `names`, and of those that hold JSON; remembered,
-        for a million rows ask."""
+        """Return (columns of the table among `names`, those of them that hold JSON). Results are
+        cached, because this is called for each of a million rows."""
         if names not in self._among:
             self._among[names] = (
                 [name for name in self.names if name in names],
@@ -62,7 +60,7 @@ class Table:
 
     @property
     def changing(self) -> tuple[str, ...]:
-        """The columns that a later row with a known key changes; () where the first row stays."""
+        """Columns that a later row with the same key changes; () where the first row stays."""
         if not {LAST_ROW, LAST_VALUE} & set(self.rules):
             return ()
         return tuple(
@@ -73,14 +71,13 @@ class Table:
 
 
 def schema_sql() -> str:
-    """The statements that create every table which is not there yet. The comments are for this
-    module, not for a file."""
+    """Return SQL that creates all missing tables, without the comments, which only we read."""
     lines = _text(SCHEMA_SQL).splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("COMMENT ON "))
 
 
 def tables() -> dict[str, Table]:
-    """Table -> its columns, key and rules, in the order of schema.sql."""
+    """Return name -> table, in the order of schema.sql."""
     return _tables(SCHEMA_SQL)
 
 
@@ -91,7 +88,7 @@ def _text(path: Path) -> str:
 
 @cache
 def _tables(path: Path) -> dict[str, Table]:
-    """DuckDB itself reads the statements, in memory."""
+    """Let DuckDB parse the statements, in a database in memory."""
     import duckdb
 
     with duckdb.connect(":memory:") as connection:

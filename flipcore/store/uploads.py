@@ -1,4 +1,4 @@
-"""Uploads kept beside the database, so that a study can name them and be run again."""
+"""Store uploads beside the database, so that a study can name them and be run again."""
 
 import hashlib
 import json
@@ -13,75 +13,75 @@ from flipcore.store.connection import default_path
 
 
 def uploads_folder() -> Path:
-    """Beside the database, wherever FLIPSCOPE_DB puts it."""
+    """Return the folder of uploads, beside the database."""
     return default_path().parent / "uploads"
 
 
 def keep_upload(name: str, content: bytes) -> Path:
-    """Store a file under the hash of its content: the same content is the same file. Of the name
-    only letters and digits stay, so that a sentence can name the file and no name can leave the
-    folder."""
-    # What it is stands before: .jsonl.gz.
-    packed = Path(name).suffix if Path(name).suffix.lower() == ".gz" else ""
-    inner = Path(name.removesuffix(packed))
-    suffix = re.sub(r"[^.A-Za-z0-9]", "", inner.suffix)[:10] + packed
+    """Store a file under its name and the hash of its content, and return its path. Only letters
+    and digits of the name are kept, so that no name can leave the folder."""
+    # For "x.jsonl.gz" keep both suffixes, because the first one tells the format.
+    compression = Path(name).suffix if Path(name).suffix.lower() == ".gz" else ""
+    inner = Path(name.removesuffix(compression))
+    suffix = re.sub(r"[^.A-Za-z0-9]", "", inner.suffix)[:10] + compression
     stem = re.sub(r"[^A-Za-z0-9]+", "-", inner.stem)[:40].strip("-")
     path = (
         uploads_folder() / f"{stem or 'upload'}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
     )
-    _keep(path, content)
+    _write_if_changed(path, content)
     return path
 
 
 def keep_together(files: Sequence[tuple[str, bytes]]) -> Path:
-    """Store several uploads in a folder of their own; the folder, as `keep_files` makes it."""
+    """Store several uploads in a folder as `keep_files` does, and return the folder."""
     return keep_files(files)[0]
 
 
 def keep_files(files: Sequence[tuple[str, bytes | Path]]) -> tuple[Path, list[Path]]:
-    """Store several uploads, each as its content or where it was kept before, in a folder of their
-    own, and return the folder and the path of each. The folder is named after its `mark_of`: the
-    same files are the same folder, which is whole or absent. Names are kept without their paths, so
-    that none can leave the folder; another file of the same name lies in a folder within it that is
-    called by a number."""
+    """Store several uploads in a folder of their own; return the folder and the path of each file.
+
+    `files` are (name, content or the path of a stored copy). The folder's name ends with `mark_of`,
+    so the same files give the same folder. It is created complete or not at all. Paths in names are
+    dropped, so that no name can leave the folder. Further files of the same name go to subfolders
+    with a number.
+    """
     require(Permission.BRING)
-    placed: dict[str, bytes | Path] = {}
+    content_by_path: dict[str, bytes | Path] = {}
     hashes: dict[str, str] = {}
-    places = []
+    paths_in_folder = []
     for name, content in files:
         file_name = name.replace("\\", "/").rpartition("/")[2].lstrip(".") or "log"
         content_hash = _hash(content)
-        place, n = file_name, 1
-        while hashes.get(place, content_hash) != content_hash:
+        path_in_folder, n = file_name, 1
+        while hashes.get(path_in_folder, content_hash) != content_hash:
             n += 1
-            place = f"{n}/{file_name}"
-        placed[place], hashes[place] = content, content_hash
-        places.append(place)
+            path_in_folder = f"{n}/{file_name}"
+        content_by_path[path_in_folder], hashes[path_in_folder] = content, content_hash
+        paths_in_folder.append(path_in_folder)
     folder = uploads_folder() / f"logs-{mark_of(hashes)}"
     if not folder.is_dir():
         try:
             with whole_file(folder) as draft:
-                for place, content in placed.items():
-                    _write(draft / place, content)
-            for place in placed:
-                tell("uploaded a file", place)
+                for path_in_folder, content in content_by_path.items():
+                    _write(draft / path_in_folder, content)
+            for path_in_folder in content_by_path:
+                tell("uploaded a file", path_in_folder)
         except BadInput:
-            if not folder.is_dir():  # else somebody else brought the same files at the same moment
+            if not folder.is_dir():  # otherwise somebody uploaded the same files just now
                 raise
-    for place, content in placed.items():
-        _keep(folder / place, content)
-    return folder, [folder / place for place in places]
+    for path_in_folder, content in content_by_path.items():
+        _write_if_changed(folder / path_in_folder, content)
+    return folder, [folder / path_in_folder for path_in_folder in paths_in_folder]
 
 
 def mark_of(hashes: Mapping[str, str]) -> str:
-    """Return the name of a folder of uploads: a hash of where its files lie in it and of the
-    SHA-256 of each."""
+    """Return a hash of path -> SHA-256 of the files in a folder, for the folder's name."""
     return hashlib.sha256(json.dumps(sorted(hashes.items())).encode()).hexdigest()[:16]
 
 
-def _keep(path: Path, content: bytes | Path) -> None:
-    """Write the file where it is not there whole: one of an earlier release may have been cut.
-    Whoever may bring in nothing writes nothing."""
+def _write_if_changed(path: Path, content: bytes | Path) -> None:
+    """Write the file unless it is there with this content; earlier releases may have cut it. Raises
+    AccessDenied for people who may not upload."""
     require(Permission.BRING)
     if not (path.is_file() and _hash(path) == _hash(content)):
         _write(path, content)
@@ -96,7 +96,7 @@ def _write(path: Path, content: bytes | Path) -> None:
 
 
 def _hash(content: bytes | Path) -> str:
-    """The SHA-256 of a content; of a file without having all of it in memory."""
+    """Return the SHA-256 of a content or file; a file is not loaded into memory."""
     if isinstance(content, bytes):
         return hashlib.sha256(content).hexdigest()
     with content.open("rb") as stream:

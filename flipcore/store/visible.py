@@ -1,29 +1,32 @@
-"""The rule on which items may be read, in SQL, for every query.
+"""SQL for which items may be read, used by every query.
 
-What a study sets aside for confirmation is a question with its answers, under whatever id it stands
-(`flipcore.store.questions`). It is read under a lock of that study and not before, and until then
-it is held against every study that was declared later, and against the study's own items that ask
-the same: they would show what is to be kept unseen. A study that showed the question before keeps
-it, since hiding cannot undo that; the lock then says so. Queries of one study take `OPEN` (never
-what is set aside), `OPENED` (what is set aside too, once the study has a lock) or `SIGHT` (only
-what is set aside, under one lock, as it was when the lock was stored; its parameters come from
-`sight`). Queries that know no study take `HIDDEN`: items that a study set aside without a lock, and
-that no study shows. What a run has to know of all items is in `flipcore.store.queries.planning`,
-which no page, report or export may import.
+A study sets questions aside for confirmation, under any item id (`flipcore.store.questions`). They
+may be read only under a lock of that study. Until then they are hidden in every study that was
+declared later, and under other ids in the study itself. A study that showed the question earlier
+goes on showing it, because hiding it cannot undo that; the lock then says so.
+
+- `OPEN`: items that are not set aside; for queries of one study.
+- `OPENED`: as `OPEN`, and set-aside items once the study has a lock.
+- `SIGHT`: without a lock as `OPEN`; under a lock only the set-aside items, as they were when the
+  lock was made. Its parameters come from `Sight`.
+- `HIDDEN`: items that a study set aside without a lock and that no study shows; for queries of no
+  particular study.
+
+A run must know all items: its queries are in `flipcore.store.queries.planning`, which no page,
+report or export may import.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
-# one row for each item that a study, or two sets, set aside and no lock of theirs has opened, under
-# each id of its question
+# One row per set-aside item without a lock, study (or pair of sets) that set it aside, and id of
+# its question.
 HOLDS = """SELECT coalesce(q.twin, m.item_id) AS item_id, m.study_id,
         coalesce(m.since, s.created_at) AS since
     FROM study_items m LEFT JOIN studies s USING (study_id) LEFT JOIN questions.twins q
         USING (item_id)
     WHERE m.confirmatory AND m.study_id NOT IN (SELECT k.study_id FROM locks k)"""
-# (study, item, who holds it) of later studies, and of a study that asks the same under another id;
-# a set and not a correlated question, which costs a hundred times as much
+# (study, item, study that hides it). No correlated subquery, which takes a hundred times as long.
 HOLDINGS = f"""SELECT DISTINCT m.study_id, m.item_id, h.study_id AS holder
     FROM ({HOLDS}) h JOIN study_items m ON m.item_id = h.item_id
     JOIN studies s ON s.study_id = m.study_id
@@ -31,12 +34,13 @@ HOLDINGS = f"""SELECT DISTINCT m.study_id, m.item_id, h.study_id AS holder
 
 
 def is_held(i: str = "i") -> str:
-    """Return whether an earlier study keeps the item of this row of `study_items` unseen."""
+    """Return SQL for whether another study hides the item of a row of `study_items`. `i` is the
+    row's alias."""
     return f"({i}.study_id, {i}.item_id) IN (SELECT study_id, item_id FROM ({HOLDINGS}))"
 
 
 def opened(i: str = "i") -> str:
-    """Return whether a row of `study_items` shows its item, to somebody at least."""
+    """Return SQL for whether a row of `study_items` (alias `i`) shows its item to anybody."""
     return (
         f"((NOT {i}.confirmatory OR {i}.study_id IN (SELECT k.study_id FROM locks k)) "
         f"AND NOT {is_held(i)})"
@@ -53,21 +57,20 @@ SIGHT_OF_MODELS = f"{SIGHT} AND (NOT $locked OR r.model IN (SELECT unnest($locke
 
 @dataclass(frozen=True)
 class Sight:
-    """The part of a study that a reader may see: the open items, or under a lock what was set
-    aside, as it was then.
-
-    `verdicts` (pair -> state) are those of the lock; None reads today's."""
+    """The part of a study that may be seen: open items, or under a lock the set-aside ones."""
 
     locked: bool = False
-    items: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()  # ids of the lock's items
+    models: tuple[str, ...] = ()  # of the lock
+    # pair -> state when the lock was made; None takes the present states
     verdicts: dict[str, str] | None = field(default=None, hash=False)
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters of `SIGHT`; DuckDB cannot type an empty list."""
+        """Parameters of `SIGHT`. Lists are never empty, because DuckDB could not type them."""
         return {"locked": self.locked, "locked_items": list(self.items) or [""]}
 
     @property
     def params_of_models(self) -> dict[str, Any]:
+        """Parameters of `SIGHT_OF_MODELS`."""
         return self.params | {"locked_models": list(self.models) or [""]}

@@ -1,9 +1,8 @@
-"""Copies of a database file and its log that open by themselves: a backup of an open file, and what
-can be read of a damaged one.
+"""Copy a database file with its log: back up an open one, and repair a damaged one.
 
-DuckDB writes each commit to a log beside the file (`x.duckdb.wal`) and works the log into the file
-now and then (a checkpoint). The file alone is therefore whole as of its last checkpoint, and a log
-that breaks off is whole up to there.
+DuckDB writes each commit to a log beside the file (`x.duckdb.wal`). Now and then it merges the log
+into the file (a checkpoint). So the file alone is complete up to its last checkpoint, and a log
+that is cut off can be read up to the cut.
 """
 
 import datetime as dt
@@ -25,22 +24,22 @@ from flipcore.core.work_folders import work_folder
 from flipcore.store import commits
 from flipcore.store.archives import archives
 
-_ATTEMPTS = 5  # at a copy between two checkpoints
+_ATTEMPTS = 5  # at copying a file and its log without a checkpoint in between
 _DAMAGED_AT = re.compile(r"at byte position (\d+)")
 
 
 def log_of(path: Path) -> Path:
-    """The log of a database file's last commits."""
+    """Return the path of a database file's log."""
     return path.with_name(f"{path.name}.wal")
 
 
 def damaged_log(path: Path, error: duckdb.Error) -> BadInput | None:
-    """Return what to say of a file whose log cannot be read; None where the log is not at fault."""
+    """Return the error for a file whose log is damaged; None where the log is not at fault."""
     message = str(error).splitlines()[0]
     if "WAL" not in message or not log_of(path).is_file():
         return None
-    place = _DAMAGED_AT.search(message)
-    where = f" at byte {int(place[1]):,}" if place else ""
+    match = _DAMAGED_AT.search(message)
+    where = f" at byte {int(match[1]):,}" if match else ""
     return BadInput(
         f"{log_of(path)}, the log of the last commits, is damaged{where} of"
         f" {log_of(path).stat().st_size:,}. {path.name} is whole up to its last checkpoint."
@@ -51,13 +50,13 @@ def damaged_log(path: Path, error: duckdb.Error) -> BadInput | None:
 
 @dataclass(frozen=True)
 class Repaired:
-    """A repair: `n_kept` commits are kept in all, of the log `kept_bytes` of `log_bytes`."""
+    """Result of a repair."""
 
-    copies: tuple[Path, ...]
-    n_kept: int
-    kept_bytes: int
+    copies: tuple[Path, ...]  # of the damaged files
+    n_kept: int  # commits in the repaired file
+    kept_bytes: int  # of the log
     log_bytes: int
-    missing: str
+    missing: str  # a sentence on missing commits, "" where none is known to be missing
 
     def sentence(self) -> str:
         """Say what was kept, what is missing and where the copies are."""
@@ -70,7 +69,7 @@ class Repaired:
 
 
 def keep_log(path: Path) -> Path | None:
-    """Copy a log that was not read, before DuckDB's next commit empties it; None without one."""
+    """Copy a log that could not be read, before DuckDB's next commit empties it; None without."""
     log = log_of(path)
     if not log.is_file():
         return None
@@ -78,21 +77,19 @@ def keep_log(path: Path) -> Path | None:
 
 
 def _copy_name(path: Path, file: Path, reason: str = "damaged") -> Path:
-    """Name the copy of a file before it changes: in the folder of backups, by the second."""
+    """Return the path for a copy of a file that will change: in "backups", with the time."""
     stamp = dt.datetime.now().strftime("%Y-%m-%d-%H%M%S")
     return path.parent / "backups" / f"{reason}-{stamp}-{file.name}"
 
 
 def repair(path: Path) -> Repaired | None:
-    """Mend a file whose log is damaged, after copying both; None where both can be read.
-
-    Raises BadInput where the file itself is no database, or where another process holds it.
-    """
+    """Repair a file whose log is damaged, after copying both; None where both can be read. Raises
+    BadInput where the file itself is no database, or where another process holds it."""
     if not path.is_file():
         raise BadInput(f"There is no database {path}. Name another one with FLIPSCOPE_DB.")
     log = log_of(path)
     try:
-        # a log that is read is worked into the file at closing
+        # Opened for writing, DuckDB merges a readable log into the file on closing.
         duckdb.connect(str(path), read_only=not log.is_file()).close()
     except duckdb.Error as error:
         if "lock" in str(error).lower():
@@ -105,7 +102,7 @@ def repair(path: Path) -> Repaired | None:
     else:
         if not log.is_file():
             return None
-    # a log that is still there after closing was not read at all
+    # A log that still exists after closing was not read.
     copies = tuple(copy_file(file, _copy_name(path, file)) for file in (path, log))
     log_bytes = log.stat().st_size
     with whole_file(path) as draft:
@@ -114,12 +111,12 @@ def repair(path: Path) -> Repaired | None:
             n_kept = commits.number(connection)
             missing = commits.shortfall(connection, path)
     log.unlink(missing_ok=True)
-    commits.keep_beside(path, n_kept)
+    commits.write_beside(path, n_kept)
     return Repaired(copies, n_kept, kept_bytes, log_bytes, missing)
 
 
 def _copy_readable(path: Path, log: Path, draft: Path) -> int:
-    """Write the file and as much of its log as can be read to `draft`; the bytes of the log."""
+    """Write the file and the readable part of its log to `draft`; return this part's bytes."""
     end = log.stat().st_size
     draft_log = log_of(draft)
     while True:
@@ -130,8 +127,9 @@ def _copy_readable(path: Path, log: Path, draft: Path) -> int:
             with closing(duckdb.connect(str(draft))) as connection:
                 connection.execute("CHECKPOINT")
         except duckdb.Error as error:
-            place = _DAMAGED_AT.search(str(error))
-            end = int(place[1]) if place and int(place[1]) < end else 0
+            # Try again with the log cut off before the damage.
+            match = _DAMAGED_AT.search(str(error))
+            end = int(match[1]) if match and int(match[1]) < end else 0
             if end:
                 continue
         was_read = not draft_log.exists()
@@ -143,12 +141,12 @@ def _copy_readable(path: Path, log: Path, draft: Path) -> int:
 
 
 def copy_whole(path: Path, target: Path) -> tuple[int, list[str]]:
-    """Copy a database to `target`, one file with all commits so far; the number of the last, and
-    the folders of archived studies, whose answers are in no database.
+    """Copy a database to `target`, as one file with all commits so far.
 
-    The database may be open in a dashboard: its log only grows between two checkpoints, and a copy
-    during which a checkpoint came is taken again. Raises BadInput where `target` exists, where the
-    database or its log is damaged, or where no such moment came.
+    Returns (number of the last commit, folders of archived studies, which are not in the copy). The
+    database may be open in a dashboard: between checkpoints its log only grows, and a copy with a
+    checkpoint in between is repeated. Raises BadInput where `target` exists, where the database or
+    its log is damaged, or where every attempt met a checkpoint.
     """
     if not path.is_file():
         raise BadInput(f"There is no database {path}. Name another one with FLIPSCOPE_DB.")
@@ -157,7 +155,7 @@ def copy_whole(path: Path, target: Path) -> tuple[int, list[str]]:
             f"{target} exists already, and a backup replaces nothing. Name another file."
         )
     if target.resolve().parent == path.resolve().parent and target.name.startswith(f"{path.name}."):
-        # As the database's log it would be read at the next opening.
+        # DuckDB could read such a file as the database's log at the next opening.
         raise BadInput(
             f"{target.name} is a name that Flipscope keeps for itself beside {path.name}. Name"
             " another file."
@@ -184,12 +182,9 @@ def copy_whole(path: Path, target: Path) -> tuple[int, list[str]]:
 
 
 def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
-    """Put a backup in the place of a database, after copying what is there: the number of the
-    backup's last commit, and the copies.
-
-    Raises BadInput where the backup is no whole database of Flipscope, or where another process
-    holds the database.
-    """
+    """Replace a database by a backup, after copying the present files. Returns (number of the
+    backup's last commit, the copies). Raises BadInput where the backup is no complete database of
+    Flipscope, or where another process has the database open."""
     if path.exists() and path.samefile(backup):
         raise BadInput(f"{backup} is the database itself. Name a backup of it.")
     if log_of(backup).is_file():
@@ -210,14 +205,14 @@ def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
     )
     with whole_file(path) as draft:
         shutil.copyfile(backup, draft)
-        # The log goes first: beside another file it would be read into that one.
+        # Delete the log first, or DuckDB would merge it into the backup.
         log_of(path).unlink(missing_ok=True)
-    commits.keep_beside(path, number)
+    commits.write_beside(path, number)
     return number, copies
 
 
 def _check_free(path: Path) -> None:
-    """Raise BadInput where another process has the database open; a damaged one is free."""
+    """Raise BadInput where another process has the database open; any other error is ignored."""
     if not path.is_file():
         return
     try:
@@ -229,19 +224,18 @@ def _check_free(path: Path) -> None:
 
 @contextmanager
 def _copied(path: Path) -> Iterator[Path | None]:
-    """The file and its log as of one moment, in a folder of their own; None where a checkpoint came
-    between them."""
+    """Yield a copy of the file and its log; None where a checkpoint came in between."""
     with work_folder("backup") as folder:
         copy = folder / path.name
-        before = _state(path)
+        state_before = _state(path)
         shutil.copyfile(path, copy)
         log = log_of(path)
         if log.is_file():
             shutil.copyfile(log, log_of(copy))
-        yield copy if _state(path) == before else None
+        yield copy if _state(path) == state_before else None
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """Time and size of the main file, which a checkpoint changes and no commit touches."""
+    """Return time and size of the file, which change with a checkpoint and with no commit."""
     state = os.stat(path)
     return state.st_mtime_ns, state.st_size

@@ -1,5 +1,8 @@
-"""Group commit: one thread writes what has arrived about every 100 ms, or as soon as a sender
-waits for it, and tells each sender when its rows are safe."""
+"""Group commit: one thread writes the rows of all senders.
+
+It writes about every 100 ms, or as soon as a sender waits, and tells each sender when its rows are
+on disk.
+"""
 
 import errno
 import json
@@ -31,11 +34,11 @@ from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, ta
 
 INTERVAL_S = 0.1
 MOST_ROWS = 5_000
-COLLISIONS = 5  # attempts at a transaction that meets another one
-# Free beside the log of what was committed: DuckDB works that log into the file, and shuts the file
-# where it cannot.
-ROOM_BYTES = 16_000_000
-_DISK = (
+MOST_ATTEMPTS = 5  # at a transaction that collides with another one
+# Disk space that must stay free beyond the size of the log. DuckDB merges the log into the file
+# (a checkpoint), and closes the file if that fails.
+SPARE_BYTES = 16_000_000
+_DISK_ERRORS = (
     "could not write",
     "could not truncate",
     "fsync",
@@ -45,19 +48,18 @@ _DISK = (
     "i/o error",
 )
 
-Part = tuple[str, list[dict]]  # a table and rows for it
+Part = tuple[str, list[dict]]  # (table, rows)
 
 
 @dataclass
 class _Batch:
-    """Rows that are written together or not at all, or an `action` on the connection that is a
-    transaction of its own."""
+    """Rows that are written in one transaction, or an `action` that is a transaction of its own."""
 
     parts: list[Part]
     future: Future
     action: Callable[[Any], Any] | None = None
-    is_told: bool = False  # to the log of acts, by the action
-    is_counted: bool = True  # among the commits of this file
+    is_act: bool = False  # the action adds to the log of acts
+    is_counted: bool = True  # counts as a commit of this file
 
     @property
     def n_rows(self) -> int:
@@ -65,51 +67,47 @@ class _Batch:
 
 
 class Receipt(Future):
-    """A future that a sender gets for its rows: done once they are on disk.
-
-    Waiting for it asks for them to be written at once. A sender that waits sends nothing more
-    meanwhile, so to wait with it for more rows would only hold it up.
-    """
+    """A sender's future, done once its rows are on disk. Waiting for it makes the writer write at
+    once: a sender that waits sends no more rows, so collecting more would only delay it."""
 
     def __init__(self, wanted: threading.Event) -> None:
         super().__init__()
         self._wanted = wanted
 
     def result(self, timeout: float | None = None) -> Any:
-        """Return or raise what became of the rows, after at most `timeout` seconds."""
+        """Return the result of the rows or action, or raise the error, within `timeout` seconds."""
         if not self.done():
             self._wanted.set()
         return super().result(timeout)
 
 
 class Writer:
-    """Owned by a Store. `add` returns a future that is done when its rows are on disk, or carries
-    the error: NotStored with a sentence where the disk or a value is at fault."""
+    """The only writer of a store. `add` returns a future, which is done once the rows are on disk.
+    It raises NotStored, with a sentence, where the disk or a value is at fault."""
 
     def __init__(self, store) -> None:
         self._store = store
         self._queue: queue.Queue[_Batch | None] = queue.Queue()
         self._n_changes: Counter[str | None] = Counter()
-        self._wanted = threading.Event()  # somebody waits for what is queued
+        self._wanted = threading.Event()  # a sender waits for its rows
         self._thread = threading.Thread(target=self._loop, name="flipscope-writer", daemon=True)
         self._thread.start()
 
     def add(self, table: str, rows: list[dict]) -> Future:
-        """Queue rows for a table. A row with a known key is kept once, or changes what schema.sql
-        says of its table."""
+        """Queue rows for a table. A row whose key is stored already changes the columns that
+        schema.sql allows, if any."""
         return self.add_together([(table, rows)])
 
     def add_together(self, parts: Iterable[Part]) -> Future:
-        """Queue rows of several tables that are safe together or not at all, and what the log of
-        acts says of them. Raises AccessDenied, and queues nothing, where the person who acts may
-        not write them, BadInput for a study that is archived.
-        """
+        """Queue rows of several tables, and the acts for them, for one transaction. Raises
+        AccessDenied where the acting person may not write them, and BadInput for an archived study.
+        Then nothing is queued."""
         future: Future = Receipt(self._wanted)
-        filled = [(table, rows) for table, rows in parts if rows]
-        check_hot(self._store.archives, filled)
-        filled += acts_of(check_write(filled), filled)
-        if filled:
-            self._queue.put(_Batch(filled, future))
+        nonempty = [(table, rows) for table, rows in parts if rows]
+        check_hot(self._store.archives, nonempty)
+        nonempty += acts_of(check_write(nonempty), nonempty)
+        if nonempty:
+            self._queue.put(_Batch(nonempty, future))
         else:
             future.set_result(None)
         return future
@@ -125,20 +123,23 @@ class Writer:
         items: Collection[str] | None = None,
         writes_here: bool = True,
     ) -> Future:
-        """Queue a function of the connection as one transaction, after all that was queued before;
-        the future holds what it returns. Whatever changes the file goes through here or `add`, so
-        that nothing collides. `act` and what it was done `on` go to the log of acts with it.
-        `changes` names the studies whose readouts or variants it changes, and is to be left out
-        where that is not known; `items` are those that it writes, as far as they are known, so that
-        others need not be looked at; `writes_here` is False where the action writes to an attached
-        database, which no transaction can do together with this one. Raises AccessDenied where the
-        person who acts lacks what it `needs`.
+        """Queue a function of the connection as one transaction, after everything queued before.
+
+        All changes of the file go through here or `add`, so that nothing collides.
+
+        - `action` is called with the connection; the future holds its result.
+        - `needs` is the permission of the acting person; without it AccessDenied is raised.
+        - `act` and its target `on` are added to the log of acts, unless `act` is "".
+        - `changes` are ids of studies whose readouts or variants change; None where unknown.
+        - `items` are ids of items that the action writes, so that only these are checked.
+        - `writes_here` is False where the action writes to an attached database, because DuckDB
+          can write to only one database per transaction.
         """
         rows = act_row(require(needs), act, on)
 
-        def whole(connection: Any) -> Any:
+        def transaction_body(connection: Any) -> Any:
             outcome = action(connection)
-            self._change(connection, changes)
+            self._mark_changed(connection, changes)
             if changes is None or changes:
                 questions.fill(connection, items)
             for table, row in rows:
@@ -146,21 +147,23 @@ class Writer:
             return outcome
 
         future: Future = Receipt(self._wanted)
-        batch = _Batch([], future, action=whole, is_told=bool(rows), is_counted=writes_here)
+        batch = _Batch(
+            [], future, action=transaction_body, is_act=bool(rows), is_counted=writes_here
+        )
         self._queue.put(batch)
         return future
 
     def n_changes(self, study_id: str) -> int:
-        """Grows with every transaction that may have changed readouts or variants of the study."""
+        """Return a number that grows when readouts or variants of the study may have changed."""
         return self._n_changes[study_id] + self._n_changes[None]
 
-    def _change(self, connection: Any, study_ids: Collection[str] | None) -> None:
-        """Within a transaction: packed readouts of these studies (None: of any) hold no longer."""
+    def _mark_changed(self, connection: Any, study_ids: Collection[str] | None) -> None:
+        """Invalidate packed readouts of these studies (None: of all), within a transaction."""
         drop_marks(connection, study_ids)
         self._n_changes.update([None] if study_ids is None else study_ids)
 
     def flush(self, timeout: float | None = 60) -> None:
-        """Return when all that was queued is safe; raises NotStored if the disk is too slow."""
+        """Wait until everything queued is on disk. Raises NotStored after `timeout` seconds."""
         future: Future = Receipt(self._wanted)
         self._queue.put(_Batch([], future))
         try:
@@ -172,7 +175,7 @@ class Writer:
             ) from error
 
     def checkpoint(self) -> None:
-        """Let the file give back what was deleted; where somebody reads just now, later."""
+        """Free the space of deleted rows, unless somebody reads just now."""
         with suppress(duckdb.Error):
             self._store.own_cursor().execute("CHECKPOINT")
 
@@ -184,40 +187,40 @@ class Writer:
         connection = self._store.own_cursor()
         stopping = False
         while not stopping:
-            batches, stopping = self._gathered()
+            batches, stopping = self._take_batches()
             try:
-                self._turn(connection, batches)
+                self._write_batches(connection, batches)
             except BaseException as error:
-                # This thread must outlive every fault, or its senders would wait for ever.
+                # This thread must survive every error, or its senders would wait forever.
                 for batch in batches:
                     if not batch.future.done():
                         batch.future.set_exception(error)
         connection.close()
 
-    def _turn(self, connection, batches: list[_Batch]) -> None:
-        """Write batches in order: runs of rows in one transaction each, actions in their own."""
-        run: list[_Batch] = []
+    def _write_batches(self, connection, batches: list[_Batch]) -> None:
+        """Write batches in order: consecutive row batches together, each action by itself."""
+        row_batches: list[_Batch] = []
         for batch in batches:
             if batch.action is None:
-                run.append(batch)
+                row_batches.append(batch)
                 continue
-            if run:
-                self._commit(connection, run)
-                run = []
-            self._act(connection, batch)
-        if run:
-            self._commit(connection, run)
+            if row_batches:
+                self._commit(connection, row_batches)
+                row_batches = []
+            self._run_action(connection, batch)
+        if row_batches:
+            self._commit(connection, row_batches)
 
-    def _gathered(self) -> tuple[list[_Batch], bool]:
-        """Return what has arrived, waiting a moment for more once something is there, until
-        somebody waits for it."""
+    def _take_batches(self) -> tuple[list[_Batch], bool]:
+        """Return (queued batches, whether to stop). After the first rows, wait INTERVAL_S for more,
+        unless a sender waits for its rows."""
         first = self._queue.get()
         if first is None:
             return [], True
         batches, n_rows = [first], first.n_rows
         if first.parts and n_rows < MOST_ROWS:
             self._wanted.wait(INTERVAL_S)
-        # Before the queue is emptied: whoever waits for what comes later sets it again.
+        # Clear this before emptying the queue: a sender that waits for later rows sets it again.
         self._wanted.clear()
         while n_rows < MOST_ROWS:
             try:
@@ -231,18 +234,21 @@ class Writer:
         return batches, False
 
     def _commit(self, connection, batches: list[_Batch]) -> None:
-        """Write all batches in one transaction; if that fails each on its own, so that a bad one
-        harms no other. A full disk fails all of them at once, so that nobody waits for it."""
-        if not any(batch.parts for batch in batches):  # somebody waited for what was before
+        """Write all batches in one transaction. If that fails, each is written by itself, so that a
+        bad one harms no other. With a full disk, all of them fail at once, because trying each
+        would only take time."""
+        if not any(batch.parts for batch in batches):  # from `flush`, and earlier rows are written
             for batch in batches:
                 batch.future.set_result(None)
             return
         try:
             check_room(self._store.path)
-            self._transaction(connection, lambda transaction: self._write(transaction, batches))
+            self._transaction(
+                connection, lambda transaction: self._write_rows(transaction, batches)
+            )
         except Exception as error:
             if len(batches) == 1 or is_of_disk(error):
-                explanation = _explained(error, self._store.path)
+                explanation = _explain(error, self._store.path)
                 for batch in batches:
                     batch.future.set_exception(explanation)
                 return
@@ -253,26 +259,26 @@ class Writer:
         for batch in batches:
             for table, rows in batch.parts:
                 written.add(table)
-                touched |= _touched(table, rows)
+                touched |= _touched_studies(table, rows)
         if "acts" in written:
             keep_outside(connection, self._store.path)
         self._store.touch(touched)
         for batch in batches:
             batch.future.set_result(None)
 
-    def _act(self, connection, batch: _Batch) -> None:
+    def _run_action(self, connection, batch: _Batch) -> None:
         try:
             outcome = None
             if batch.action:
                 outcome = self._transaction(connection, batch.action, is_counted=batch.is_counted)
-            if batch.is_told:
+            if batch.is_act:
                 keep_outside(connection, self._store.path)
         except Exception as error:
-            batch.future.set_exception(_explained(error, self._store.path))
+            batch.future.set_exception(_explain(error, self._store.path))
         else:
             batch.future.set_result(outcome)
 
-    def _write(self, connection, batches: list[_Batch]) -> None:
+    def _write_rows(self, connection, batches: list[_Batch]) -> None:
         by_table: dict[str, list[dict]] = {}
         for batch in batches:
             for table, rows in batch.parts:
@@ -286,24 +292,24 @@ class Writer:
         changed: set[str] = set()
         for table in SOURCES:
             changed.update(row["study_id"] for row in by_table.get(table, ()))
-        self._change(connection, changed)
+        self._mark_changed(connection, changed)
 
     def _transaction(
         self, connection, action: Callable[[Any], Any], *, is_counted: bool = True
     ) -> Any:
-        """Return what the action returns, committed and counted; a collision with another writer of
-        this process is tried again."""
-        for attempt in range(COLLISIONS):
+        """Run the action, count and commit it, and return its result. After a collision with
+        another writer of this process, it is tried again."""
+        for attempt in range(MOST_ATTEMPTS):
             connection.execute("BEGIN")
             try:
                 outcome = action(connection)
                 number = commits.count(connection) if is_counted else None
                 connection.execute("COMMIT")
             except Exception as error:
-                with suppress(duckdb.Error):  # after a fatal fault nothing is left to roll back
+                with suppress(duckdb.Error):  # after a fatal error there is nothing to roll back
                     connection.execute("ROLLBACK")
                 if (
-                    attempt + 1 == COLLISIONS
+                    attempt + 1 == MOST_ATTEMPTS
                     or not isinstance(error, duckdb.TransactionException)
                     or is_of_disk(error)
                 ):
@@ -311,16 +317,15 @@ class Writer:
                 time.sleep(INTERVAL_S * (attempt + 1))
             else:
                 if number is not None:
-                    commits.keep_beside(self._store.path, number)
+                    commits.write_beside(self._store.path, number)
                 return outcome
         raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def check_room(path: Path) -> None:
-    """Raise OSError where the disk of a database could no longer take the log of its last commits
-    into the file."""
+    """Raise OSError where the disk has too little space to merge the log into the database."""
     log = path.with_name(f"{path.name}.wal")
-    needed = ROOM_BYTES + (log.stat().st_size if log.exists() else 0)
+    needed = SPARE_BYTES + (log.stat().st_size if log.exists() else 0)
     free = shutil.disk_usage(path.parent).free
     if free < needed:
         raise OSError(
@@ -330,25 +335,25 @@ def check_room(path: Path) -> None:
 
 
 def is_of_disk(error: BaseException) -> bool:
-    """Return whether a fault is the disk's: it is full, over a quota, or broken. DuckDB says that
-    of a commit in the error of a collision, and of a checkpoint in one after which the file has to
-    be opened again."""
+    """Return whether the disk caused an error: it is full, over a quota, or broken. DuckDB has no
+    error type for it. A failed commit looks like a collision, and a failed checkpoint like a fatal
+    error. So this looks at the message."""
     if isinstance(error, NotStored) and error.__cause__:
         return is_of_disk(error.__cause__)
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
     text = str(error).lower()
     return isinstance(error, (duckdb.Error, pa.ArrowException)) and any(
-        words in text for words in _DISK
+        words in text for words in _DISK_ERRORS
     )
 
 
-def _explained(error: Exception, path: Any) -> Exception:
-    """Return a sentence where the disk or a value is at fault; a fault of ours stays what it is."""
+def _explain(error: Exception, path: Any) -> Exception:
+    """Return NotStored with a sentence for a fault of the disk or a value; other errors as is."""
     if isinstance(error, duckdb.FatalException):
         explanation = NotStored(
             f"The disk of {path} is full or failing, and DuckDB has shut the file"
-            f" ({_brief(error)}). Everything that was counted as done is stored. Make room, open"
+            f" ({_one_line(error)}). Everything that was counted as done is stored. Make room, open"
             " Flipscope again, then resume."
         )
         explanation.__cause__ = error
@@ -358,66 +363,62 @@ def _explained(error: Exception, path: Any) -> Exception:
     ):
         return error
     explanation = NotStored(
-        f"The results could not be written to {path}: {_brief(error)}. Everything that was counted"
-        " as done is stored. Check the disk space and that value, then resume."
+        f"The results could not be written to {path}: {_one_line(error)}. Everything that was"
+        " counted as done is stored. Check the disk space and that value, then resume."
     )
     explanation.__cause__ = error
     return explanation
 
 
-def _brief(error: Exception) -> str:
-    """Return what a fault says, on one line. A long path stands in its middle, and the reason
-    behind that, or on its second line."""
-    text = (
-        " ".join(" ".join(str(error).strip().splitlines()[:2]).split()).rstrip(". ")
-        or type(error).__name__
-    )
+def _one_line(error: Exception) -> str:
+    """Return an error's message on one line. The reason may stand after a long path or on the
+    second line, so the middle is cut."""
+    first_lines = " ".join(str(error).strip().splitlines()[:2])
+    text = " ".join(first_lines.split()).rstrip(". ") or type(error).__name__
     return text if len(text) <= 300 else f"{text[:120]} … {text[-170:]}"
 
 
-def _touched(table: str, rows: list[dict]) -> set[str]:
-    """The studies that show something else now; "" stands for all."""
+def _touched_studies(table: str, rows: list[dict]) -> set[str]:
+    """Return ids of studies whose pages change with these rows; "" stands for all studies."""
     if SHOWN_BY_ALL in tables()[table].rules:
         return {""}
-    # Else a released drag would have every page compute its board again.
+    # Rows such as decisions or moved thresholds change no result, so pages need not compute again.
     if NO_NUMBER in tables()[table].rules:
         return set()
     return {row["study_id"] for row in rows if row.get("study_id")}
 
 
 def _upsert(connection, table: Table, rows: list[dict]) -> None:
-    """INSERT … SELECT from Arrow; within a batch the row wins that would win in the file."""
+    """Insert or update rows. Of rows with the same key, use the one that the file would keep."""
     if table.name == "acts":
         rows = chained(connection, rows)
     if table.key:
+        # The last row of a key overwrites the others in a dict. In the file that is so only for
+        # tables with changing columns; in others the first row stays, so reverse the order.
         ordered = rows if table.changing else rows[::-1]
-        rows = list(dict(zip(map(itemgetter(*table.key), ordered), ordered, strict=True)).values())
-    alike: dict[tuple[str, ...], list[dict]] = {}
+        key_of = itemgetter(*table.key)
+        rows = list({key_of(row): row for row in ordered}.values())
+    # Rows with the same columns are inserted together; columns that are left out get defaults.
+    rows_by_columns: dict[tuple[str, ...], list[dict]] = {}
     for row in rows:
-        alike.setdefault(tuple(row), []).append(row)
-    for columns, rows_alike in alike.items():  # a column that a row does not name gets its default
-        _insert(connection, table, columns, rows_alike)
-
-
-def _insert(connection, table: Table, columns: tuple[str, ...], rows: list[dict]) -> None:
-    values = {column: [row[column] for row in rows] for column in columns}
-    insert_columns(connection, table, columns_as_arrow(table, values))
+        rows_by_columns.setdefault(tuple(row), []).append(row)
+    for columns, similar_rows in rows_by_columns.items():
+        values = {column: [row[column] for row in similar_rows] for column in columns}
+        insert_columns(connection, table, columns_as_arrow(table, values))
 
 
 def columns_as_arrow(table: Table, values: Mapping[str, list]) -> pa.Table:
-    """Columns of a table as Arrow holds them. A text that DuckDB would refuse is mended."""
+    """Return columns as an Arrow table; text that DuckDB would refuse is repaired."""
     kinds = table.kinds
     arrays = {}
     for column, cells in values.items():
-        arrays[column] = _array(cells, _ARROW.get(kinds[column]))
+        arrays[column] = _array(cells, _ARROW_TYPES.get(kinds[column]))
     return pa.table(arrays)
 
 
 def write_columns(connection, columns: Mapping[str, pa.Table]) -> None:
-    """Write rows of several tables, by table, each key once, in the transaction of the caller.
-
-    Readouts of what a lock has fixed are kept apart, as `add_together` does it.
-    """
+    """Write rows of several tables in the caller's transaction; no two may have the same key.
+    Readouts of items that a lock has fixed go to `late_readouts`, as with `add_together`."""
     studies = columns["readouts"]["study_id"].unique().to_pylist() if "readouts" in columns else []
     if studies and late_readouts.fixed(connection, studies):
         rows = {name: table.to_pylist() for name, table in columns.items()}
@@ -429,12 +430,12 @@ def write_columns(connection, columns: Mapping[str, pa.Table]) -> None:
 
 
 def insert_columns(connection, table: Table, rows: pa.Table) -> None:
-    """Insert rows, of which no two have one key."""
+    """Insert rows; no two may have the same key."""
     columns = rows.column_names
     connection.register("incoming", rows)
-    new = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"
+    new_value = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"
     changes = ", ".join(
-        f"{column} = {new.format(column, table.name)}"
+        f"{column} = {new_value.format(column, table.name)}"
         for column in table.changing
         if column in columns
     )
@@ -450,7 +451,7 @@ def insert_columns(connection, table: Table, rows: pa.Table) -> None:
         connection.unregister("incoming")
 
 
-_ARROW = {
+_ARROW_TYPES = {
     "BOOLEAN": pa.bool_(),
     "BIGINT": pa.int64(),
     "INTEGER": pa.int32(),
@@ -465,17 +466,17 @@ _ARROW = {
 
 
 def _array(values: list, kind: pa.DataType | None) -> pa.Array:
-    """Values as they are; looked at one by one only where some cannot be stored so."""
+    """Return values as an Arrow array; they are converted one by one only where needed."""
     try:
         if kind is not None:
             return pa.array(values, type=kind)
     except (pa.ArrowException, UnicodeError, TypeError, ValueError):
         pass
-    return pa.array([_plain(value) for value in values], type=kind)
+    return pa.array([_storable(value) for value in values], type=kind)
 
 
-def _plain(value: Any) -> Any:
-    """JSON for mappings; lone surrogates, which DuckDB refuses, are replaced."""
+def _storable(value: Any) -> Any:
+    """Return a mapping as JSON, and text without lone surrogates, which DuckDB refuses."""
     if isinstance(value, dict):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str):

@@ -161,7 +161,7 @@ def offer_file(
 
 def _log_saved_file(file_name: str) -> None:
     try:
-        store().told("saved a file", file_name)
+        store().record_act("saved a file", file_name)
     except FlipscopeError as error:
         # The browser has saved the file by now, so the error cannot stop it.
         st.toast(plain(error), icon=":material/error:")

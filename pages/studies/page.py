@@ -107,7 +107,7 @@ def _watch(study_ids: tuple[str, ...]) -> None:
 
 page_header("studies", choose=False)
 st.markdown("**Flipscope** shows how much of a benchmark score to trust.")
-if lost := session.store().lost:
+if lost := session.store().lost_commits:
     st.warning(plain(lost), icon=":material/database_off:")
 import_outputs.section()
 with st.container(horizontal=True, vertical_alignment="center"):

@@ -192,9 +192,9 @@ def test_what_is_no_row_of_a_table_stands_in_the_log_with_who(store, tmp_path):
         own_models.remove("told")
         keep_upload("told.csv", b"told")
     with acting_as(PEOPLE["viewer"]):
-        store.told("saved a file", "decisions.csv")
+        store.record_act("saved a file", "decisions.csv")
     with acting_as(PEOPLE["reviewer"]), pytest.raises(AccessDenied):
-        store.told("saved a file", "decisions.csv")
+        store.record_act("saved a file", "decisions.csv")
     acts = store.rows(
         "SELECT who, level, act FROM acts WHERE target LIKE '%told%' OR target = 'decisions.csv' ORDER BY created_at"
     )

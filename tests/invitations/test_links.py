@@ -68,7 +68,7 @@ def test_a_row_that_was_changed_in_the_file_opens_nothing(store, admin):
     cookie = enter(store, token).cookie
     sql = "UPDATE invitations SET level = 'admin', scope = '' WHERE invitation_id = $id"
     store.writer.transact(lambda connection: connection.execute(sql, {"id": one.invitation_id})).result(10)
-    store.touch([invitations.TOUCHED])
+    store.touch([invitations.REVISION_KEY])
     assert person_of(store, cookie) is None and enter(store, token).sentence == FOREIGN
 
 

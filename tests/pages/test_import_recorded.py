@@ -59,14 +59,14 @@ def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(
 
 
 def test_an_import_that_lost_a_text_says_so_and_leads_nowhere(app, monkeypatch):
-    take = log_import._take
+    take = log_import._add_row
 
     def forgetful(batch, row, position, **words):
         take(batch, row, position, **words)
         if position == 3:
             batch.calls.rows.popitem()
 
-    monkeypatch.setattr(log_import, "_take", forgetful)
+    monkeypatch.setattr(log_import, "_add_row", forgetful)
     uploaded(app, lines(ROWS))
     app.button(key="log-import").click().run()
     assert not app.exception and "not stored as the files hold them" in app.error[0].value.replace("\\", "")

@@ -385,7 +385,7 @@ def test_every_format_is_tried():
 
 @pytest.mark.slow
 def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypatch, capsys):
-    take = log_import._take
+    take = log_import._add_row
 
     def forgetful(batch, row, position, **words):
         take(batch, row, position, **words)
@@ -396,7 +396,7 @@ def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypa
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "command.duckdb"))
     assert main(["import", str(path)]) == 0 and "all 6 outputs are stored as written." in capsys.readouterr().out
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "forgetful.duckdb"))
-    monkeypatch.setattr(log_import, "_take", forgetful)
+    monkeypatch.setattr(log_import, "_add_row", forgetful)
     assert main(["import", str(path)]) == 1 and "not stored as the files hold them" in capsys.readouterr().out
     _, state, message = imported(store, path)
     assert (

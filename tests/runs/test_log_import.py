@@ -499,4 +499,4 @@ def test_a_log_whose_options_were_shuffled_says_what_is_lost(tmp_path, shuffle, 
 def test_texts_are_read_by_what_their_tasks_need(kinds, mathematics, names):
     found = SimpleNamespace(kinds=kinds, mathematics=frozenset(mathematics), has_text=True)
     by_name = {"text": log_import.READ_TEXT, "words": log_import.READ_WORDS, "maths": log_import.READ_MATH}
-    assert log_import._ours_of_text(found) == tuple(by_name[name] for name in names)
+    assert log_import._our_text_extractors(found) == tuple(by_name[name] for name in names)

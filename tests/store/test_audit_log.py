@@ -29,7 +29,7 @@ def path(tmp_path, monkeypatch):
     store = Store.open()
     with acting_as(ROOT_PERSON):
         for number in range(5):
-            store.told("saved a file", f"{number}.csv")
+            store.record_act("saved a file", f"{number}.csv")
     store.close()
     return tmp_path / "flips.duckdb"
 
@@ -146,7 +146,7 @@ def test_rows_of_an_earlier_release_are_where_the_chain_begins(path):
     store = Store.open(path)
     assert problem(store.own_cursor(), store.path) == ""
     with acting_as(ROOT_PERSON):
-        store.told("saved a file", "new.csv")
+        store.record_act("saved a file", "new.csv")
     assert problem(store.own_cursor(), store.path) == "" and store.rows("SELECT max(number) FROM acts") == [(1,)]
     store.close()
     changed(path, "DELETE FROM acts WHERE target = '2.csv'")
@@ -165,8 +165,8 @@ def test_a_cut_tail_shows_for_good_and_a_file_that_was_moved_is_no_fault(path, t
     changed(path, "DELETE FROM acts WHERE number > 3", HEAD_OF_3)
     store = Store.open(path)
     with acting_as(ROOT_PERSON):
-        store.told("saved a file", "after.csv")
-        store.told("saved a file", "again.csv")
+        store.record_act("saved a file", "after.csv")
+        store.record_act("saved a file", "again.csv")
     store.close()
     assert "held 5 rows" in said(path)
     moved = tmp_path / "elsewhere" / "flips.duckdb"
@@ -180,7 +180,7 @@ def test_an_act_counts_where_nothing_can_be_kept_outside(path, monkeypatch):
     monkeypatch.setattr(audit_log, "write", lambda *_: (_ for _ in ()).throw(BadInput("no")))
     store = Store.open(path)
     with acting_as(ROOT_PERSON):
-        store.told("saved a file", "after.csv")
+        store.record_act("saved a file", "after.csv")
     assert problem(store.own_cursor(), store.path) == "" and store.rows("SELECT max(number) FROM acts") == [(6,)]
     store.close()
 
@@ -188,7 +188,7 @@ def test_an_act_counts_where_nothing_can_be_kept_outside(path, monkeypatch):
 def test_the_acts_of_some_people_are_theirs_and_of_nobody_named_are_all(path):
     store = Store.open(path)
     with acting_as(Person("ada", Level.ADMIN)):
-        store.told("deleted a study", "abc")
+        store.record_act("deleted a study", "abc")
         assert invitations.acts(store, ["ada"])[["who", "target"]].to_numpy().tolist() == [["ada", "abc"]]
         assert set(invitations.acts(store, ["ada", "root"])["who"]) == {"ada", "root"} == set(invitations.acts(store)["who"])
         assert invitations.acts(store, ["eve"]).empty

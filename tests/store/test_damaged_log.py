@@ -71,7 +71,7 @@ def flip_payload(content):
 @pytest.mark.slow
 def test_a_whole_log_is_read_and_nothing_is_said(path, caplog):
     store = Store.open(path)
-    assert kept(store) == 12 and not store.lost and not caplog.text
+    assert kept(store) == 12 and not store.lost_commits and not caplog.text
     store.close()
 
 
@@ -87,7 +87,7 @@ def test_a_flipped_byte_is_named_and_repaired_up_to_it(path):
     store = Store.open(path)
     n_kept = kept(store)
     assert 0 < n_kept < 12 and f"misses the last {12 - n_kept} commits of 12" in repaired.sentence()
-    assert not store.lost  # said by the repair, and once
+    assert not store.lost_commits  # said by the repair, and once
     store.writer.add("store_info", [{"key": "later", "value": "x"}]).result(30)
     store.close()
 
@@ -112,13 +112,13 @@ def test_commits_that_duckdb_leaves_out_without_a_word_are_said_at_opening(path,
     log_of(path).unlink() if damage is None else change(path, damage)
     store = Store.open(path)
     n_lost = 12 - kept(store)
-    assert n_lost > 0 and f"misses the last {n_lost} commits of 12" in store.lost and store.lost in caplog.text
+    assert n_lost > 0 and f"misses the last {n_lost} commits of 12" in store.lost_commits and store.lost_commits in caplog.text
     copied = list((path.parent / "backups").glob("damaged-*.wal"))
-    assert bool(copied) == ("copied to" in store.lost)
+    assert bool(copied) == ("copied to" in store.lost_commits)
     store.writer.add("store_info", [{"key": "later", "value": "x"}]).result(30)
     store.close()
     again = Store.open(path)
-    assert not again.lost
+    assert not again.lost_commits
     again.close()
 
 
@@ -126,7 +126,7 @@ def test_a_new_file_where_one_was_deleted_lost_nothing(path, caplog):
     path.unlink()
     log_of(path).unlink()
     store = Store.open(path)
-    assert not store.lost and not caplog.text
+    assert not store.lost_commits and not caplog.text
     store.close()
 
 

@@ -307,7 +307,7 @@ import sys
 from flipcore.models.simulated import Simulated
 from flipcore.store import migrations, writer
 import asyncio, dataclasses, random
-writer.ROOM_BYTES = int(sys.argv[2])
+writer.SPARE_BYTES = int(sys.argv[2])
 answered = Simulated.complete
 async def long(self, call):
     await asyncio.sleep(0.02)
@@ -327,7 +327,7 @@ LONG = Study(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", [writer.ROOM_BYTES, -(10**12)], ids=["room is asked for", "the commit itself fails"])
+@pytest.mark.parametrize("room", [writer.SPARE_BYTES, -(10**12)], ids=["room is asked for", "the commit itself fails"])
 def test_a_run_whose_disk_fills_midway_says_so_and_goes_on_with_room(small_disk, tmp_path, room):
     (tmp_path / "study.toml").write_text(LONG.to_toml(), encoding="utf-8")
     environment = {**os.environ, "FLIPSCOPE_DB": str(small_disk / "flips.duckdb")}
@@ -391,7 +391,7 @@ def said_of(work, place, ran, other, leaving, limit):
 @pytest.mark.parametrize("work", WORKS)
 def test_any_work_on_a_disk_that_fills_midway(small_disk, ran, other, work, monkeypatch):
     """On a small file system, and where a file may not grow: the same sentence, and nothing is lost."""
-    monkeypatch.setattr(writer, "ROOM_BYTES", -(10**12))  # the file system itself says no
+    monkeypatch.setattr(writer, "SPARE_BYTES", -(10**12))  # the file system itself says no
 
     @contextmanager
     def full(leaving):

@@ -247,7 +247,7 @@ def test_merge_and_export_know_nothing_of_results(store, path, tmp_path):
 
 
 def test_results_of_two_sets_are_kept_by_what_the_sets_hold_and_the_oldest_go(path, monkeypatch):
-    monkeypatch.setattr(kept_results, "MOST_OF_CONTENT", 2)
+    monkeypatch.setattr(kept_results, "MOST_CONTENT_FILES", 2)
     make, store = Counted(), Store.open(path)
     for content in ("a", "a", "b", "c", "d"):
         kept_results.kept_of_content(store, ["prediction", content], make)

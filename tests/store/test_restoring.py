@@ -38,7 +38,7 @@ def write(path, key):
 def keys(path):
     store = Store.open(path)
     found = {key for (key,) in store.rows("SELECT key FROM store_info")}
-    lost = store.lost
+    lost = store.lost_commits
     store.close()
     return found & {"before", "after"}, lost
 

@@ -232,7 +232,7 @@ def publish(
             "them."
         )
     # In the log before the upload, so that no publication is without an entry.
-    store.told("published paraphrases", repository or str(folder))
+    store.record_act("published paraphrases", repository or str(folder))
     dataset = _dataset(rows)
     if folder is not None:
         _write(dataset, text, folder=Path(folder))

@@ -100,7 +100,7 @@ def dataset_folder(
             f" {', '.join(unlicensed) or 'the items'} may be. Name it, as cc-by-4.0, if you may"
             " publish them."
         )
-    store.told("packed a dataset", study_id)
+    store.record_act("packed a dataset", study_id)
     results = whole_study(store, study_id)
     source = results.study.prompt.examples_from if results.study.prompt else None
     is_source_free = source is None or may_be_passed_on(license_of(source.dataset, license))

@@ -44,7 +44,7 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
             f" {MOST_OUTPUTS}."
         )
     results = whole_study(store, study_id)
-    store.told("wrote a report", study_id)
+    store.record_act("wrote a report", study_id)
     flips, flip_boards = sections.flips(results)
     memory, lines = sections.memory(results)
     # The script finds the boards by the ids of their elements, which are unique in the report.

@@ -1,13 +1,13 @@
 """The driver's side of a cluster: a model whose calls are spread over workers.
 
-To a run it is a model like any other: `complete` returns when the answer is there. A call is here
-until it is answered, whatever becomes of workers: those of a lost worker are sent to another, so
-what is asked twice is at most what was on its way to it.
+To a run it is a model like any other: `complete` returns the answer. The driver holds a call until
+it is answered. Where a worker is lost, the calls on their way to it are sent to another worker, so
+only these may be asked twice.
 
-A failed call is the call's own fault or its worker's. Where the worker is in doubt (nothing it was
-asked has worked, or its last `IN_DOUBT` calls failed) the call is sent to one other worker.
-Answered there, it speaks against the first one, which is set aside after `PROOFS` of that kind;
-failed there too, it has failed. So no call is given up for its worker, and none is asked for ever.
+A call may fail because of itself or because of its worker. A worker is in doubt if it has answered
+nothing yet, or failed more than `FAILURES_IN_DOUBT` times in a row. A call that it failed is then
+sent to one other worker. If that one fails as well, the call has failed. If it answers, this counts
+against the first worker, which is set aside after `N_CONTRADICTIONS` such calls.
 """
 
 import asyncio
@@ -32,72 +32,74 @@ from flipcore.runs.cluster.states import (
 )
 from flipcore.runs.cluster.worker import Material, Reply, Setup
 
-GATHER_S = 0.005  # calls that come this close together travel together
-BATCH = 64  # calls of one message, at most
-IN_DOUBT = 5  # failures in a row that are not believed of a worker alone
-PROOFS = 3  # calls that failed here and were answered elsewhere
-ALONE = 3  # losses after which a call is sent to a worker that has nothing else
-MOST_LOSSES = 5  # workers that a call may take with it
-GIVE_UP_S = 120.0  # so long a worker may stay away
+GATHER_S = 0.005  # calls that arrive within this time are sent in one message
+BATCH = 64  # most calls in one message
+FAILURES_IN_DOUBT = 5
+N_CONTRADICTIONS = 3
+RISKY_LOSSES = 3  # a call on its way to so many lost workers is sent alone, in case it is the cause
+MOST_LOSSES = 5  # then the call has failed
+GIVE_UP_S = 120.0  # a worker that stays away longer is missing
 _STOPPED = "The run was stopped."
 
 
 @dataclass
-class _Entry:
-    """A call that waits for its answer. `n_lost` and `n_attempts` are of attempts whose completion
-    was not taken."""
+class _PendingCall:
+    """A call that waits for its answer."""
 
     call: Call
     future: asyncio.Future[Completion]
+    # Of attempts whose completion did not count, added to the final one:
     n_lost: int = 0
     n_attempts: int = 0
-    n_losses: int = 0
-    doubted: "list[_Worker]" = field(default_factory=list)
+    n_losses: int = 0  # workers that were lost with this call
+    # Workers in doubt that failed this call.
+    doubted_workers: "list[_Worker]" = field(default_factory=list)
 
     def end(self, completion: Completion) -> None:
-        """The answer, with the attempts that went before it; one that was never sent stays without
-        any."""
+        """Return the completion to the run, with the earlier attempts added. A completion without
+        attempts means that the call was never sent, and stays as it is."""
         if completion.n_attempts:
-            n_lost, n_attempts = (
-                completion.n_lost + self.n_lost,
-                completion.n_attempts + self.n_attempts,
+            completion = replace(
+                completion,
+                n_lost=completion.n_lost + self.n_lost,
+                n_attempts=completion.n_attempts + self.n_attempts,
             )
-            completion = replace(completion, n_lost=n_lost, n_attempts=n_attempts)
         if not self.future.done():
             self.future.set_result(completion)
 
 
 @dataclass
 class _Worker:
-    """A worker as the driver knows it. `n_now` calls are on their way to it."""
+    """A worker as the driver sees it."""
 
     link: Link
     state: str = STARTING
-    problem: str = ""
-    trouble: str = ""
-    n_now: int = 0
+    problem: str = ""  # why it is not at work
+    trouble: str = ""  # what its model reports, such as a server that fails
+    n_on_way: int = 0
     n_answers: int = 0
     n_failures: int = 0
-    n_losses: int = 0
-    n_in_row: int = 0
-    n_proofs: int = 0
-    since: float = field(default_factory=time.monotonic)
-    is_alone: bool = False  # with a call that may have taken workers with it
+    n_losses: int = 0  # how often its process was lost
+    n_failures_in_row: int = 0
+    n_contradictions: int = 0  # calls that failed here and were answered elsewhere
+    away_since: float = field(default_factory=time.monotonic)
+    is_alone: bool = False  # has a risky call, so it gets no other
 
     @property
     def n_free(self) -> int:
-        return (
-            self.link.n_at_once - self.n_now if self.state == AT_WORK and not self.is_alone else 0
-        )
+        if self.state != AT_WORK or self.is_alone:
+            return 0
+        return self.link.n_at_once - self.n_on_way
 
     @property
     def is_in_doubt(self) -> bool:
-        return self.n_answers == 0 or self.n_in_row > IN_DOUBT
+        return self.n_answers == 0 or self.n_failures_in_row > FAILURES_IN_DOUBT
 
 
 class Driver(Backend):
-    """A model on a cluster. `local` is the same model as the driver opened it: it says what it is
-    and what it can do. `start` brings its `n_workers` workers up, at the first call."""
+    """A model on a cluster. `local` is the same model opened in this process, for its revision and
+    abilities. `start` starts the `n_workers` workers at the first call. `address` is the cluster's,
+    for messages."""
 
     def __init__(
         self,
@@ -107,25 +109,21 @@ class Driver(Backend):
         n_workers: int,
         address: str,
     ) -> None:
-        self._local, self._card, self._start_workers, self._n_workers = (
-            local,
-            card,
-            start,
-            n_workers,
-        )
+        self._local, self._card = local, card
+        self._start_workers, self._n_workers = start, n_workers
         self._address = address
         self.name, self.simulated = local.name, local.simulated
         self.abilities, self.takes = local.abilities, local.takes
         self._material: Material | None = None
         self._workers: list[_Worker] = []
-        self._queue: deque[_Entry] = deque()
+        self._queue: deque[_PendingCall] = deque()
         self._tasks: set[asyncio.Task] = set()
         self._is_feeding = self._is_halted = False
         self._down = ""
 
     @property
     def revision(self) -> str:  # type: ignore[override]
-        """The model's own, which may change as it is told what it will be asked."""
+        """The local model's revision, which `prepare` may change."""
         return self._local.revision
 
     @property
@@ -134,7 +132,7 @@ class Driver(Backend):
 
     @property
     def trouble(self) -> str:
-        """A sentence on what workers say of their model, and which of them are not at work."""
+        """Sentences on trouble with the model and on workers that are not at work; "" without."""
         sentences = []
         for worker in self._workers:
             if worker.state == AT_WORK and worker.trouble:
@@ -142,7 +140,7 @@ class Driver(Backend):
         return " ".join(filter(None, [*sentences[:1], missing_workers(self.workers())]))
 
     def workers(self) -> tuple[WorkerState, ...]:
-        """Return how each worker of this model fares."""
+        """Return the state of each worker of this model."""
         return tuple(
             WorkerState(
                 name=worker.link.name,
@@ -165,7 +163,7 @@ class Driver(Backend):
         variants: Iterable[Variant],
         roles: Mapping[str, str] | None = None,
     ) -> None:
-        """Tell the driver's own model, and keeps for the workers what they will be told."""
+        """Prepare the local model, and keep the material for the workers."""
         if type(self._local).prepare is Backend.prepare:
             return
         self._material = Material(tuple(items), tuple(variants), dict(roles or {}))
@@ -176,13 +174,13 @@ class Driver(Backend):
             return _unsent(call, self._down or _STOPPED)
         if not self._workers:
             self._start()
-        entry = _Entry(call, asyncio.get_running_loop().create_future())
-        self._queue.append(entry)
+        pending = _PendingCall(call, asyncio.get_running_loop().create_future())
+        self._queue.append(pending)
         self._feed_soon()
-        return await entry.future
+        return await pending.future
 
     def halt(self) -> None:
-        """Call on their way come in; those that wait are not sent."""
+        """Send no more calls; those on their way are still received."""
         self._is_halted = True
         for worker in self._workers:
             worker.link.halt()
@@ -198,8 +196,7 @@ class Driver(Backend):
         await self._local.close()
 
     def _start(self) -> None:
-        """Workers come up while the first calls wait; which of them ever stands is seen by its
-        greeting."""
+        """Start the workers; calls wait until the first worker greets."""
         setup = Setup(self.name, self._card, self.revision, self._material, 1.0 / self._n_workers)
         self._workers = [_Worker(link) for link in self._start_workers(setup)]
         for worker in self._workers:
@@ -211,21 +208,19 @@ class Driver(Backend):
         task.add_done_callback(self._tasks.discard)
 
     async def _greet(self, worker: _Worker) -> None:
-        """Wait for a worker, which its cluster starts anew when it was lost; after GIVE_UP_S it is
-        missing."""
-        wait_s, worker.since = 0.2, time.monotonic()
+        """Wait until a worker is at work; it is missing after GIVE_UP_S. The cluster restarts lost
+        workers, so a failed attempt is repeated."""
+        wait_s, worker.away_since = 0.2, time.monotonic()
         problem, state = "", SET_ASIDE
         while worker.state in (STARTING, LOST):
-            left_s = GIVE_UP_S - (time.monotonic() - worker.since)
+            remaining_s = GIVE_UP_S - (time.monotonic() - worker.away_since)
             try:
-                greeting = await asyncio.wait_for(worker.link.hello(), max(left_s, 0.1))
+                greeting = await asyncio.wait_for(worker.link.hello(), max(remaining_s, 0.1))
             except (WorkerLost, TimeoutError) as error:
-                problem, state = (
-                    str(error) or "It does not answer; check that Flipscope is installed there.",
-                    MISSING,
-                )
+                no_answer = "It does not answer; check that Flipscope is installed there."
+                problem, state = str(error) or no_answer, MISSING
                 worker.problem = problem
-                if left_s <= 0:
+                if remaining_s <= 0:
                     break
                 await asyncio.sleep(wait_s)
                 wait_s = min(2 * wait_s, 5.0)
@@ -239,10 +234,10 @@ class Driver(Backend):
         self._set_aside(worker, problem, state)
 
     def _set_aside(self, worker: _Worker, reason: str, state: str = SET_ASIDE) -> None:
-        """Send the worker nothing more. Where nobody is left the model is down, in the words of the
-        first."""
+        """Send the worker nothing more. If no worker is left, the model is down. The message is
+        that of the first worker that was set aside."""
         worker.state, worker.problem = state, reason
-        if self._hopeful() or any(colleague.n_now for colleague in self._workers):
+        if self._usable_workers() or any(colleague.n_on_way for colleague in self._workers):
             self._feed_soon()
             return
         first = next(
@@ -254,14 +249,14 @@ class Driver(Backend):
         )
         self._empty_queue(self._down)
 
-    def _hopeful(self) -> list[_Worker]:
-        """Workers that are at work, or that may come up yet."""
+    def _usable_workers(self) -> list[_Worker]:
+        """Return workers that are at work or may still come up."""
         return [worker for worker in self._workers if worker.state in (AT_WORK, STARTING, LOST)]
 
     def _empty_queue(self, reason: str) -> None:
         while self._queue:
-            entry = self._queue.popleft()
-            entry.end(_unsent(entry.call, reason))
+            pending = self._queue.popleft()
+            pending.end(_unsent(pending.call, reason))
 
     def _feed_soon(self) -> None:
         if not self._is_feeding:
@@ -269,7 +264,7 @@ class Driver(Backend):
             asyncio.get_running_loop().call_later(GATHER_S, self._feed)
 
     def _feed(self) -> None:
-        """Hand what waits to whoever is free, the freest first and to each its part."""
+        """Send waiting calls to free workers, in proportion to their free slots."""
         self._is_feeding = False
         if self._is_halted or self._down:
             self._empty_queue(self._down or _STOPPED)
@@ -280,9 +275,9 @@ class Driver(Backend):
         n_waiting = len(self._queue)
         for worker in free:
             part = ceil(n_waiting * worker.n_free / n_free)
-            if entries := self._entries_for(worker, min(worker.n_free, BATCH, part)):
-                worker.n_now += len(entries)
-                self._begin(self._ask(worker, entries))
+            if pending_calls := self._calls_for(worker, min(worker.n_free, BATCH, part)):
+                worker.n_on_way += len(pending_calls)
+                self._begin(self._ask(worker, pending_calls))
         if (
             self._queue
             and len(self._queue) < n_waiting
@@ -290,127 +285,138 @@ class Driver(Backend):
         ):
             self._feed_soon()
 
-    def _entries_for(self, worker: _Worker, n: int) -> list[_Entry]:
-        """The next calls that this worker may be asked: none that failed here, as long as another
-        is at work. While calls wait that may have taken workers with them, the first worker at work
-        has those alone, one by one, and the others have the rest.
-        """
-        is_only = not any(colleague is not worker for colleague in self._hopeful())
-        first = next(colleague for colleague in self._workers if colleague.state == AT_WORK)
-        takes_risky = worker is first and any(entry.n_losses >= ALONE for entry in self._queue)
-        if takes_risky:
-            n = int(worker.n_now == 0)
-        entries: list[_Entry] = []
-        passed_over: list[_Entry] = []
-        while self._queue and len(entries) < n:
-            entry = self._queue.popleft()
-            is_risky = entry.n_losses >= ALONE
-            may_have = (
-                is_risky
-                if takes_risky
-                else not is_risky and (is_only or worker not in entry.doubted)
-            )
-            (entries if may_have else passed_over).append(entry)
-        self._queue.extendleft(reversed(passed_over))
-        worker.is_alone = takes_risky and bool(entries)
-        return entries
+    def _calls_for(self, worker: _Worker, n: int) -> list[_PendingCall]:
+        """Take the next `n` calls from the queue that this worker may be asked.
 
-    async def _ask(self, worker: _Worker, entries: list[_Entry]) -> None:
-        """One batch, from its sending to its last answer or the worker's end."""
-        waiting = {entry.call.call_id: entry for entry in entries}
+        A call that failed here goes elsewhere as long as another worker is usable. A risky call was
+        on its way to several lost workers. The first worker at work gets only these, one by one,
+        so that no other calls are lost with it. The other workers get the rest.
+        """
+        is_only = not any(colleague is not worker for colleague in self._usable_workers())
+        first = next(colleague for colleague in self._workers if colleague.state == AT_WORK)
+        takes_risky = worker is first and any(
+            pending.n_losses >= RISKY_LOSSES for pending in self._queue
+        )
+        if takes_risky:
+            n = int(worker.n_on_way == 0)
+        pending_calls: list[_PendingCall] = []
+        passed_over: list[_PendingCall] = []
+        while self._queue and len(pending_calls) < n:
+            pending = self._queue.popleft()
+            is_risky = pending.n_losses >= RISKY_LOSSES
+            if takes_risky:
+                is_suitable = is_risky
+            else:
+                has_not_failed_here = is_only or worker not in pending.doubted_workers
+                is_suitable = not is_risky and has_not_failed_here
+            (pending_calls if is_suitable else passed_over).append(pending)
+        self._queue.extendleft(reversed(passed_over))
+        worker.is_alone = takes_risky and bool(pending_calls)
+        return pending_calls
+
+    async def _ask(self, worker: _Worker, pending_calls: list[_PendingCall]) -> None:
+        """Send one batch, and receive its answers until the last one or the worker's end."""
+        waiting = {pending.call.call_id: pending for pending in pending_calls}
         try:
-            async for reply in worker.link.answers([entry.call for entry in entries]):
-                self._hear(worker, waiting, reply)
+            async for reply in worker.link.answers([pending.call for pending in pending_calls]):
+                self._take_reply(worker, waiting, reply)
         except WorkerLost as error:
             self._lose(worker, str(error))
-        except Exception as error:  # a fault of the worker's own code; the worker stands
+        except Exception as error:  # an error in the worker's own code; its process still runs
             self._set_aside(worker, f"{type(error).__name__}: {error}")
         finally:
-            worker.n_now -= len(waiting)
+            worker.n_on_way -= len(waiting)
             worker.is_alone = False
             self._ask_again(waiting.values())
-        if worker.state != AT_WORK and worker.n_now == 0 and worker.state != STARTING:
-            self._set_aside(worker, worker.problem, worker.state)  # perhaps the last that was left
+        if worker.state != AT_WORK and worker.n_on_way == 0 and worker.state != STARTING:
+            # Without it the model may have no worker left.
+            self._set_aside(worker, worker.problem, worker.state)
 
-    def _hear(self, worker: _Worker, waiting: dict[str, _Entry], reply: Reply) -> None:
+    def _take_reply(self, worker: _Worker, waiting: dict[str, _PendingCall], reply: Reply) -> None:
         worker.trouble = reply.trouble
         if reply.down and worker.state == AT_WORK:
             self._set_aside(worker, reply.down)
         for completion in reply.completions:
-            entry = waiting.pop(completion.call_id, None)
-            if entry is not None:
-                worker.n_now -= 1
-                self._take(worker, entry, completion)
+            pending = waiting.pop(completion.call_id, None)
+            if pending is not None:
+                worker.n_on_way -= 1
+                self._take_completion(worker, pending, completion)
         self._feed_soon()
 
-    def _take(self, worker: _Worker, entry: _Entry, completion: Completion) -> None:
-        """An answer ends its call, and so does a failure that is believed."""
+    def _take_completion(
+        self, worker: _Worker, pending: _PendingCall, completion: Completion
+    ) -> None:
+        """End a call by its completion, unless a failure may be the worker's fault."""
         if completion.status == "ok":
-            worker.n_answers, worker.n_in_row = worker.n_answers + 1, 0
-            for doubted_worker in entry.doubted:
-                self._speak_against(doubted_worker)
-            entry.end(completion)
+            worker.n_answers, worker.n_failures_in_row = worker.n_answers + 1, 0
+            for doubted_worker in pending.doubted_workers:
+                self._contradict(doubted_worker)
+            pending.end(completion)
             return
         if self._is_halted:
-            entry.end(completion)
+            pending.end(completion)
             return
-        worker.n_failures, worker.n_in_row = worker.n_failures + 1, worker.n_in_row + 1
+        worker.n_failures += 1
+        worker.n_failures_in_row += 1
         is_in_doubt = worker.is_in_doubt or worker.state != AT_WORK
-        may_know = [
+        colleagues = [
             colleague
-            for colleague in self._hopeful()
-            if colleague is not worker and colleague not in entry.doubted
+            for colleague in self._usable_workers()
+            if colleague is not worker and colleague not in pending.doubted_workers
         ]
-        if may_know and is_in_doubt and (not entry.doubted or completion.n_attempts == 0):
+        if (
+            colleagues
+            and is_in_doubt
+            and (not pending.doubted_workers or completion.n_attempts == 0)
+        ):
             worker.problem = worker.problem or completion.error
-            entry.doubted.append(worker)
-            entry.n_lost, entry.n_attempts = (
-                entry.n_lost + completion.n_lost,
-                entry.n_attempts + completion.n_attempts,
-            )
-            self._queue.appendleft(entry)
+            pending.doubted_workers.append(worker)
+            pending.n_lost += completion.n_lost
+            pending.n_attempts += completion.n_attempts
+            self._queue.appendleft(pending)
             return
-        entry.end(completion)
+        pending.end(completion)
 
-    def _speak_against(self, worker: _Worker) -> None:
-        """A call that failed there was answered here."""
-        worker.n_proofs += 1
-        if worker.n_proofs >= PROOFS and worker.is_in_doubt and worker.state == AT_WORK:
+    def _contradict(self, worker: _Worker) -> None:
+        """Count a call that failed at `worker` and was answered elsewhere."""
+        worker.n_contradictions += 1
+        if (
+            worker.n_contradictions >= N_CONTRADICTIONS
+            and worker.is_in_doubt
+            and worker.state == AT_WORK
+        ):
             self._set_aside(
                 worker, f"Its calls failed and were answered elsewhere: {worker.problem}"
             )
 
     def _lose(self, worker: _Worker, reason: str) -> None:
-        """A worker went with its calls; its cluster starts it anew, and once it greets it is at
-        work again."""
+        """Mark a worker as lost, and wait until its cluster has restarted it."""
         if worker.state != AT_WORK:
             return
-        worker.state, worker.problem, worker.since = LOST, reason, time.monotonic()
+        worker.state, worker.problem, worker.away_since = LOST, reason, time.monotonic()
         worker.n_losses += 1
         if not self._is_halted:
             self._begin(self._greet(worker))
 
-    def _ask_again(self, entries: Iterable[_Entry]) -> None:
-        """Call of which nobody knows what became: to the head of the queue. Their input may have
-        been billed."""
-        for entry in reversed(list(entries)):
-            entry.n_losses, entry.n_lost, entry.n_attempts = (
-                entry.n_losses + 1,
-                entry.n_lost + 1,
-                entry.n_attempts + 1,
-            )
+    def _ask_again(self, pending_calls: Iterable[_PendingCall]) -> None:
+        """Put calls with an unknown fate at the head of the queue; their input may be billed."""
+        for pending in reversed(list(pending_calls)):
+            pending.n_losses += 1
+            pending.n_lost += 1
+            pending.n_attempts += 1
             if self._is_halted or self._down:
-                entry.end(_unsent(entry.call, self._down or _STOPPED))
-            elif entry.n_losses >= MOST_LOSSES:
+                pending.end(_unsent(pending.call, self._down or _STOPPED))
+            elif pending.n_losses >= MOST_LOSSES:
                 words = f"{MOST_LOSSES} workers were lost while this call was on its way to them."
-                # The last one is this completion's.
-                entry.n_lost, entry.n_attempts = entry.n_lost - 1, entry.n_attempts - 1
-                entry.end(Completion(entry.call.call_id, "failed", error=words, n_lost=1))
+                # The completion itself counts the last attempt.
+                pending.n_lost -= 1
+                pending.n_attempts -= 1
+                pending.end(Completion(pending.call.call_id, "failed", error=words, n_lost=1))
             else:
-                self._queue.appendleft(entry)
+                self._queue.appendleft(pending)
         self._feed_soon()
 
 
 def _unsent(call: Call, reason: str) -> Completion:
-    """Return a completion that a run takes for a call that was never made."""
+    """Return the completion of a call that was never sent: it has no attempts."""
     return Completion(call.call_id, "failed", error=reason, n_attempts=0)

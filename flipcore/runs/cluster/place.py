@@ -1,6 +1,8 @@
-"""Places where the calls of a run are answered: this process, or the workers of a cluster. A run
-asks its place for each model and knows no difference; the place of a cluster says besides how its
-workers fare."""
+"""Places where the calls of a run are answered: this process, or the workers of a cluster.
+
+A run opens each model at its place, and treats all places alike. A cluster also reports the states
+of its workers.
+"""
 
 import asyncio
 import time
@@ -21,16 +23,16 @@ from flipcore.models.slots import FEW_AT_ONCE, Slots, slots_of
 from flipcore.runs.cluster.states import WorkerState
 from flipcore.runs.cluster.worker import Greeting, Reply, Setup
 
-# Where the workers of a model go, and how many calls each may have. A model that is computed in the
-# worker has one worker a processor, or one for each part of the graphics processors that its card
-# asks for (`options.gpus`). A server is asked by one worker a machine. If it stands on the machine
-# itself (localhost), every machine has its own, and each takes what its card says; else there is
-# one server, and the workers share what it takes.
+# How workers are spread over machines, and how many calls each may have at once. A model that the
+# worker computes has one worker per processor, or per `options.gpus` graphics processors where its
+# card asks for these. A server is asked by one worker per machine. With an address on localhost,
+# every machine has a server of its own, which takes as many calls as the card says. With any other
+# address there is one server, and the workers share this number.
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine of a cluster with its free-standing resources."""
+    """A machine of a cluster, with its numbers of processors and graphics processors."""
 
     node_id: str
     name: str
@@ -40,59 +42,59 @@ class Machine:
 
 @dataclass(frozen=True)
 class WorkerSlot:
-    """Room for one worker: its name for people, the machine that it is meant for, and how many
-    calls it takes at once. One that only waits for a server takes no processor."""
+    """A worker that may be started on a machine."""
 
-    name: str
+    name: str  # shown to the user
     node_id: str
-    n_at_once: int
-    is_waiting: bool = False
+    n_at_once: int  # calls
+    is_waiting: bool = False  # only waits for a server, so it takes no processor
     n_gpus: float = 0
 
 
 def worker_slots(
     card: ModelCard | None, machines: Sequence[Machine], name: str, address: str
 ) -> list[WorkerSlot]:
-    """The places of a model's workers. Raises FlipscopeError where there is none."""
+    """Return the workers of a model. Raises FlipscopeError where no machine can have one."""
     n_at_once = card.n_in_flight if card else FEW_AT_ONCE
     usable = [machine for machine in machines if machine.n_cpus >= 1]
     n_gpus = float(card.options.get("gpus", 0)) if card else 0.0
-    spots: list[Machine] = []
+    worker_machines: list[Machine] = []
     if n_gpus > 0:
         for machine in machines:
-            spots += [machine] * int(machine.n_gpus // n_gpus)
-        rooms = [n_at_once] * len(spots)
+            worker_machines += [machine] * int(machine.n_gpus // n_gpus)
+        calls_per_worker = [n_at_once] * len(worker_machines)
     elif card is not None and card.backend == SERVED:
-        spots = usable
-        rooms = (
-            [n_at_once] * len(spots) if is_near(card.endpoint) else shares(n_at_once, len(spots))
-        )
+        worker_machines = usable
+        calls_per_worker = [n_at_once] * len(usable)
+        if not is_near(card.endpoint):
+            calls_per_worker = shares(n_at_once, len(usable))
     else:
         for machine in usable:
-            spots += [machine] * int(machine.n_cpus)
-        rooms = [n_at_once] * len(spots)
+            worker_machines += [machine] * int(machine.n_cpus)
+        calls_per_worker = [n_at_once] * len(worker_machines)
     is_waiting = bool(card and card.backend == SERVED and not n_gpus)
-    rooms_by_spot = [(spot, room) for spot, room in zip(spots, rooms, strict=True) if room]
-    if not rooms_by_spot:
+    slots: list[WorkerSlot] = []
+    for machine, n_calls in zip(worker_machines, calls_per_worker, strict=True):
+        if n_calls:
+            slot_name = f"{machine.name} #{len(slots) + 1}"
+            slots.append(WorkerSlot(slot_name, machine.node_id, n_calls, is_waiting, n_gpus))
+    if not slots:
         needs = f"{n_gpus:g} graphics processors" if n_gpus else "a processor"
         raise FlipscopeError(
             f"{address} has no machine with {needs} for {name}. Add one to the cluster, or run the"
             " study on this machine."
         )
-    return [
-        WorkerSlot(f"{spot.name} #{i}", spot.node_id, room, is_waiting, n_gpus)
-        for i, (spot, room) in enumerate(rooms_by_spot, 1)
-    ]
+    return slots
 
 
 def shares(n: int, n_parts: int) -> list[int]:
-    """`n` in parts that differ by one at most; their sum is `n`."""
+    """Divide `n` into integers that differ by at most one."""
     return [n // n_parts + (i < n % n_parts) for i in range(n_parts)] if n_parts else []
 
 
-Slot = AbstractAsyncContextManager[None]  # what a call holds while it is on its way
-SPARE_ITEMS = 12  # of a model that are open beyond its slots
-MOST_COUNTED = 4  # calls of an item that are counted on to be on their way together
+Slot = AbstractAsyncContextManager[None]  # a call holds it while it is on its way
+SPARE_ITEMS = 12  # items that are open beyond a model's slots
+MOST_COUNTED = 4  # most calls of one item that are assumed to be on their way together
 
 
 class Place(ABC):
@@ -100,35 +102,34 @@ class Place(ABC):
 
     @abstractmethod
     def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
-        """The model of that name, to be asked at this place."""
+        """Open a model, to be asked at this place."""
 
     @abstractmethod
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
         """Return how many calls of the model may be on their way at once, over the whole place."""
 
     def slots(self, name: str, cards: Mapping[str, ModelCard]) -> Slot:
-        """Return what a call of the model holds while it is on its way."""
+        """Return the slots that calls of the model hold while they are on their way."""
         return Slots(self.n_in_flight(name, cards))
 
     def n_open(
         self, uses: Sequence[ModelUse], cards: Mapping[str, ModelCard], n_calls: float
     ) -> int:
-        """Return how many items are open at once when an item asks `n_calls` of all models
-        together: so many that every call that may be on its way is, and some more, which are
-        planned while others are stored. Slots are given out in the order in which they were asked
-        for, so what was begun first is finished first."""
-        # A protocol may ask one by one what it asks at most.
+        """Return how many items to work on at once, where an item has `n_calls` over all models.
+        They are enough to fill all slots, and some more, which are planned while others are stored.
+        Slots are given out in the order of request, so the items begun first are finished first."""
+        # An adaptive protocol asks its calls one by one, so do not count on many per item.
         n_at_once = min(max(n_calls / len(uses), 1.0), MOST_COUNTED)
         return sum(
             ceil(self.n_in_flight(use.name, cards) / n_at_once) + SPARE_ITEMS for use in uses
         )
 
     def workers(self) -> tuple[WorkerState, ...]:
-        """Return how each worker fares; none where everything is done in this process."""
+        """Return the states of the workers; none in this process."""
         return ()
 
-    def close(self) -> None:  # noqa: B027 - a place may have nothing to let go of
-        """Let go of the place: the run is over."""
+    def close(self) -> None:  # noqa: B027 - a place may hold nothing
+        """Release the place at the end of the run."""
 
 
 class ThisProcess(Place):
@@ -142,33 +143,31 @@ class ThisProcess(Place):
         return card.n_in_flight if card else FEW_AT_ONCE
 
     def slots(self, name: str, cards: Mapping[str, ModelCard]) -> Slot:
-        """Those of the server, whatever else in this process asks it."""
+        """Return the server's slots, shared by everything in this process that asks it."""
         return slots_of(cards.get(name))
 
 
 class WorkerLost(FlipscopeError):
-    """A worker is gone, or cannot be reached: nobody knows what became of the calls that it had."""
+    """A worker is gone or cannot be reached, so the fate of its calls is unknown."""
 
 
 class Link(ABC):
-    """The driver's end of the line to one worker, which is started anew by its cluster when it is
-    lost. `n_at_once` is how many calls it may have."""
+    """The driver's connection to one worker. The cluster restarts a worker that is lost."""
 
     name: str
-    n_at_once: int
+    n_at_once: int  # most calls on their way to it
 
     @abstractmethod
     async def hello(self) -> Greeting:
-        """Wait until the worker stands. Raises WorkerLost while it does not."""
+        """Wait until the worker has opened its model. Raises WorkerLost where it does not run."""
 
     @abstractmethod
     def answers(self, calls: Sequence[Call]) -> AsyncIterator[Reply]:
-        """Yield what comes back for the calls, as it comes back. Raises WorkerLost when the worker
-        is gone."""
+        """Yield replies to the calls as they arrive. Raises WorkerLost where the worker is gone."""
 
     @abstractmethod
     def halt(self) -> None:
-        """Tell the worker that nothing more is wanted; waits for nothing."""
+        """Tell the worker to make no further attempts, without waiting for it."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -182,108 +181,110 @@ class Cluster(ABC):
 
     @abstractmethod
     def machines(self) -> list[Machine]:
-        """Those that are up now."""
+        """Return the machines that are up now."""
 
     @abstractmethod
     def start(self, setup: Setup, slots: Sequence[WorkerSlot], n_models: int) -> list[Link]:
-        """Workers on their way up, one a slot. `n_models` share the machines."""
+        """Start one worker per slot, without waiting. `n_models` models share the machines."""
 
     @abstractmethod
-    async def renew(self, server: str, run: str, most: int, n_now: int) -> int:
-        """`ServerParts.renew` of the one that all runs on this cluster have in common. Raises
-        WorkerLost while it is away."""
+    async def renew(self, server: str, run: str, n_most: int, n_on_way: int) -> int:
+        """Call `ServerParts.renew` on the object that all runs on this cluster share. Raises
+        WorkerLost while it cannot be reached."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the cluster; it stays as it is."""
+        """Disconnect from the cluster, which goes on running."""
 
 
-# How many calls the runs of a cluster may have on their way to one server: together what its card
-# says, shared out among them. Their drivers are processes, often of several machines, so the parts
-# are kept on the cluster. Each driver says twice a second what it may have just now, and hears what
-# it may have next. Nobody is given what another may still use, so the sum holds while parts change
-# as runs come and go. A driver that says nothing for LEASE_S is gone, and the calls of its workers
-# with it.
+# The runs of a cluster share the calls that a server's card allows at once. Their drivers may be on
+# several machines, so `ServerParts` lives on the cluster. Every RENEW_S seconds each driver reports
+# its present number of calls, and gets the number that it may have next. No run gets calls that
+# another may still use, so the sum never exceeds the card's number while runs come and go. A driver
+# that reports nothing for LEASE_S is gone, and so are the calls of its workers.
 
 RENEW_S, LEASE_S = 0.5, 10.0
-TURN_S = 5.0  # after which what cannot be divided goes to the next run
-# In a row, after which a run goes by its card alone: what keeps the parts is out of reach.
-MOST_FAULTS = 5
-LEAVES = -1  # calls that a run wants which is over
+TURN_S = 5.0  # the remainder of the division goes to another run after this time
+MOST_FAULTS = 5  # after so many failures to reach `ServerParts`, a run goes by its card alone
+RUN_ENDED = -1  # reported as `n_most` by a run that is over
 
 
 @dataclass
-class _Part:
-    """The calls that one run may have on their way, at most, until it is heard again."""
+class _Share:
+    """The most calls that one run may have on their way until its next report."""
 
     n: int
-    heard_at: float
+    heard_at: float  # time of its last report
 
 
 class ServerParts:
-    """The part that each run may have of each server. `wait_s` is how long nothing is given out:
-    whoever was at work before this stood, has said so by then."""
+    """Shares the calls that each server takes at once among the runs of a cluster. Nothing is given
+    out in the first `wait_s` seconds, so that runs from before this object's start have reported
+    what they use."""
 
     def __init__(
         self, wait_s: float = 1.5 * RENEW_S, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._now, self._opens_at = now, now() + wait_s
-        self._parts: dict[str, dict[str, _Part]] = {}
+        self._shares: dict[str, dict[str, _Share]] = {}
 
-    def renew(self, server: str, run: str, most: int, n_now: int) -> int:
-        """Return how many calls the run may have on their way to the server, which takes `most`;
-        until it hears so it may have `n_now`."""
-        now, parts = self._now(), self._parts.setdefault(server, {})
-        for name, part in list(parts.items()):
-            if (name == run and most == LEAVES) or part.heard_at < now - LEASE_S:
-                del parts[name]
-        if most == LEAVES:
+    def renew(self, server: str, run: str, n_most: int, n_on_way: int) -> int:
+        """Return how many calls the run may have on their way to a server from now on. The server
+        takes `n_most` calls at once. The run may have `n_on_way` of them until it gets this
+        answer."""
+        now, shares_by_run = self._now(), self._shares.setdefault(server, {})
+        for name, run_share in list(shares_by_run.items()):
+            if (name == run and n_most == RUN_ENDED) or run_share.heard_at < now - LEASE_S:
+                del shares_by_run[name]
+        if n_most == RUN_ENDED:
             return 0
-        own_part = parts.setdefault(run, _Part(0, now))
-        turn = (list(parts).index(run) + int(now / TURN_S)) % len(parts)
-        fair = most // len(parts) + (turn < most % len(parts))
-        free = most - sum(part.n for part in parts.values() if part is not own_part)
-        n = max(min(fair, free), 0) if now >= self._opens_at else 0
-        own_part.n, own_part.heard_at = max(n, n_now), now
+        own_share = shares_by_run.setdefault(run, _Share(0, now))
+        turn = (list(shares_by_run).index(run) + int(now / TURN_S)) % len(shares_by_run)
+        n_fair = n_most // len(shares_by_run) + (turn < n_most % len(shares_by_run))
+        n_others = sum(share.n for share in shares_by_run.values()) - own_share.n
+        n_free = n_most - n_others
+        n = max(min(n_fair, n_free), 0) if now >= self._opens_at else 0
+        own_share.n, own_share.heard_at = max(n, n_on_way), now
         return n
 
 
 class SharedSlots(Slots):
-    """A run's slots of one server: as many as its cluster says just now. `renew` asks the cluster.
-    One where nobody can be asked lets the run have what the card says, so that it comes to its end,
-    or to the sentence why not."""
+    """A run's slots of one server, as many as its cluster allows at present. `renew` asks the
+    cluster. If the cluster cannot be reached, the run gets as many as the card says, so that it can
+    finish, or fail with a message."""
 
     def __init__(
-        self, card: ModelCard, most: int, renew: Callable[[str, str, int, int], Awaitable[int]]
+        self, card: ModelCard, n_most: int, renew: Callable[[str, str, int, int], Awaitable[int]]
     ) -> None:
         super().__init__(0)
         self._server, self._run = f"{card.endpoint} {card.model} {card.api_key_env}", uuid4().hex
-        self._card_most, self._renew = most, renew
+        self._n_most, self._renew = n_most, renew
         self._watch: asyncio.Future[None] | None = None
 
     async def __aenter__(self) -> None:
         if self._watch is None:
-            self._watch = asyncio.ensure_future(self._keep_up())
+            self._watch = asyncio.ensure_future(self._renew_forever())
         await super().__aenter__()
 
-    async def _keep_up(self) -> None:
-        """Ask again and again, until the run's loop ends, which cancels this."""
+    async def _renew_forever(self) -> None:
+        """Renew the number of slots until the end of the run's loop cancels this task."""
         n_faults = 0
         try:
             while True:
                 try:
                     n = await asyncio.wait_for(
-                        self._renew(self._server, self._run, self._card_most, self.n_possible),
+                        self._renew(self._server, self._run, self._n_most, self.n_possible),
                         LEASE_S / 2,
                     )
                     n_faults = 0
                 except (WorkerLost, TimeoutError):
                     n_faults += 1
-                    n = self._card_most if n_faults >= MOST_FAULTS else self.most
-                except Exception:  # as where machines lack Flipscope, which the first call says
-                    n, n_faults = self._card_most, MOST_FAULTS
+                    n = self._n_most if n_faults >= MOST_FAULTS else self.most
+                except Exception:  # for example, machines lack Flipscope: the first call says so
+                    n, n_faults = self._n_most, MOST_FAULTS
                 self.change(n)
                 await asyncio.sleep(RENEW_S)
         finally:
             with suppress(Exception):
-                await asyncio.wait_for(self._renew(self._server, self._run, LEAVES, 0), LEASE_S / 2)
+                farewell = self._renew(self._server, self._run, RUN_ENDED, 0)
+                await asyncio.wait_for(farewell, LEASE_S / 2)

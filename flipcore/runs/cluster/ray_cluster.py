@@ -1,9 +1,9 @@
-"""Ray as a cluster: an actor for each worker, its answers streamed back. Ray places actors, starts
-a lost one anew and carries messages; how Ray itself is started on many machines is in its own
-documentation.
+"""Ray as a cluster: one actor per worker, whose answers are streamed back.
 
-The connection belongs to the process, so two studies at one address share it, and a second address
-waits for the first. Nothing of Ray reports home, and no worker's output is copied to this terminal.
+Ray places and restarts actors and carries messages. Its own documentation says how to start it on
+many machines. A process has one connection, which studies at the same address share. A study at
+another address is refused meanwhile. Ray's usage reports and the copying of workers' output to this
+terminal are off.
 """
 
 import asyncio
@@ -23,15 +23,15 @@ from flipcore.runs.cluster.place import Cluster, Link, Machine, ServerParts, Wor
 from flipcore.runs.cluster.worker import Greeting, NotGreeted, Reply, Setup, Worker
 
 LOCAL, CLIENT = "ray", "ray://"
-STORE_BYTES = 200 * 2**20  # of the object store of a Ray that is started here: batches are small
-# So long a stream may bring nothing, though its worker gives a sign of life every two seconds.
+OBJECT_STORE_BYTES = 200 * 2**20  # of a Ray that is started here; batches are small
+# A worker replies every two seconds, if only to show that it is alive. After so long it is lost.
 SILENT_S = 120.0
-MOST_MOVES, MOVE_S = 30, 0.3  # of a worker that Ray placed on another machine than was said
+MOST_MOVES, MOVE_S = 30, 0.3  # attempts to place a worker on its own machine, and the wait between
 _HOST_PORT = re.compile(r"(?:ray://)?[\w.\-]+(?:\[[\w:]+\])?:\d{1,5}")
 
 
 def why_not() -> str:
-    """Return what to install where Ray is missing; "" where it is there."""
+    """Return a sentence on how to install Ray; "" where it is installed."""
     if find_spec("ray") is not None:
         return ""
     return (
@@ -41,8 +41,8 @@ def why_not() -> str:
 
 
 def address_of(text: str) -> str:
-    """Return the address of Ray from what was typed: `ray` is the address of the environment, else
-    a Ray of its own on this machine (""). Raises BadInput for what is no address."""
+    """Return Ray's address from the user's text. "ray" is RAY_ADDRESS, or "" (a new Ray on this
+    machine) without it. Raises BadInput for text that is no address."""
     if text == LOCAL:
         return os.environ.get("RAY_ADDRESS", "")
     if not _HOST_PORT.fullmatch(text):
@@ -54,8 +54,8 @@ def address_of(text: str) -> str:
 
 
 class RayCluster(Cluster):
-    """The Ray at an address. Raises MissingPackage without Ray, FlipscopeError where nobody answers
-    there."""
+    """The Ray cluster at an address. Raises MissingPackage without the package, FlipscopeError
+    where no Ray answers."""
 
     def __init__(self, on: str) -> None:
         if reason := why_not():
@@ -81,11 +81,11 @@ class RayCluster(Cluster):
         import ray
 
         try:
-            shared_setup = ray.put(setup)  # once, however many workers read it
+            shared_setup = ray.put(setup)  # sent once, for all workers
             return [
                 _RayLink(shared_setup, slot, n_models, is_client=self._is_client) for slot in slots
             ]
-        except ModuleNotFoundError as error:  # of the process that Ray starts for each client
+        except ModuleNotFoundError as error:  # raised in the process that Ray starts per client
             raise FlipscopeError(
                 f"{self.address} lacks {error.name or 'a package'}. Install the same version of"
                 " Flipscope on every machine of the cluster, its head too; nothing was asked."
@@ -96,7 +96,7 @@ class RayCluster(Cluster):
             if self._parts is None:
                 self._parts = _server_parts()
             return await _result(self._parts.renew.remote(server, run, most, n_now))
-        except WorkerLost:  # it ends with the run that began it; the next to ask begins another
+        except WorkerLost:  # the actor ended with the run that started it; start another next time
             self._parts = None
             raise
 
@@ -107,11 +107,11 @@ class RayCluster(Cluster):
 
 @dataclass
 class _Connection:
-    """The connection of this process to Ray; `n_users` runs share it."""
+    """The connection of this process to Ray."""
 
     address: str | None = None
-    n_users: int = 0
-    is_own: bool = False  # else somebody else of this process opened it, and closes it
+    n_users: int = 0  # runs that share it
+    is_own: bool = False  # opened by us; otherwise other code of this process closes it
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, address: str, title: str) -> None:
@@ -145,29 +145,26 @@ def _connect(address: str, title: str) -> None:
     import ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
+    logging_options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
     options = (
         {}
         if address
         else {
             "include_dashboard": False,
-            "object_store_memory": STORE_BYTES,
+            "object_store_memory": OBJECT_STORE_BYTES,
             "num_cpus": os.cpu_count(),
         }
     )
     with _own_signals():
         try:
-            ray.init(address or "local", **options, **quiet)
-        except Exception as error:  # Ray raises many kinds; each means that nobody could be reached
+            ray.init(address or "local", **options, **logging_options)
+        except Exception as error:  # Ray raises many types; each means that it cannot be reached
             with suppress(Exception):
                 ray.shutdown()
-            words = (
-                str(error).strip().splitlines()[0][:200]
-                if str(error).strip()
-                else type(error).__name__
-            )
+            error_lines = str(error).strip().splitlines() or [type(error).__name__]
+            reason = error_lines[0][:200]
             raise FlipscopeError(
-                f"{title} could not be reached ({words}). Check the address, and that Ray is"
+                f"{title} could not be reached ({reason}). Check the address, and that Ray is"
                 " running there; nothing was asked."
             ) from error
 
@@ -178,17 +175,17 @@ def _own_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
 @cache
 def _actor() -> Any:
-    """The worker as a class of Ray."""
+    """Return `Worker` as a class of Ray actors."""
     import ray
 
     class RayWorker(Worker):
@@ -202,8 +199,7 @@ def _actor() -> Any:
 
 
 def _server_parts() -> Any:
-    """Return the actor that all runs ask for their parts of a server; whoever asks first starts
-    it."""
+    """Return the `ServerParts` actor that all runs share; the first run to ask starts it."""
     import ray
 
     options = {
@@ -216,16 +212,12 @@ def _server_parts() -> Any:
 
 
 class _RayLink(Link):
-    """The line to one actor. Ray starts a lost actor anew, on another machine where its own is
+    """The connection to one actor. Ray restarts a lost actor, on another machine if its own is
     gone, and repeats no call by itself."""
 
     def __init__(self, setup: Any, slot: WorkerSlot, n_models: int, *, is_client: bool) -> None:
-        self.name, self.n_at_once, self._is_client, self._setup = (
-            slot.name,
-            slot.n_at_once,
-            is_client,
-            setup,
-        )
+        self.name, self.n_at_once = slot.name, slot.n_at_once
+        self._is_client, self._setup = is_client, setup
         self._slot, self._n_models, self._n_moves = slot, n_models, 0
         self._actor = self._placed()
 
@@ -247,8 +239,9 @@ class _RayLink(Link):
         )
 
     async def hello(self) -> Greeting:
-        """Ray places a worker anywhere while its machines do not yet know of each other; one that
-        is away from its own, though that is there, is placed again."""
+        """Open the worker's model, if need be after placing the worker again. While Ray's machines
+        do not know of each other yet, Ray places workers anywhere. A worker on another machine is
+        placed again if its own machine is up."""
         while self._n_moves < MOST_MOVES and await self._is_away():
             self._n_moves += 1
             await self.close()
@@ -265,16 +258,16 @@ class _RayLink(Link):
         return any(node["Alive"] and node["NodeID"] == self._slot.node_id for node in nodes)
 
     async def answers(self, calls: Sequence[Any]) -> AsyncIterator[Reply]:
-        if self._is_client:  # Ray's client carries no streams: each call is a message of its own
+        if self._is_client:  # Ray's client has no streams, so each call is a message of its own
             replies = [_result(self._actor.reply.remote([call])) for call in calls]
             for reply in asyncio.as_completed(replies):
                 yield await reply
             return
         import ray
 
-        # No back pressure of Ray's own: a worker has at most `n_at_once` calls, and a stream that
-        # was begun while Ray started its actor anew would wait for ever to hear that its replies
-        # were taken (Ray 2.60).
+        # Do not use Ray's own back pressure: a worker has at most `n_at_once` calls anyway. With it
+        # a stream that begins while Ray restarts the actor would wait forever for its replies to
+        # be acknowledged (Ray 2.60).
         stream = aiter(self._actor.answer.options(num_returns="streaming").remote(list(calls)))
         try:
             while (reference := await asyncio.wait_for(anext(stream, None), SILENT_S)) is not None:
@@ -284,9 +277,9 @@ class _RayLink(Link):
         except NotGreeted as error:
             raise WorkerLost("Its process was started anew.") from error
         except ray.exceptions.RayTaskError:
-            raise  # of the worker's own code: it stands
+            raise  # an error in the worker's own code; its process still runs
         except ray.exceptions.RayError as error:
-            raise WorkerLost(_words(error)) from error
+            raise WorkerLost(_gone_sentence(error)) from error
 
     def halt(self) -> None:
         with suppress(Exception):
@@ -300,22 +293,22 @@ class _RayLink(Link):
 
 
 async def _result(reference: Any) -> Any:
-    """Return what a reference will hold. Raises WorkerLost where its worker went."""
+    """Wait for the value of a Ray reference. Raises WorkerLost where its worker is lost."""
     import ray
 
     try:
-        # Ray answers it whether or not we wait.
+        # Shielded, because Ray sets the future whether or not we wait.
         return await asyncio.shield(asyncio.wrap_future(reference.future()))
     except NotGreeted as error:
         raise WorkerLost("Its process was started anew.") from error
     except ray.exceptions.RayTaskError:
         raise
     except ray.exceptions.RayError as error:
-        raise WorkerLost(_words(error)) from error
+        raise WorkerLost(_gone_sentence(error)) from error
 
 
-def _words(error: BaseException) -> str:
-    """Return a sentence on why a worker is gone; Ray's own words run over many lines."""
+def _gone_sentence(error: BaseException) -> str:
+    """Return a sentence on why a worker is gone, from Ray's message of many lines."""
     text = str(error)
     if "No module named 'flipcore'" in text:
         return (
@@ -323,4 +316,5 @@ def _words(error: BaseException) -> str:
             " cluster."
         )
     lines = [line.strip() for line in text.splitlines() if line.strip() and "actor_id" not in line]
-    return f"Its process is gone ({(lines or [type(error).__name__])[0][:160].rstrip(' .:')})."
+    reason = lines[0] if lines else type(error).__name__
+    return f"Its process is gone ({reason[:160].rstrip(' .:')})."

@@ -5,27 +5,27 @@ from dataclasses import dataclass
 
 from flipcore.text.counts import count_of
 
-# a lost worker is being started anew; one that stayed away is missing
+# A lost worker is being restarted, a missing one stayed away too long, and one is set aside for a
+# fault of its model or of its answers.
 STARTING, AT_WORK, LOST, MISSING, SET_ASIDE = "starting", "at work", "lost", "missing", "set aside"
-_FEW = 3
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class WorkerState:
-    """One worker of one model. `n_answers` and `n_failures` count calls, `n_losses` how often its
-    process went; `problem` is a sentence where it is not at work."""
+    """One worker of one model."""
 
     name: str
     model: str
     state: str
-    n_answers: int
-    n_failures: int
-    n_losses: int
-    problem: str = ""
+    n_answers: int  # calls
+    n_failures: int  # calls
+    n_losses: int  # how often its process was lost
+    problem: str = ""  # a sentence on why it is not at work
 
     @property
     def row(self) -> dict[str, str | int]:
-        """The worker's row in a table, under the names that people see."""
+        """The worker's row in a table on screen."""
         return {
             "worker": self.name,
             "model": self.model,
@@ -38,7 +38,7 @@ class WorkerState:
 
     @property
     def sentence(self) -> str:
-        """The worker's line in a list."""
+        """The worker's line in a list on screen."""
         failures = f", {self.n_failures:,} failed" if self.n_failures else ""
         losses = (
             f", lost {self.n_losses:,} times"
@@ -53,26 +53,26 @@ class WorkerState:
 
 
 def missing_workers(workers: Sequence[WorkerState]) -> str:
-    """A sentence about the workers that are missing or set aside, the first of them by name; ""
-    where there are none."""
+    """Return a sentence on missing and set-aside workers, naming the first few; "" without any."""
     missing = [worker for worker in workers if worker.state in (MISSING, SET_ASIDE)]
     if not missing:
         return ""
     names = "; ".join(
-        f"{worker.name}, {worker.state}: {worker.problem.rstrip('.')}" for worker in missing[:_FEW]
+        f"{worker.name}, {worker.state}: {worker.problem.rstrip('.')}"
+        for worker in missing[:_MOST_NAMED]
     )
-    more = f"; and {len(missing) - _FEW:,} more" if len(missing) > _FEW else ""
+    more = f"; and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
     return f"{len(missing):,} of {len(workers):,} workers get no calls ({names}{more})."
 
 
 def work_line(workers: Sequence[WorkerState]) -> str:
-    """Return a line on how much each worker did: by name where they are few, else from the least to
-    the most; "" without workers."""
+    """Return a line on the answers of each worker, or with many workers their least and most. ""
+    without workers."""
     if not workers:
         return ""
     ready = [worker for worker in workers if worker.state == AT_WORK]
     counts = [worker.n_answers for worker in workers]
-    if len(workers) <= 2 * _FEW:
+    if len(workers) <= 2 * _MOST_NAMED:
         return (
             "by worker "
             + ", ".join(f"{worker.n_answers:,}" for worker in workers)

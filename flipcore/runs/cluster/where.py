@@ -1,4 +1,4 @@
-"""The place that a run was given: this machine, or a cluster by its address."""
+"""Open the place where a study runs: this process, or a cluster by its address."""
 
 import os
 from collections.abc import Mapping
@@ -21,13 +21,12 @@ from flipcore.runs.cluster.place import (
 from flipcore.runs.cluster.states import WorkerState
 
 HERE = ""  # this process
-# Addresses that a dashboard may run studies at, separated by commas.
+# Addresses of clusters that a dashboard offers, separated by commas.
 VARIABLE = "FLIPSCOPE_CLUSTERS"
 
 
 class ClusterPlace(Place):
-    """A run's part of a cluster: its models are spread over workers of their own, which end with
-    it."""
+    """A run's part of a cluster: each model has workers of its own, which end with the run."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -36,22 +35,22 @@ class ClusterPlace(Place):
 
     def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
         card = cards.get(name)
-        rooms = self._worker_slots[name] = worker_slots(
+        slots = self._worker_slots[name] = worker_slots(
             card, self._cluster.machines(), name, self._cluster.address
         )
 
         def start(setup):
-            return self._cluster.start(setup, rooms, len(self._drivers))
+            return self._cluster.start(setup, slots, len(self._drivers))
 
         local = open_backend(name, cards)
-        self._drivers[name] = Driver(local, card, start, len(rooms), self._cluster.address)
+        self._drivers[name] = Driver(local, card, start, len(slots), self._cluster.address)
         return self._drivers[name]
 
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
         return sum(slot.n_at_once for slot in self._worker_slots[name])
 
     def slots(self, name: str, cards: Mapping[str, ModelCard]) -> Slot:
-        """Those of the server, whatever else on this cluster asks it."""
+        """Return the server's slots, shared by everything on this cluster that asks it."""
         card = cards.get(name)
         if card is None or not card.endpoint:
             return super().slots(name, cards)
@@ -65,14 +64,14 @@ class ClusterPlace(Place):
 
 
 def place_of(on: str) -> Place:
-    """The place of that name: "" is this process, everything else a cluster that is connected to.
-    Raises FlipscopeError with a sentence where it cannot be."""
+    """Return this process for "", or connect to the cluster at an address. Raises FlipscopeError
+    where the cluster cannot be reached."""
     return ClusterPlace(ray_cluster.RayCluster(on)) if on else ThisProcess()
 
 
 def offered_places() -> dict[str, str]:
-    """Return the places that a dashboard offers, with their words for people. Addresses come from
-    the environment of its admin alone, because a process trusts the cluster that it is connected
+    """Return address -> label of the places that a dashboard offers. Addresses come only from the
+    environment, which the admin sets, because a process trusts the cluster that it is connected
     to."""
     places = {HERE: "This machine"}
     if not ray_cluster.why_not():

@@ -1,8 +1,7 @@
-"""The far side of a cluster: a worker answers the calls that it is handed, and keeps nothing. It
-knows neither study nor store.
+"""The worker's side of a cluster: it answers calls, keeps nothing, and knows no study or store.
 
-Keys are never handed over: a card names the variable of the environment that holds one, and each
-worker reads its own.
+Keys are never sent to workers. A model's card names the environment variable with the key, and each
+worker reads its own environment.
 """
 
 import asyncio
@@ -18,13 +17,13 @@ from flipcore.core.records import Call, Completion, Item, Variant
 from flipcore.core.version import __version__
 from flipcore.models import ModelCard, open_backend
 
-GATHER_S = 0.01  # answers that come this close together travel together
-SIGN_OF_LIFE_S = 2.0  # so long a batch may be silent
+GATHER_S = 0.01  # answers that arrive within this time are sent in one reply
+SIGN_OF_LIFE_S = 2.0  # without an answer for so long, an empty reply shows that the worker lives
 
 
 @dataclass(frozen=True)
 class Material:
-    """The material for a model that cannot read what a prompt means (`Backend.prepare`)."""
+    """Arguments of `Backend.prepare`, for models that cannot read the prompts."""
 
     items: Sequence[Item]
     variants: Sequence[Variant]
@@ -33,16 +32,13 @@ class Material:
 
 @dataclass(frozen=True)
 class Setup:
-    """The facts that a worker is told once: which model it opens (`card` is None for a Python
-    function), as which `revision` the driver knows it, and the `share` of the minute's limits that
-    is its own. With it the shares of all workers are the limits of the study.
-    """
+    """The facts that a worker gets once, to open its model."""
 
     name: str
-    card: ModelCard | None
-    revision: str
+    card: ModelCard | None  # None for a Python function
+    revision: str  # as the driver opened it; the worker's must be the same
     material: Material | None = None
-    share: float = 1.0
+    share: float = 1.0  # its share of the server's limits per minute; all shares sum to 1
 
 
 @dataclass(frozen=True)
@@ -55,8 +51,7 @@ class Greeting:
 
 @dataclass(frozen=True)
 class Reply:
-    """Completions that came back, and what the worker's model says of itself (`Backend.down`,
-    `Backend.trouble`)."""
+    """Completions of some calls, with `down` and `trouble` of the worker's `Backend`."""
 
     completions: tuple[Completion, ...]
     down: str = ""
@@ -64,24 +59,23 @@ class Reply:
 
 
 class NotGreeted(FlipscopeError):
-    """A worker was started anew and knows no model yet; calls that it had before are gone."""
+    """A worker was restarted and has not opened its model yet; its earlier calls are lost."""
 
 
 @dataclass
 class Worker:
-    """One process of a cluster with one model. `is_again` says that it stands in for one that was
-    lost: the share of the minute that its forerunner may have used up is not used twice."""
+    """One process of a cluster with one model. `is_again` is set where it replaces a lost worker.
+    That one may have used up its share of the present minute, so this one does not use it again."""
 
     is_again: bool = False
     _backend: Backend | None = field(default=None, init=False)
 
     async def hello(self, setup: Setup) -> Greeting:
-        """Open the model; what is wrong with it here is a sentence, because other workers may do
-        better."""
+        """Open the model. A problem is returned, not raised, as other workers may do better."""
         place = f"{platform.node()}, process {os.getpid()}"
         try:
-            backend = self._backend = self._opened(setup)
-        except Exception as error:  # a model of a package may raise anything
+            backend = self._backend = self._open(setup)
+        except Exception as error:  # a model of another package may raise anything
             return Greeting(
                 place, f"{setup.name} could not be opened ({type(error).__name__}: {error})."
             )
@@ -94,7 +88,7 @@ class Worker:
             )
         return Greeting(place)
 
-    def _opened(self, setup: Setup) -> Backend:
+    def _open(self, setup: Setup) -> Backend:
         backend = self._backend or open_backend(
             setup.name, {setup.name: setup.card} if setup.card else {}
         )
@@ -104,8 +98,8 @@ class Worker:
         return backend
 
     async def answer(self, calls: Sequence[Call]) -> AsyncIterator[Reply]:
-        """Ask all of the calls at once and hands on what has come back as it comes back. Raises
-        NotGreeted before `hello`."""
+        """Make all calls at once, and yield replies as they arrive. Raises NotGreeted before
+        `hello`."""
         backend = self._backend
         if backend is None:
             raise NotGreeted("Its process was started anew.")
@@ -124,14 +118,13 @@ class Worker:
                 task.cancel()
 
     async def reply(self, calls: Sequence[Call]) -> Reply:
-        """All of it at once, for lines that carry no streams."""
+        """Return all answers in one reply, for connections without streams."""
         replies = [reply async for reply in self.answer(calls)]
         completions = chain.from_iterable(reply.completions for reply in replies)
         return Reply(tuple(completions), replies[-1].down, replies[-1].trouble)
 
     async def halt(self) -> None:
-        """Halt, as nothing more is wanted: what is on its way comes in, what waits for another
-        attempt ends."""
+        """Make no further attempts; calls on their way are still answered."""
         if self._backend is not None:
             self._backend.halt()
 
@@ -141,8 +134,8 @@ class Worker:
 
 
 async def _completion(backend: Backend, call: Call) -> Completion:
-    """One completion. A fault of the model's own code is a failed completion here: it must not take
-    a whole batch with it."""
+    """Make one call. An error in the model's code becomes a failed completion. Otherwise one such
+    call would fail its whole batch."""
     try:
         return await backend.complete(call)
     except Exception as error:

@@ -1,5 +1,4 @@
-"""Answers of another harness to planned prompts, which become that study: its items, variants and
-readouts, as if asked from here."""
+"""Store another harness's answers to a study's planned prompts, as if the study had asked them."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -22,8 +21,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.recorded import other_calls, other_revisions
 
-_EVERY = 500
-_RECORDED = "recorded-"  # begins the revision of a model whose answers came in a log
+_REPORT_EVERY = 500
+_RECORDED_PREFIX = "recorded-"  # of the revision of models whose answers came in a log
 
 
 def store_survey(
@@ -32,8 +31,9 @@ def store_survey(
     on_progress: Callable[[ImportProgress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> str:
-    """Store what was surveyed: answers to planned prompts as the study that planned them, anything
-    else as one of its own."""
+    """Store surveyed files, and return the study's id. Answers to planned prompts become part of
+    the study that planned them. Other outputs become a study of their own. Raises BadInput for a
+    mixture of both, and for an unknown study."""
     if not survey.marks:
         return store_logs(survey, store, on_progress, stop)
     if len(survey.marks) > 1 or sum(survey.marks.values()) < survey.n_records:
@@ -54,31 +54,37 @@ def store_survey(
 
 
 @dataclass
-class _Answers:
-    """Completions by model and item, and what did not fit."""
+class _PlacedAnswers:
+    """Answers that were matched to planned calls, and what did not fit."""
 
+    # (model, item id) -> call id -> completion
     completions: dict[tuple[str, str], dict[str, Completion]] = field(default_factory=dict)
-    calls: dict[str, Call] = field(default_factory=dict)
-    first: dict[str, Completion] = field(default_factory=dict)  # of each call, over all items
-    n_repeated: int = 0
-    misfits: list[str] = field(default_factory=list)
-    n_left_out: int = 0
+    calls: dict[str, Call] = field(default_factory=dict)  # by call id
+    # call id -> the first completion of this call, over all items
+    completion_by_call: dict[str, Completion] = field(default_factory=dict)
+    n_repeated: int = 0  # further answers to a call, not used
+    misfits: list[str] = field(default_factory=list)  # a sentence per answer without a prompt
+    n_left_out: int = 0  # items that an earlier log answered
 
     def leave_out(self, places: Iterable[tuple[str, str]]) -> None:
-        """Drop the answers to what an earlier log answered: what was set aside comes in a log of
-        its own, once it is opened."""
+        """Drop the answers for these (model, item id), which an earlier log answered. This happens
+        where set-aside items are opened later and come in a log of their own."""
         dropped = [self.completions.pop(place) for place in places if place in self.completions]
         self.n_left_out = len(dropped)
         kept_ids = set(chain.from_iterable(self.completions.values()))
         self.calls = {call_id: self.calls[call_id] for call_id in self.calls if call_id in kept_ids}
-        self.first = {call_id: self.first[call_id] for call_id in self.first if call_id in kept_ids}
+        self.completion_by_call = {
+            call_id: self.completion_by_call[call_id]
+            for call_id in self.completion_by_call
+            if call_id in kept_ids
+        }
 
 
 def _store(
     survey: Survey, store: Store, study: Study, on_progress: Callable[[ImportProgress], None] | None
 ) -> str:
     study_plan, study_id = planned_of(study, store), study.study_id
-    revision = f"{_RECORDED}{digest(sorted(file.revision for file in survey.files))[:8]}"
+    revision = f"{_RECORDED_PREFIX}{digest(sorted(file.revision for file in survey.files))[:8]}"
     answers = _answers_of(survey, study_plan, revision, on_progress)
     if not answers.calls:
         raise BadInput(
@@ -87,8 +93,10 @@ def _store(
         )
     models = sorted({model for model, _ in answers.completions})
     earlier_revisions = other_revisions(store, study_id, models, revision)
-    # Asked from here: perhaps of another model of the name.
-    was_run = any(not earlier.startswith(_RECORDED) for earlier in earlier_revisions.values())
+    # Answers that were asked from here may come from another model of the same name.
+    was_run = any(
+        not earlier.startswith(_RECORDED_PREFIX) for earlier in earlier_revisions.values()
+    )
     if was_run or all(place in earlier_revisions for place in answers.completions):
         names = ", ".join(sorted({model for model, _ in earlier_revisions}))
         raise BadInput(
@@ -96,11 +104,11 @@ def _store(
             "into another database (FLIPSCOPE_DB), or delete the study first."
         )
     answers.leave_out(earlier_revisions)
-    readouts, n_planned = _read(study_plan, answers, models, revision)
+    readouts, n_planned = _readouts_of(study_plan, answers, models, revision)
     readout_rows, source_rows = rows.readout_rows(study_id, readouts)
-    completions = answers.first
+    completions = answers.completion_by_call
     n_before, n_failed_before = other_calls(store, study_id, models, completions)
-    state, message = _ended(answers, completions, n_planned, n_before, n_failed_before)
+    state, message = _state_and_message(answers, completions, n_planned, n_before, n_failed_before)
     completion_rows = []
     for call_id, completion in completions.items():
         completion_rows.append(
@@ -123,53 +131,53 @@ def _answers_of(
     study_plan: Plan,
     revision: str,
     on_progress: Callable[[ImportProgress], None] | None,
-) -> _Answers:
-    """Each answer at the call that it answers."""
-    places = _places(study_plan, revision)
-    answers, n_seen = _Answers(), 0
+) -> _PlacedAnswers:
+    """Match each answer to the planned call that it answers."""
+    calls_by_prompt = _calls_by_prompt(study_plan, revision)
+    answers, n_seen = _PlacedAnswers(), 0
     for record in survey.records():
         n_seen += 1
-        if on_progress and n_seen % _EVERY == 0:
+        if on_progress and n_seen % _REPORT_EVERY == 0:
             on_progress(ImportProgress(n_seen, survey.n_records))
         assert record.mark is not None
         mark = record.mark
-        place = places.get((mark.model, mark.variant_id, mark.sample))
-        reason = (
-            "belongs to no prompt of the study as it is now"
-            if place is None
-            else _misfit(record, place[1])
-        )
-        if reason or place is None:
+        planned = calls_by_prompt.get((mark.model, mark.variant_id, mark.sample))
+        if planned is None:
+            reason = "belongs to no prompt of the study as it is now"
             answers.misfits.append(f"{record.place} {reason}.")
             continue
-        item_plan, call = place
-        item_completions = answers.completions.setdefault((mark.model, item_plan.item.item_id), {})
-        if call.call_id in answers.calls:  # one request is asked once, whichever items it is of
-            answers.n_repeated += 1
-            item_completions.setdefault(call.call_id, answers.first[call.call_id])
+        item_plan, call = planned
+        if reason := _misfit(record, call):
+            answers.misfits.append(f"{record.place} {reason}.")
             continue
-        item_completions[call.call_id] = answers.first[call.call_id] = recorded_completion(
-            call.call_id, record
+        item_completions = answers.completions.setdefault((mark.model, item_plan.item.item_id), {})
+        if call.call_id in answers.calls:  # items may share a request; its first answer counts
+            answers.n_repeated += 1
+            item_completions.setdefault(call.call_id, answers.completion_by_call[call.call_id])
+            continue
+        item_completions[call.call_id] = answers.completion_by_call[call.call_id] = (
+            recorded_completion(call.call_id, record)
         )
         answers.calls[call.call_id] = call
     return answers
 
 
-def _places(study_plan: Plan, revision: str) -> dict[tuple[str, str, int], tuple[ItemPlan, Call]]:
-    """(model, variant, sample) -> its item and call."""
-    places = {}
+def _calls_by_prompt(
+    study_plan: Plan, revision: str
+) -> dict[tuple[str, str, int], tuple[ItemPlan, Call]]:
+    """Return (model, variant id, sample) -> (item, call)."""
+    calls_by_prompt = {}
     for use in study_plan.study.models:
         backend = Elsewhere(use.name, revision)
         for item_plan in study_plan.items:
-            for (variant_id, sample), call in planned_calls(
-                study_plan, item_plan, use, backend
-            ).items():
-                places[use.name, variant_id, sample] = item_plan, call
-    return places
+            calls = planned_calls(study_plan, item_plan, use, backend)
+            for (variant_id, sample), call in calls.items():
+                calls_by_prompt[use.name, variant_id, sample] = item_plan, call
+    return calls_by_prompt
 
 
 def _misfit(record: LogRecord, call: Call) -> str:
-    """Return why an answer is not one to the prompt that its marks name; "" where it is."""
+    """Return why an answer does not belong to the prompt that its marks name; "" if it does."""
     if (
         record.prompt.strip() != prompt_of(call.request.messages)[0].strip()
         or record.system.strip() != call.request.system.strip()
@@ -183,10 +191,11 @@ def _misfit(record: LogRecord, call: Call) -> str:
     return ""
 
 
-def _read(
-    study_plan: Plan, answers: _Answers, models: list[str], revision: str
+def _readouts_of(
+    study_plan: Plan, answers: _PlacedAnswers, models: list[str], revision: str
 ) -> tuple[list[Readout], int]:
-    """Every readout of the study, absent where nothing came; and how many calls were planned."""
+    """Return (readouts of the answered items, number of planned calls). A readout without an answer
+    is absent."""
     protocol = study_plan.protocol
     readouts: list[Readout] = []
     n_planned = 0
@@ -200,19 +209,20 @@ def _read(
     return readouts, n_planned
 
 
-def _ended(
-    answers: _Answers,
+def _state_and_message(
+    answers: _PlacedAnswers,
     completions: dict[str, Completion],
     n_planned: int,
     n_before: int,
     n_failed_before: int,
 ) -> tuple[str, str]:
-    """`n_before` answers are here of an earlier import, of other items."""
+    """Return the study's state and a message. `n_before` answers to other items came with an
+    earlier import, `n_failed_before` of them failed."""
     n_failed = (
         sum(completion.status != "ok" for completion in completions.values()) + n_failed_before
     )
-    n = len(completions) + n_before
-    message = f"Asked by another harness: {n:,} of {n_planned:,} prompts are answered."
+    n_answers = len(completions) + n_before
+    message = f"Asked by another harness: {n_answers:,} of {n_planned:,} prompts are answered."
     message += f" {n_failed:,} failed." if n_failed else ""
     if any(
         completion.status == "ok" and not completion.finish_reason
@@ -222,19 +232,10 @@ def _ended(
             " The log does not say how answers ended, so one that was cut off is read like a whole"
             " one."
         )
-    message += (
-        f" {answers.n_repeated:,} further answers to the same prompts were left out."
-        if answers.n_repeated
-        else ""
-    )
-    message += (
-        f" {answers.n_left_out:,} items are answered by an earlier log, which counts."
-        if answers.n_left_out
-        else ""
-    )
-    message += (
-        f" Refused: {len(answers.misfits):,}. The first: {answers.misfits[0]}"
-        if answers.misfits
-        else ""
-    )
-    return "done" if n == n_planned and not n_failed else "incomplete", message
+    if answers.n_repeated:
+        message += f" {answers.n_repeated:,} further answers to the same prompts were left out."
+    if answers.n_left_out:
+        message += f" {answers.n_left_out:,} items are answered by an earlier log, which counts."
+    if answers.misfits:
+        message += f" Refused: {len(answers.misfits):,}. The first: {answers.misfits[0]}"
+    return "done" if n_answers == n_planned and not n_failed else "incomplete", message

@@ -1,5 +1,4 @@
-"""A study's prompts for another harness: which it can ask, and all of them in a folder, or in a zip
-for a browser."""
+"""Write a study's prompts for another harness, into a folder or a zip."""
 
 import io
 import json
@@ -23,14 +22,13 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import locks, studies
 from flipcore.text.counts import count_of
 
-# The prompts of a declared study that another harness can ask: each with the names by which its
-# answer is known again.
+# Each prompt carries marks (study, model, variant, sample) by which its answer is recognized.
 
-ONE_TURN = "single_shot"  # the protocol whose prompts are all known beforehand
+PLANNED_PROTOCOL = "single_shot"  # the protocol whose prompts are all known before any answer
 
 
 class Elsewhere(Backend):
-    """A model that another harness asks: it writes answers and nothing else."""
+    """A model that another harness asks; it returns written answers only."""
 
     simulated = False
     abilities = frozenset({"generate"})
@@ -50,8 +48,8 @@ class Elsewhere(Backend):
 
 @dataclass(frozen=True)
 class PlannedPrompt:
-    """One request of one sample. `right` are the right answers as the prompt names them: labels for
-    a choice, else words."""
+    """One request for one sample. `right_answers` are as the prompt names them: labels for a
+    choice, otherwise text."""
 
     study_id: str
     model: str
@@ -59,7 +57,7 @@ class PlannedPrompt:
     variant_id: str
     sample: int
     request: Request
-    right: tuple[str, ...]
+    right_answers: tuple[str, ...]
 
     @property
     def prompt_id(self) -> str:
@@ -67,7 +65,7 @@ class PlannedPrompt:
 
     @property
     def marks(self) -> dict[str, str | int]:
-        """The marks that go into the metadata of the harness, and come back in its log."""
+        """Marks that the harness keeps as metadata and returns in its log."""
         return {
             "flipscope_study": self.study_id,
             "flipscope_model": self.model,
@@ -77,8 +75,8 @@ class PlannedPrompt:
 
 
 def use_of(study: Study, model: str = "") -> ModelUse:
-    """The model of the study that is meant. Raises BadInput where the name is wrong, or missing
-    among several."""
+    """Return the study's model of this name, or its only model for "". Raises BadInput for an
+    unknown name, and for "" where there are several models."""
     uses = [
         use for use in study.models if use.name == model or (not model and len(study.models) == 1)
     ]
@@ -96,15 +94,15 @@ def history_of(
     backend: Elsewhere,
     completions: Mapping[str, Completion] | None = None,
 ) -> History:
-    """Return what the protocol may look at: the completions of this item so far."""
+    """Return the protocol's view of an item, with the completions so far."""
     return study_plan.history(item_plan, use, backend, completions or {}, None)
 
 
 def planned_calls(
     study_plan: Plan, item_plan: ItemPlan, use: ModelUse, backend: Elsewhere
 ) -> dict[tuple[str, int], Call]:
-    """(variant, sample) -> the call whose completion its extractors read. One prompt under several
-    axes is one variant."""
+    """Return (variant id, sample) -> the call whose completion the extractors read. A prompt that
+    stands under several axes appears once."""
     by_text: dict[tuple[str, str], Variant] = {}
     for variant in item_plan.variants:
         by_text.setdefault((variant.prompt.text, variant.prompt.system), variant)
@@ -118,17 +116,17 @@ def planned_calls(
 
 
 def planned_of(study: Study, store: Store | None) -> Plan:
-    """The study's plan. Raises BadInput where its prompts follow from earlier answers, or no
-    extractor reads a written answer."""
+    """Return the plan of a study whose prompts can be written out. Raises BadInput where prompts
+    depend on earlier answers, or no extractor reads written answers."""
     if study.is_recorded:
         raise BadInput(
             f"{study.name!r} was imported, so it planned no prompts. Press Ask again on Audit, and"
             " write the prompts of that study."
         )
-    if study.protocol.name != ONE_TURN:
+    if study.protocol.name != PLANNED_PROTOCOL:
         raise BadInput(
             f"The protocol {study.protocol.name} chooses each prompt by the answers before it, so"
-            f" it cannot be written out. Use {ONE_TURN}."
+            f" it cannot be written out. Use {PLANNED_PROTOCOL}."
         )
     study_plan = plan(study, store)
     if not any(extractor.reads_text_alone for extractor in study_plan.extractors):
@@ -141,20 +139,19 @@ def planned_of(study: Study, store: Store | None) -> Plan:
 
 
 def shown_items(study_plan: Plan, store: Store | None) -> list[ItemPlan]:
-    """Without the items that are set aside for confirmation, unless the study has a lock."""
-    opened = store is not None and bool(locks.locks(store, study_plan.study.study_id))
-    return [item_plan for item_plan in study_plan.items if opened or not item_plan.confirmatory]
+    """Return the plan's items; those set aside for confirmation only where the study has a lock."""
+    is_locked = store is not None and bool(locks.locks(store, study_plan.study.study_id))
+    return [item_plan for item_plan in study_plan.items if is_locked or not item_plan.confirmatory]
 
 
 def prompts(study_plan: Plan, use: ModelUse, items: list[ItemPlan]) -> Iterator[PlannedPrompt]:
-    """Every request of one model, item by item in the plan's order."""
+    """Yield every request of one model, item by item in the plan's order."""
     backend = Elsewhere(use.name)
     for item_plan in items:
         variants = {variant.variant_id: variant for variant in item_plan.variants}
-        for (variant_id, sample), call in planned_calls(
-            study_plan, item_plan, use, backend
-        ).items():
-            right = _right(variants[variant_id])
+        calls = planned_calls(study_plan, item_plan, use, backend)
+        for (variant_id, sample), call in calls.items():
+            right_answers = _right_answers(variants[variant_id])
             yield PlannedPrompt(
                 study_plan.study.study_id,
                 use.name,
@@ -162,11 +159,11 @@ def prompts(study_plan: Plan, use: ModelUse, items: list[ItemPlan]) -> Iterator[
                 variant_id,
                 sample,
                 call.request,
-                right,
+                right_answers,
             )
 
 
-def _right(variant: Variant) -> tuple[str, ...]:
+def _right_answers(variant: Variant) -> tuple[str, ...]:
     if variant.target is None:
         return ()
     answers = variant.target.split("\n")
@@ -175,8 +172,7 @@ def _right(variant: Variant) -> tuple[str, ...]:
     return tuple(variant.labels[variant.order.index(int(answer))] for answer in answers)
 
 
-# Planned prompts as a task of Inspect, of lm-evaluation-harness, or as JSONL for any other.
-
+# Formats: a task for Inspect, a task for lm-evaluation-harness, or JSONL for any other harness.
 
 DATASET, TASK_NAME = "dataset.jsonl", "flipscope_variants"
 
@@ -187,12 +183,16 @@ _LM_EVAL = Path(__file__).with_name("lm_eval_task.yaml").read_text(encoding="utf
 def write_inspect(
     folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]
 ) -> list[Path]:
-    """`flipscope_variants.py` and its data set."""
+    """Write an Inspect task, `flipscope_variants.py`, and its data set; return both files."""
     rows = []
     for prompt in planned_prompts:
         request = prompt.request
         messages = _messages(prompt) if request.system or request.turns else request.prompt
-        row = {"id": prompt.prompt_id, "input": messages, "target": list(prompt.right) or ""}
+        row = {
+            "id": prompt.prompt_id,
+            "input": messages,
+            "target": list(prompt.right_answers) or "",
+        }
         rows.append(row | prompt.marks)
     settings = {
         "temperature": use.temperature,
@@ -210,14 +210,15 @@ def write_inspect(
         dataset=DATASET,
         settings=", ".join(words),
     )
-    return [_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.py", code)]
+    return [_write_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.py", code)]
 
 
 def write_lm_eval(
     folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]
 ) -> list[Path]:
-    """`flipscope_variants.yaml` and its data set. The harness asks each prompt as it is: no shots,
-    its own seed. BadInput for a prompt of several turns, which the harness would send as one."""
+    """Write an lm-eval task, `flipscope_variants.yaml`, and its data set; return both files. The
+    task has no few-shot examples, and the harness uses its own seed. Raises BadInput for a prompt
+    of several turns, which the harness would send as one message."""
     if any(prompt.request.turns for prompt in planned_prompts):
         raise BadInput(
             "lm-eval would send each prompt as one message, and this study's examples are turns of"
@@ -225,7 +226,7 @@ def write_lm_eval(
         )
     rows = []
     for prompt in planned_prompts:
-        target = prompt.right[0] if prompt.right else ""
+        target = prompt.right_answers[0] if prompt.right_answers else ""
         row: dict[str, Any] = {
             "id": prompt.prompt_id,
             "prompt": prompt.request.prompt,
@@ -250,14 +251,14 @@ def write_lm_eval(
         settings=lines,
         system=flag,
     )
-    return [_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.yaml", code)]
+    return [_write_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.yaml", code)]
 
 
 def write_jsonl(
     folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]
 ) -> list[Path]:
-    """One prompt a line. Put each answer into `response` (and how it ended into `finish_reason`),
-    and import the file."""
+    """Write one prompt per line, and return the file. The user puts each answer into `response`,
+    how it ended into `finish_reason`, and imports it."""
     rows = [
         {
             "id": prompt.prompt_id,
@@ -267,14 +268,14 @@ def write_jsonl(
             "max_tokens": use.max_tokens,
             "seed": use.seed,
             "stop": list(use.stop),
-            "right": list(prompt.right),
+            "right": list(prompt.right_answers),
             "metadata": prompt.marks,
             "response": None,
             "finish_reason": None,
         }
         for prompt in planned_prompts
     ]
-    return [_lines(folder / "prompts.jsonl", rows)]
+    return [_write_lines(folder / "prompts.jsonl", rows)]
 
 
 WRITERS: dict[str, Callable[[Path, Study, ModelUse, Sequence[PlannedPrompt]], list[Path]]] = {
@@ -289,12 +290,12 @@ def _messages(prompt: PlannedPrompt) -> list[dict[str, str]]:
     return [*system, *prompt.request.messages]
 
 
-def _lines(path: Path, rows: Sequence[dict]) -> Path:
+def _write_lines(path: Path, rows: Sequence[dict]) -> Path:
     return write(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 HARNESSES = tuple(WRITERS)
-_HOW = {
+_NEXT_STEPS = {
     "inspect": f"inspect eval {TASK_NAME}.py --model …",
     "lm-eval": (
         f"lm_eval --include_path . --tasks {TASK_NAME} --log_samples --output_path out --model …"
@@ -305,7 +306,7 @@ _HOW = {
 
 @dataclass(frozen=True)
 class VariantFiles:
-    """`sentence` says what was written, what was left out, and what comes next."""
+    """The written files; `sentence` says what was written and left out, and what to do next."""
 
     files: tuple[Path, ...]
     n_prompts: int
@@ -315,9 +316,9 @@ class VariantFiles:
 def write_variants(
     store: Store, study: Study, harness: str, folder: str | Path, model: str = ""
 ) -> VariantFiles:
-    """The planned prompts of one model of the study, and study.toml. The study is stored as planned
-    where it is not there yet, so that the answers find it. Raises BadInput for a study whose
-    prompts cannot be written out."""
+    """Write the planned prompts of one of the study's models, and study.toml, into a folder. A
+    study that is not in the database is stored as planned, so that the answers can be imported.
+    Raises BadInput for a study whose prompts cannot be written out."""
     require(Permission.PUBLISH)
     return _files_of(store, study, harness, Path(folder), model)
 
@@ -358,12 +359,12 @@ def _files_of(store: Store, study: Study, harness: str, folder: Path, model: str
     ]
     if unread:
         sentence += f" {', '.join(unread)} will be absent: a harness returns written answers only."
-    sentence += f" Next: {_HOW[harness]}; then {command('import')} on what it wrote."
+    sentence += f" Next: {_NEXT_STEPS[harness]}; then {command('import')} on what it wrote."
     return VariantFiles((*files, folder / "study.toml"), len(planned_prompts), sentence)
 
 
 def zipped_variants(store: Store, study: Study, harness: str, model: str = "") -> tuple[bytes, str]:
-    """(a zip of the same files, the sentence)."""
+    """Return (a zip of the files of `write_variants`, its sentence)."""
     with work_folder("variants") as folder:
         variant_files = _files_of(store, study, harness, folder, model)
         packed = io.BytesIO()

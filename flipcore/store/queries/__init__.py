@@ -1,1 +1,1 @@
-"""Every question that is asked of the store, by the page that asks. Rows out."""
+"""Queries on the store, one module per page or purpose. They return rows."""

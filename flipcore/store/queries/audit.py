@@ -1,5 +1,4 @@
-"""Queries of a study's audit: its calls, items, prompts and outputs, and how the completions that
-answers were read from ended."""
+"""Queries for a study's audit: calls, items, prompts, outputs, and how outputs ended."""
 
 import warnings
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from flipcore.store.connection import Store
 from flipcore.store.harmless import answer_params
 from flipcore.store.visible import OPEN
 
-# a continuation is asked for in a length of its own: where it ends, nothing was cut off
+# A continuation is asked for with a fixed length, so its end does not count as cut off.
 _CALLS = f"""
 WITH sources AS (SELECT s.call_id, bool_or({OPEN}) AS is_open,
     bool_or(v.layout = $continuation) AS is_continuation
@@ -37,14 +36,14 @@ WHERE i.study_id = $study_id AND {OPEN} ORDER BY i.position
 
 
 def calls(store: Store, study_id: str) -> pd.DataFrame:
-    """Count of the study's calls by model, status, finish reason and token limit; those that are
-    read for items set aside alone are left out."""
+    """Count the study's calls by model, status, finish reason and token limit. Calls that belong
+    only to set-aside items are left out."""
     return store.frame(_CALLS, study_id=study_id, continuation=CONTINUATION)
 
 
 def items(store: Store, study_id: str) -> pd.DataFrame:
-    """The study's items with what they may contradict each other in; those set aside are left out.
-    `task` is that of a table whose rows name theirs."""
+    """Return the study's open items, with the columns in which they may contradict each other.
+    `task` is "" except for tables whose rows name their task."""
     return store.frame(_ITEMS, study_id=study_id)
 
 
@@ -59,14 +58,13 @@ WHERE i.study_id = $study_id AND v.key = 'base' AND {OPEN} GROUP BY i.item_id, i
 
 
 def prompts(store: Store, study_id: str) -> pd.DataFrame:
-    """The prompt and system message of each item that its other versions are compared with.
-
-    Where models have their own, it is the same one for all items."""
+    """Return the base prompt and system message of each open item. Where models had different base
+    prompts, one of them is chosen by the same rule for all items."""
     return store.frame(_PROMPTS, study_id=study_id)
 
 
 def facts(study: Study) -> list[dict]:
-    """Return what the rows of a study's imported logs say against these: `about`, `sentence`."""
+    """Return contradictions in a study's imported logs, as rows with `about` and `sentence`."""
     rows: list[dict] = []
     for source in study.items:
         rows += [*source.options.get("facts", ()), *source.options.get(REMARKS, ())]
@@ -74,10 +72,8 @@ def facts(study: Study) -> list[dict]:
 
 
 def reported(study: Study) -> list[dict]:
-    """The scores that an imported study's logs report of themselves.
-
-    `file` is the revision of the log, where the study is of several.
-    """
+    """Return the scores that the logs of an imported study report. Where the study has several
+    logs, `file` is the revision of the score's log."""
     scores = []
     for source in study.items:
         own_scores = source.options.get("reported", ())
@@ -96,12 +92,12 @@ WHERE s.study_id = $study_id AND s.position = 0 AND {OPEN}
 
 
 def files_of_outputs(store: Store, study_id: str) -> pd.DataFrame:
-    """The revision of the log that each output of an imported study came from."""
+    """Return the revision of the log that each output of an imported study came from."""
     return store.frame(_FILES, study_id=study_id)
 
 
 def notes(study: Study) -> list[str]:
-    """Sentences that the import kept."""
+    """Return the sentences that the import stored."""
     sentences: list[str] = []
     for source in study.items:
         sentences += source.options.get("notes", ())
@@ -136,10 +132,12 @@ FROM answers JOIN by_call USING (call_id) GROUP BY model, extractor ORDER BY mod
 
 
 def endings(store: Store, study_id: str) -> pd.DataFrame:
-    """One row a model and extractor of written answers, each counted once however many axes its
-    prompt stands in: how many came back, how many were cut off, of how many nobody recorded how
-    they ended, and the token limit (0: not known). Items set aside are left out. A log's own scorer
-    calls no text cut off: one is where an extractor of ours says so, or else where it ended early.
+    """Count written answers to open items, one row per model and extractor.
+
+    Each answer counts once, under however many axes its prompt stands. Columns are `n_answers`,
+    `n_cut`, `n_not_recorded` (without a finish reason) and `max_tokens` (0 if unknown). A log's own
+    scorer marks no answer as cut off. So its answers count as cut off if one of our extractors
+    says so, or without ours, if they ended early.
     """
     return store.frame(
         _ENDINGS,
@@ -153,8 +151,8 @@ def endings(store: Store, study_id: str) -> pd.DataFrame:
 
 # The outputs themselves: repeats, refusals, empty texts, lengths.
 
-# Each written output of the study once, whatever extractors read it, and what the tables below
-# need of its text. A text may be long and its hash is not, so the texts stay in the file.
+# One row per written output of the study, with the columns that the tables below need. Hashes
+# stand for texts, which may be long and stay in the file.
 _WRITTEN = f"""
 CREATE TEMP TABLE written AS
 WITH sources AS (
@@ -197,7 +195,7 @@ SELECT model, max_tokens, finish_reason, n_tokens_out, n_chars, ends_open,
 FROM written WHERE has_text GROUP BY ALL ORDER BY ALL
 """
 
-# Beginnings of a refusal in short texts. An answer that goes on after an apology is none.
+# How a refusal begins, in short texts. An answer that goes on after an apology is no refusal.
 _REFUSAL = (
     r"^\W*(i('|’)?m (very |so |really )?sorry|i am (very |so |really )?sorry|sorry|i apologi[sz]e|"
     r"unfortunately|as an ai( language model| assistant)?)?[\s,.:;–—-]*(but )?"
@@ -215,10 +213,13 @@ _REFUSAL = (
 
 @dataclass(frozen=True)
 class OutputTables:
-    """`reruns`: prompts that were asked again, one row per model and temperature; `n_same` prompts
-    brought one text each time, `n_timed` of them in exactly the same time; `n_chars` is the mean
-    length. `named`: outputs that are empty or begin as a refusal does, one row each. `lengths`: how
-    many outputs have which length, and whether those end in the middle of a sentence.
+    """Tables on a study's written outputs.
+
+    - `reruns`: prompts that were asked repeatedly, one row per model and temperature. `n_same`
+      prompts had the same text each time, `n_timed` of them in exactly the same time; `n_chars` is
+      the mean length.
+    - `named`: one row per output that is empty or begins like a refusal
+    - `lengths`: number of outputs by length, and whether they end in the middle of a sentence
     """
 
     reruns: pd.DataFrame
@@ -227,11 +228,9 @@ class OutputTables:
 
 
 def output_tables(store: Store, study_id: str) -> OutputTables:
-    """Return what the study's written outputs look like.
-
-    The outputs are looked up once for the three tables: planning that query takes most of the
-    time of a small study, and reading the texts most of a large one's.
-    """
+    """Return tables on the study's written outputs. One query finds the outputs for all three
+    tables. For a small study most of the time goes into planning this query, for a large one into
+    reading the texts."""
     with store.cursor() as cursor, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # DuckDB 2.0 warns about the strings of pandas 3
         cursor.execute(_WRITTEN, {"study_id": study_id, "refusal": _REFUSAL})

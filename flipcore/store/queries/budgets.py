@@ -1,4 +1,4 @@
-"""Budgets and spending of a study, over all its runs."""
+"""Queries for a study's budget and spending, over all its runs."""
 
 import math
 
@@ -11,8 +11,7 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
-# Completions of a time before purchases were recorded count for the study under which they were
-# made.
+# Completions from before purchases were recorded count for the study that was declared before them.
 _SPENT = """
 SELECT coalesce((SELECT sum(cost_usd) FROM purchases WHERE study_id = $study_id), 0)
      + coalesce((SELECT sum(c.cost_usd) FROM study_calls s JOIN completions c USING (call_id)
@@ -23,12 +22,12 @@ SELECT coalesce((SELECT sum(cost_usd) FROM purchases WHERE study_id = $study_id)
 
 
 def spent_usd(store: Store, study_id: str) -> float:
-    """US dollars that runs of the study paid, without what other studies paid."""
+    """Return what runs of the study paid, in USD, without calls that other studies paid for."""
     return float(store.rows(_SPENT, study_id=study_id)[0][0])
 
 
 def overbilling(store: Store) -> dict[str, float]:
-    """Model -> largest ratio so far, at least 1, of a call's cost to the most expected."""
+    """Return model -> largest ratio so far of a call's cost to its bound, at least 1."""
     sql = """SELECT c.model, greatest(1, max(p.cost_usd / p.bound_usd))
              FROM purchases p JOIN completions c USING (call_id)
              WHERE p.bound_usd > 0 AND c.status = 'ok' GROUP BY c.model"""
@@ -36,7 +35,7 @@ def overbilling(store: Store) -> dict[str, float]:
 
 
 def budget_usd(store: Store, study: Study) -> float | None:
-    """The study's cap now: the one that was set last, else the declared one."""
+    """Return the study's present cap in USD: the last one set, or the declared one, or None."""
     caps = store.rows(
         "SELECT budget_usd FROM budgets WHERE study_id = $study_id "
         "ORDER BY created_at DESC LIMIT 1",
@@ -46,8 +45,8 @@ def budget_usd(store: Store, study: Study) -> float | None:
 
 
 def set_budget(store: Store, study_id: str, usd: float) -> None:
-    """Set the study's cap; its declaration and id stay as they are. Raises BadInput for an amount
-    or study that is none."""
+    """Set the study's cap, without changing its declaration or id. Raises BadInput for an invalid
+    amount or an unknown study."""
     require(Permission.RUN)
     if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= MOST_BUDGET_USD):
         raise BadInput(
@@ -73,7 +72,7 @@ def set_budget(store: Store, study_id: str, usd: float) -> None:
 def purchase_row(
     study_id: str, call: Call, completion: Completion, cost_usd: float, bound_usd: float
 ) -> dict:
-    """One bought completion as a row of `purchases`."""
+    """Return the row of `purchases` for a completion that was paid for."""
     timestamp = rows.now()
     return {
         "purchase_id": digest(study_id, call.call_id, timestamp.isoformat(), completion.n_attempts),

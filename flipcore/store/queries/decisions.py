@@ -1,10 +1,9 @@
-"""The decision record, the questions left open beside it, and the log of moved thresholds: what was
-decided on a study, by whom, from what, what was tried before, and whether the data behind it
-changed.
+"""The decision record, open questions, and the log of moved thresholds.
 
-A fingerprint of data is the exclusive or of the rows' MD5 hashes: it depends on no order, and one
-changed value changes it. It covers what the page could read, so under a lock the items that were
-set aside, and otherwise the open ones.
+A decision is stored with its author, settings, earlier decision and the state of the data, so that
+a later change of the data can be noticed. A fingerprint of rows is the exclusive or of their MD5
+hashes. It does not depend on the order of rows, and changes with any value. It covers the rows that
+the page could read: the set-aside items under a lock, otherwise the open ones.
 """
 
 import json
@@ -24,12 +23,12 @@ from flipcore.store.queries.paraphrase_states import PAIR_STATES
 from flipcore.store.rows import now
 from flipcore.store.visible import SIGHT
 
-_VALUES = (
+_READOUT_VALUES = (
     "r.model, r.item_id, r.axis, r.variant_id, r.sample, r.extractor, r.status, coalesce(r.answer,"
     " '∅'), coalesce(r.value::TEXT, '∅')"
 )
 _READOUTS = f"""
-SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), {_VALUES}))), 0)::TEXT
+SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), {_READOUT_VALUES}))), 0)::TEXT
 FROM readouts r JOIN study_items i ON i.study_id = r.study_id AND i.item_id = r.item_id
 WHERE r.study_id = $study_id AND {SIGHT}
 """
@@ -43,12 +42,14 @@ WITH {PAIR_STATES}, used AS (SELECT DISTINCT material_id AS pair_id FROM study_v
 SELECT state, count(*) FROM standing JOIN used USING (pair_id) GROUP BY state ORDER BY state
 """
 UNKNOWN = "Not known whether the data changed: an earlier release wrote this down."
-WORDS = {"items": "items", "readouts": "readouts"}
+COUNTED_ROWS = ("items", "readouts")
 
 
 def data_state(store: Store, study_id: str, locked_page: str | None = None) -> dict[str, Any]:
-    """{items: [n, hash], readouts: [n, hash], verdicts: {state: n}} of a study as a page reads it;
-    under the page's lock where one is named."""
+    """Return the state of a study's data as a page reads it, under its lock if `locked_page`.
+
+    {"items": [n, hash], "readouts": [n, hash], "verdicts": {state: n}}
+    """
     lock = lock_of_page(store, study_id, locked_page) if locked_page else None
     params = sight(store, study_id, lock["lock_id"] if lock else None).params | {
         "study_id": study_id
@@ -61,49 +62,43 @@ def data_state(store: Store, study_id: str, locked_page: str | None = None) -> d
 
 
 def changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> str:
-    """Return a sentence on what changed between two states; "" where nothing did."""
+    """Return a sentence on the differences between two data states; "" without any."""
     if not _is_data_state(before):
         return UNKNOWN
     assert before is not None
     parts = []
-    for name, word in WORDS.items():
+    for name in COUNTED_ROWS:
         (n, fingerprint), (n_after, fingerprint_after) = before[name], after[name]
         if n != n_after:
-            parts.append(f"{n:,} {word} then, {n_after:,} now")
+            parts.append(f"{n:,} {name} then, {n_after:,} now")
         elif fingerprint != fingerprint_after:
-            parts.append(f"{n:,} {word}, with other content")
-    verdicts = dict(before["verdicts"]), dict(after["verdicts"])
-    states = [
-        state
-        for state in ("accepted", "rejected", "unreviewed")
-        if verdicts[0].get(state, 0) != verdicts[1].get(state, 0)
-    ]
-    parts += [
-        f"{verdicts[0].get(state, 0):,} {state} paraphrases then, {verdicts[1].get(state, 0):,} now"
-        for state in states
-    ]
+            parts.append(f"{n:,} {name}, with other content")
+    for state in ("accepted", "rejected", "unreviewed"):
+        n, n_after = before["verdicts"].get(state, 0), after["verdicts"].get(state, 0)
+        if n != n_after:
+            parts.append(f"{n:,} {state} paraphrases then, {n_after:,} now")
     return f"The data changed: {'; '.join(parts)}." if parts else ""
 
 
 def _is_data_state(value: Mapping[str, Any] | None) -> bool:
-    """Return whether this is what `data_state` gives: a merged file may hold anything."""
+    """Return whether a value has the form of `data_state`, as a merged file may hold anything."""
     if not value or not isinstance(value.get("verdicts"), dict):
         return False
-    pairs = [value.get(name) for name in WORDS]
-    counts = [pair[0] for pair in pairs if isinstance(pair, list) and len(pair) == 2] + list(
-        value["verdicts"].values()
-    )
-    return len(counts) == len(pairs) + len(value["verdicts"]) and all(
-        type(n) is int for n in counts
-    )
+    counts = list(value["verdicts"].values())
+    for name in COUNTED_ROWS:
+        pair = value.get(name)
+        if not isinstance(pair, list) or len(pair) != 2:
+            return False
+        counts.append(pair[0])
+    return all(type(n) is int for n in counts)
 
 
 LOCKED = "locked"
-MOST_LETTERS = 2_000  # of an open question, of what is decided
+MOST_LETTERS = 2_000  # of an open question or a decision
 
 
 def decisions(store: Store, study_id: str) -> pd.DataFrame:
-    """The decision record of a study, newest first."""
+    """Return the decision record of a study, newest first."""
     return store.frame(
         "SELECT created_at, reviewer, page, mode, sentence, resolution, settings, came_from "
         "FROM decisions WHERE study_id = $study_id ORDER BY created_at DESC",
@@ -112,16 +107,15 @@ def decisions(store: Store, study_id: str) -> pd.DataFrame:
 
 
 def latest(store: Store, study_id: str, page: str) -> str:
-    """Return the decision that stands for a page now, in people's own words or else in the page's;
-    "" without a decision."""
+    """Return the latest decision on a page, in people's own words if given; "" without any."""
     record = decisions(store, study_id)
     rows = record[record["page"] == page].to_dict("records")
     return str(rows[0]["resolution"] or rows[0]["sentence"]) if rows else ""
 
 
 def record(store: Store) -> pd.DataFrame:
-    """Every decision of every study, newest first, with the study's name ("" where the record is no
-    study's)."""
+    """Return the decisions on all studies, newest first, with the study's name. The name is "" for
+    decisions on a pair of sets."""
     return store.frame(
         "SELECT d.*, coalesce(s.name, '') AS study FROM decisions d LEFT JOIN studies s "
         "USING (study_id) ORDER BY d.created_at DESC, d.decision_id"
@@ -131,9 +125,9 @@ def record(store: Store) -> pd.DataFrame:
 def settings_of(
     store: Store, decision_id: str, study_id: str, page: str, start: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The settings that a decision of this study and page was made at; {} for an id that is none.
-    With `start`, the page's own, only those that it has, of the same kind: the row may come from a
-    file of anybody's."""
+    """Return the settings of a decision on this study and page; {} for an unknown id. The row may
+    come from anybody's file. So with `start`, the page's own settings, only those with the same
+    name and kind of value are returned."""
     rows = store.rows(
         "SELECT settings FROM decisions WHERE decision_id = $decision_id AND study_id = $study_id "
         "AND page = $page",
@@ -146,11 +140,11 @@ def settings_of(
         return {}
     if start is None:
         return settings
-    return {key: settings[key] for key in start if _is_like(settings.get(key), start[key])}
+    return {key: settings[key] for key in start if _is_same_kind(settings.get(key), start[key])}
 
 
-def _is_like(value: Any, start: Any) -> bool:
-    """Text is like text; a number like a number or None, which nobody has chosen."""
+def _is_same_kind(value: Any, start: Any) -> bool:
+    """Return whether `value` is text if `start` is, and otherwise a finite number."""
     if isinstance(start, str):
         return isinstance(value, str)
     return (
@@ -161,7 +155,7 @@ def _is_like(value: Any, start: Any) -> bool:
 
 
 def open_questions(store: Store) -> pd.DataFrame:
-    """Questions that nobody has answered, newest first: question_id, study_id, study, page,
+    """Return the unanswered questions, newest first. Columns: question_id, study_id, study, page,
     question, author, created_at."""
     return store.frame(
         "SELECT q.question_id, q.study_id, coalesce(s.name, '') AS study, q.page, q.question, "
@@ -174,8 +168,8 @@ def open_questions(store: Store) -> pd.DataFrame:
 def keep_question(
     store: Store, study_id: str, page: str, question: str, author: str, *, settles: str = ""
 ) -> None:
-    """Append an open question, or the answer to the one that it `settles`. Raises BadInput without
-    words or a name, and where what it settles is not open."""
+    """Append an open question, or the answer to a question with the id `settles`. Raises BadInput
+    without text or author, and where the question to answer is not open."""
     author = signature(author)
     if not author or not question.strip():
         raise BadInput(
@@ -213,10 +207,12 @@ def keep_decision(
     evidence: Mapping[str, Any] | None = None,
     resolution: str = "",
 ) -> None:
-    """Append a decision: the page's `sentence`, what people decide from it (`resolution`, in their
-    own words), what stood there before and the state of the rows behind it. `query` is the link's,
-    `evidence` names the outputs that were looked at. Raises BadInput without a name or a sentence,
-    and for words without end."""
+    """Append a decision, with the earlier decision on this page and the state of the data.
+
+    `sentence` is the page's, `resolution` the decision in people's own words, `query` that of the
+    page's link, and `evidence` the outputs that were looked at. Raises BadInput without a reviewer
+    or sentence, and for too long a resolution.
+    """
     reviewer = signature(reviewer)
     if not reviewer or not sentence.strip():
         raise BadInput("A decision needs a sentence and the name of whoever writes it down.")
@@ -224,14 +220,14 @@ def keep_decision(
         raise BadInput(
             f"What you decide has {len(resolution):,} characters; write at most {MOST_LETTERS:,}."
         )
-    before = latest(store, study_id, page)
+    earlier_decision = latest(store, study_id, page)
     row = {
         "study_id": study_id,
         "page": page,
         "sentence": sentence,
         "mode": mode,
         "settings": dict(settings),
-        "came_from": {"sentence": before} if before else None,
+        "came_from": {"sentence": earlier_decision} if earlier_decision else None,
         "reviewer": reviewer,
         "created_at": now(),
         "place": {"query": shared_query(query)},
@@ -245,15 +241,15 @@ def keep_decision(
 
 
 def n_moves(store: Store, study_id: str) -> int:
-    """Count the released moves of a threshold that were logged on this study."""
+    """Count the logged moves of thresholds on this study."""
     return store.rows(
         "SELECT count(*) FROM threshold_moves WHERE study_id = $study_id", study_id=study_id
     )[0][0]
 
 
 def keep_move(store: Store, study_id: str, move: Mapping[str, Any], session: str) -> None:
-    """Append a released move of a threshold: {control, from, to, lowest, highest}, the last two
-    the range it crossed."""
+    """Append a move of a threshold, once it was released. `move` has the keys control, from, to,
+    lowest and highest; the last two are the range crossed."""
     row = {
         "study_id": study_id,
         "control": move["control"],

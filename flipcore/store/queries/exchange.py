@@ -1,5 +1,4 @@
-"""Everything behind each readout of a study, for files that others read. Never what is set
-aside."""
+"""Queries for exports: everything behind each readout of a study, without set-aside items."""
 
 from collections.abc import Iterator
 
@@ -46,12 +45,13 @@ WHERE l.study_id = $study_id AND {OPEN} ORDER BY c.model, l.item_id, l.axis, l.v
 
 
 def exchanged(store: Store, study_id: str) -> Iterator[dict]:
-    """Each readout with its item, variant and the text that it was read from (of a judge: the
-    answer that was judged), a batch at a time, so that a large study takes little memory."""
+    """Yield each readout with its item, variant and the text that it was read from. For a judge's
+    readout this is the judged answer. Rows come in batches, so that a large study takes little
+    memory."""
     return store.stream(_ROWS, study_id=study_id)
 
 
 def completions(store: Store, study_id: str) -> pd.DataFrame:
-    """Each completion under each item, axis and variant that it was read for: prompt, text,
-    log-probabilities (the server's, in nats), tokens, price, status and error."""
+    """Return each completion with prompt, text, log-probabilities in nats, tokens, price, status.
+    There is one row per item, axis and variant that the completion was read for."""
     return store.frame(_COMPLETIONS, study_id=study_id)

@@ -1,5 +1,4 @@
-"""Queries of the Holdout and Survey pages: accuracies by role, surveys with answers,
-versions of a retro set."""
+"""Queries for the Holdout and Survey pages: accuracies by role, surveys, retro set versions."""
 
 import json
 from collections.abc import Sequence
@@ -24,11 +23,12 @@ GROUP BY s.study_id, s.name, s.created_at HAVING n_target > 0 AND n_retro > 0
 
 
 def studies_with_both(store: Store) -> list[dict]:
-    """Studies that hold items in the roles target and retro, newest first."""
+    """Return studies with items in both roles, target and retro, newest first. Columns: study_id,
+    name, n_target, n_retro."""
     return store.rows_of(_STUDIES)
 
 
-_COVERING = f"""
+_STUDIES_COVERING = f"""
 WITH wanted AS (SELECT unnest($target) AS item_id, 'target' AS role UNION ALL
     SELECT unnest($retro), 'retro'),
      there AS (SELECT i.study_id, count(*) AS n FROM study_items i JOIN wanted USING (item_id, role)
@@ -39,9 +39,10 @@ ORDER BY created_at DESC, study_id
 
 
 def studies_of(store: Store, target_ids: list[str], retro_ids: list[str]) -> tuple[str, ...]:
-    """Studies, newest first, that ask all these items in just these roles."""
+    """Return ids of studies that ask all these items in these roles, newest first."""
     return tuple(
-        study_id for (study_id,) in store.rows(_COVERING, target=target_ids, retro=retro_ids)
+        study_id
+        for (study_id,) in store.rows(_STUDIES_COVERING, target=target_ids, retro=retro_ids)
     )
 
 
@@ -53,8 +54,7 @@ WHERE i.study_id = $study_id AND i.role = $role AND {SIGHT} ORDER BY q.item_id
 
 
 def role_items(store: Store, study_id: str, role: str, *, lock: str | None = None) -> list[Item]:
-    """The study's items in one role; those set aside under a `lock` of the study, and then
-    alone."""
+    """Return the study's open items in one role, or under a `lock` (its id) the set-aside ones."""
     scope = sight(store, study_id, lock)
     return [
         item_of(row)
@@ -65,15 +65,14 @@ def role_items(store: Store, study_id: str, role: str, *, lock: str | None = Non
 def keep_aside(
     store: Store, record_id: str, target_ids: Sequence[str], retro_ids: Sequence[str], share: float
 ) -> set[str]:
-    """Set a share of two sets that are no study aside for good: from now on only a lock under
-    `record_id` opens it, on every page. Each entry falls on its side by its own id. Sets that have
-    entries set aside already keep those. Their ids.
-    """
+    """Set aside a share of two sets that belong to no study, and return the set-aside ids. From
+    then on, only a lock under `record_id` opens them, on all pages. A hash of its id decides for
+    each entry. Sets with set-aside entries keep these, and no others are added."""
     ids_by_role = {"target": target_ids, "retro": retro_ids}
     rows = []
     for role, ids in ids_by_role.items():
         for position, item in enumerate(ids):
-            # The first eight digits of its hash are a random number from 0 to 1, always the same.
+            # The hash's first eight digits give a number from 0 to 1, always the same per entry.
             if int(digest("aside", item)[:8], 16) / 16**8 >= share:
                 continue
             row = {"study_id": record_id, "item_id": item, "role": role, "position": position}
@@ -84,14 +83,14 @@ def keep_aside(
 
 
 def entries_aside(store: Store, record_id: str) -> set[str]:
-    """Ids of the entries that these sets set aside, opened by a lock or not."""
+    """Return ids of the entries that these sets set aside, even if a lock has opened them."""
     sql = "SELECT item_id FROM study_items WHERE study_id = $record_id AND confirmatory"
     return {item_id for (item_id,) in store.rows(sql, record_id=record_id)}
 
 
 def items(store: Store, item_ids: list[str]) -> list[Item]:
-    """The stored items of these ids, in their order; unknown ones and those that are set aside are
-    left out. Whoever may only answer a survey gets the entries of their own alone."""
+    """Return the stored items of these ids, in this order, without unknown and set-aside ones.
+    People who may only answer a survey get only the items of that survey."""
     with opened_to(Permission.ANSWER) as person:
         designs = [row["design"] for row in surveys(store)] if person.survey else []
         survey_ids: set[str] = set()
@@ -103,15 +102,13 @@ def items(store: Store, item_ids: list[str]) -> list[Item]:
 
 
 def hidden_items(store: Store, item_ids: list[str]) -> set[str]:
-    """Those of the ids that a study set aside, that no lock of it has opened and no other study
-    shows: no page may show their text."""
+    """Return those ids that are hidden (see `visible.HIDDEN`): no page may show their text."""
     sql = f"SELECT item_id FROM ({HIDDEN}) WHERE item_id IN (SELECT unnest($ids))"
     return {item_id for (item_id,) in store.rows(sql, ids=item_ids)}
 
 
-# One answer an item: the first sample of its base prompt, or of the same prompt in another layout
-# or after examples (options in their own order under the usual labels), so a layout and a number of
-# examples are conditions of their own.
+# One answer per item and condition: the first sample. Conditions are the base prompt, and the same
+# prompt in each other layout or with each number of examples. Changes of options do not count.
 _ACCURACY = f"""
 WITH first AS (
     SELECT r.model, r.extractor, if(r.axis = 'few_shot'
@@ -134,10 +131,9 @@ ORDER BY model, extractor, layout, item_id
 
 
 def accuracies(store: Store, study_id: str, *, lock: str | None = None) -> pd.DataFrame:
-    """One row per model, extractor, layout and item of a role target or retro: model, extractor,
-    layout, item_id, role, source_id, is_correct and is_cut (bool), probabilities ([(option, share),
-    …]), target, n_options.
-    """
+    """Return one row per model, extractor, layout and item in the role target or retro. Columns:
+    model, extractor, layout, item_id, role, source_id, is_correct and is_cut (bool), probabilities
+    ([(option, share), …]), target, n_options. `lock` is as for `role_items`."""
     scope = sight(store, study_id, lock)
     frame = store.frame(
         _ACCURACY, study_id=study_id, continuation=CONTINUATION, **scope.params_of_models
@@ -149,13 +145,14 @@ def accuracies(store: Store, study_id: str, *, lock: str | None = None) -> pd.Da
 
 
 def keep_survey(store: Store, row: dict, survey_items: list[Item]) -> None:
-    """Store a survey and the items that it may show."""
+    """Store a survey, and the items that it shows."""
     store.writer.add("items", [item_row(item) for item in survey_items])
     store.writer.add("surveys", [row | {"created_at": now()}]).result(30)
 
 
 def surveys(store: Store, sets_id: str | None = None) -> list[dict]:
-    """Surveys, newest first; of one pair of sets or all."""
+    """Return surveys, newest first, of one pair of sets or all (None). People who may only answer a
+    survey get only that one."""
     sql = (
         "SELECT survey_id, name, sets_id, design FROM surveys WHERE ($sets_id IS NULL "
         "OR sets_id = $sets_id) AND $own IN ('', survey_id) ORDER BY created_at DESC, survey_id"
@@ -166,7 +163,7 @@ def surveys(store: Store, sets_id: str | None = None) -> list[dict]:
 
 
 def keep_version(store: Store, row: dict, version_items: list[Item]) -> str:
-    """Store a version with its items; its id."""
+    """Store a version of a retro set with its items, and return its id."""
     stamped = row | {"author": signature(row["author"]), "created_at": now()}
     stamped["version_id"] = digest(*map(str, stamped.values()))
     store.writer.add("items", [item_row(item) for item in version_items])
@@ -182,7 +179,7 @@ FROM holdout_versions ORDER BY holdout_versions.created_at, version_id
 
 
 def versions(store: Store) -> list[dict]:
-    """All kept versions, oldest first."""
+    """Return all stored versions of retro sets, oldest first."""
     return [
         row | {"results": json.loads(row["results"]), "settings": json.loads(row["settings"])}
         for row in store.rows_of(_VERSIONS)

@@ -1,5 +1,4 @@
-"""The rows behind one cell of the flip surface: prompts, completions, matched spans, the raw
-exchange."""
+"""Everything behind one cell of the flip map: prompts, requests, replies and matched spans."""
 
 import json
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ from flipcore.store.visible import OPENED
 
 @dataclass(frozen=True)
 class SampleView:
-    """One readout of one sample: what was sent, what came back, what was read from it, and from
-    where.
+    """One readout of one sample, with the request and the output.
 
-    `alternatives` are the first-token alternatives in nats of every call that it was read from, in
-    order, each behind the text that the call went on from ("" at the prompt's end; a blank where
-    the reading looks through one).
+    `span` is the part of the text with the answer, (start, end) in characters. `alternatives` has
+    one entry per call that the readout was made from: (text that the call continues, ((token,
+    log-probability in nats), …)). The text is "" at the end of the prompt, and a space where the
+    reading looks at the token after a space. `tokens` are (token, log-probability in nats) of a
+    scored text.
     """
 
     sample: int
@@ -44,8 +44,7 @@ class SampleView:
 
     @property
     def reasoning_title(self) -> str:
-        """The title above the folded reasoning; "" where the model is not known to have
-        reasoned."""
+        """The title above the reasoning; "" where the model is not known to have reasoned."""
         if self.n_tokens_reasoning:
             total = f" of {self.n_tokens_out:,}" if self.n_tokens_out else ""
             remark = "" if self.reasoning else "; the server does not return its text"
@@ -54,7 +53,7 @@ class SampleView:
 
     @property
     def ended(self) -> str:
-        """Say how the completion ended; "" where no text could have been cut off."""
+        """A sentence on how the output ended; "" where no text could have been cut off."""
         if self.request.get("kind") != "generate":
             return ""
         if self.finish_reason:
@@ -63,16 +62,16 @@ class SampleView:
 
     @property
     def log_probabilities(self) -> dict[str, list[dict[str, Any]]]:
-        """The log-probabilities that the server returned, in nats, the likeliest first: of the
-        first token's alternatives at each place that was asked about, or of a scored text's tokens
-        in their order. Empty where it returned none."""
-        by_place: dict[str, list[dict[str, Any]]] = {}
-        for behind, top in self.alternatives:
-            name = f"first token after {behind!r}" if behind else "first token"
+        """Log-probabilities by the server, in nats, by title; empty where it returned none.
+        Alternatives of the first token are sorted, the likeliest first. Tokens of a scored text are
+        in their order."""
+        by_title: dict[str, list[dict[str, Any]]] = {}
+        for text_before, top in self.alternatives:
+            name = f"first token after {text_before!r}" if text_before else "first token"
             likeliest_first = sorted(top, key=lambda pair: -pair[1])
-            by_place[name] = [{"token": token, "logprob": nats} for token, nats in likeliest_first]
-        by_place["scored text"] = [{"token": token, "logprob": nats} for token, nats in self.tokens]
-        return {name: rows for name, rows in by_place.items() if rows}
+            by_title[name] = [{"token": token, "logprob": nats} for token, nats in likeliest_first]
+        by_title["scored text"] = [{"token": token, "logprob": nats} for token, nats in self.tokens]
+        return {name: rows for name, rows in by_title.items() if rows}
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class SeenVariant:
 
 @dataclass(frozen=True)
 class Inspection:
-    """An item under one axis and model: its variants in order, the base first."""
+    """An item under one axis and model, with its variants in order; the base comes first."""
 
     item: Item
     variants: tuple[SeenVariant, ...]
@@ -121,7 +120,7 @@ SELECT call_id, text, error, request, raw_reply, reasoning, finish_reason, token
        coalesce(request->>'$.continuation', ''), top_logprobs::VARCHAR
 FROM completions WHERE call_id IN ({ids})
 """
-_NO_ANSWER = (None,) * 11  # of a source that this file does not hold
+_NO_ANSWER = (None,) * 11  # stands for a completion that is not stored here
 _READINGS = """
 SELECT variant_id, sample, extractor, status, answer, value, is_correct, span_start, span_end,
     reason, probabilities, label_mass
@@ -138,23 +137,25 @@ FROM study_items i JOIN items USING (item_id) WHERE study_id = $study_id AND ite
 def inspection(
     store: Store, study_id: str, model: str, item_id: str, axis: str
 ) -> Inspection | None:
-    """Return what the inspector shows of an item; None for an item that is not the study's, or that
-    it set aside and has no lock for."""
+    """Return what the inspector shows of an item. None for an item that is not part of the study,
+    or that is set aside without a lock."""
     item_rows = store.rows(_ITEM, study_id=study_id, item_id=item_id)
     if not item_rows:
         return None
     key, dataset, kind, question, options, target, category, solution = item_rows[0]
     item = Item(key, dataset, kind, question, tuple(options), target, category, None, solution)
     axis = _stored_axis(store, study_id, item_id, axis)
-    place = {"study_id": study_id, "item_id": item_id, "axis": axis}
+    key_columns = {"study_id": study_id, "item_id": item_id, "axis": axis}
     readings: dict[str, list[SampleView]] = {}
-    answers = _answers_by_place(store, model=model, **place)
-    for variant_id, sample, extractor, *reading in store.rows(_READINGS, model=model, **place):
+    answers = _answers_by_place(store, model=model, **key_columns)
+    for variant_id, sample, extractor, *reading in store.rows(
+        _READINGS, model=model, **key_columns
+    ):
         view = _reading(
             (sample, extractor, *reading), answers.get((variant_id, sample, extractor), [])
         )
         readings.setdefault(variant_id, []).append(view)
-    rows = store.rows(_VARIANTS, **place)
+    rows = store.rows(_VARIANTS, **key_columns)
     prompts = _by_id(store, _PROMPTS, [variant_id for variant_id, *_ in rows])
     variants = []
     for variant_id, name, base_key, params in rows:
@@ -179,71 +180,72 @@ def inspection(
 
 
 def _stored_axis(store: Store, study_id: str, item_id: str, axis: str) -> str:
-    """Return the axis under which the item's rows are stored.
-
-    What is said of an item's own prompt is said of the axis `identity`. The own prompt of an
-    imported table is stored as the base of the axis of its versions.
-    """
-    place = {"study_id": study_id, "item_id": item_id}
-    if axis != IDENTITY or store.rows(_VARIANTS, axis=axis, **place):
+    """Return the axis under which the item's rows are stored. Results on an item's own prompt name
+    the axis `identity`. But an imported table's own prompt is stored as the base of another axis,
+    that of its versions."""
+    key_columns = {"study_id": study_id, "item_id": item_id}
+    if axis != IDENTITY or store.rows(_VARIANTS, axis=axis, **key_columns):
         return axis
-    rows = store.rows(_AXIS_OF_BASE, base=BASE, **place)
+    rows = store.rows(_AXIS_OF_BASE, base=BASE, **key_columns)
     return rows[0][0] if rows else axis
 
 
-def _answers_by_place(store: Store, **place: str) -> dict[tuple[str, int, str], list[tuple]]:
-    """(variant, sample, extractor) -> the completions that it was read from, in order."""
-    sources = store.rows(_SOURCES, **place)
+def _answers_by_place(store: Store, **key_columns: str) -> dict[tuple[str, int, str], list[tuple]]:
+    """Return (variant, sample, extractor) -> completions that it was read from, in order."""
+    sources = store.rows(_SOURCES, **key_columns)
     answers = _by_id(store, _ANSWERS, list({call_id for *_, call_id in sources}))
-    by_place: dict[tuple[str, int, str], list[tuple]] = {}
+    answers_of_readout: dict[tuple[str, int, str], list[tuple]] = {}
     for variant_id, sample, extractor, call_id in sources:
-        by_place.setdefault((variant_id, sample, extractor), []).append(
+        answers_of_readout.setdefault((variant_id, sample, extractor), []).append(
             answers.get(call_id, _NO_ANSWER)
         )
-    return by_place
+    return answers_of_readout
 
 
 def _by_id(store: Store, sql: str, ids: list[str]) -> dict[str, tuple]:
-    """Id -> the rest of its row. The ids stand in the query one by one, so that DuckDB looks them
-    up in its index: a join reads the texts of every study."""
+    """Return id -> the other columns of its row. The query lists the ids one by one, so that DuckDB
+    uses its index. A join would read the texts of all studies."""
     if not ids:
         return {}
-    params = {f"id_{place}": row_id for place, row_id in enumerate(ids)}
+    params = {f"id_{number}": row_id for number, row_id in enumerate(ids)}
     query = sql.format(ids=", ".join(f"${name}" for name in params))
     return {row[0]: row[1:] for row in store.rows(query, **params)}
 
 
 def _reading(row: tuple, answers: list[tuple]) -> SampleView:
-    """`answers` are the completions that it was read from; its text is the last one's."""
-    sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass = row
-    text, error, request, raw, reasoning, finish, tokens, n_out, n_reasoning, *_ = (
+    """Return the view of a readout; its text is that of the last of its completions `answers`."""
+    # The columns of _READINGS and _ANSWERS, in their order.
+    sample, extractor, status, answer, value, is_correct, *remaining_columns = row
+    start, end, reason, probabilities, label_mass = remaining_columns
+    text, error, request, raw_reply, reasoning, finish_reason, tokens, *token_counts = (
         answers[-1] if answers else _NO_ANSWER
     )
+    n_tokens_out, n_tokens_reasoning, *_ = token_counts
     return SampleView(
         sample=sample,
         extractor=extractor,
         status=status,
         answer=answer,
         value=value,
-        is_correct=right,
+        is_correct=is_correct,
         span=None if start is None else (start, end),
         reason=reason,
         probabilities=tuple((option, share) for option, share in json.loads(probabilities)),
-        label_mass=mass,
+        label_mass=label_mass,
         text=text or "",
         error=error or "",
         request=json.loads(request) if request else {},
-        raw_reply=raw or "",
+        raw_reply=raw_reply or "",
         reasoning=reasoning or "",
-        finish_reason=finish or "",
+        finish_reason=finish_reason or "",
         alternatives=tuple(
-            (behind, tuple(json.loads(top).items()))
-            for *_, behind, top in answers
+            (text_before, tuple(json.loads(top).items()))
+            for *_, text_before, top in answers
             if top is not None
         ),
         tokens=tuple((token, nats) for token, nats in json.loads(tokens)) if tokens else (),
-        n_tokens_out=n_out,
-        n_tokens_reasoning=n_reasoning,
+        n_tokens_out=n_tokens_out,
+        n_tokens_reasoning=n_tokens_reasoning,
     )
 
 
@@ -266,9 +268,8 @@ def source_of(
     sample: int,
     extractor: str,
 ) -> str | None:
-    """The id of the completion that a readout was read from last; None where it was read from
-    none."""
-    place = {"study_id": study_id, "model": model, "item_id": item_id, "axis": axis}
+    """Return the id of the last completion that a readout was read from; None without one."""
+    key_columns = {"study_id": study_id, "model": model, "item_id": item_id, "axis": axis}
     readout = {"variant_id": variant_id, "sample": sample, "extractor": extractor}
-    [(call_id,)] = store.rows(_SOURCE, **place, **readout)
+    [(call_id,)] = store.rows(_SOURCE, **key_columns, **readout)
     return call_id

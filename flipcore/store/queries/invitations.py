@@ -1,6 +1,7 @@
-"""Invitations, what became of them, and the log of acts, as the store holds them. Only the admin
-reads them; whether one invitation stands is answered to everybody, because a cookie has to be
-looked up before it is known who came.
+"""Queries for invitations and for the log of acts.
+
+Only the admin may read them. Looking up a single invitation needs no permission, because a cookie
+must be looked up before it is known who the person is.
 """
 
 import datetime as dt
@@ -20,15 +21,18 @@ from flipcore.store.rows import now
 from flipcore.store.schema import tables
 
 OPENED, REVOKED = "opened", "revoked"
-TOUCHED = "invitations"  # the revision under which what is remembered of them is kept
+REVISION_KEY = "invitations"  # key of the store's revision that grows when invitations change
 NAME_COLUMNS = ("reviewer", "annotator", "author", "made_by", "who", "issued_by")
-_memory: "WeakKeyDictionary[Store, tuple[int, dict[str, Invitation]]]" = WeakKeyDictionary()
+_cached_invitations: "WeakKeyDictionary[Store, tuple[int, dict[str, Invitation]]]" = (
+    WeakKeyDictionary()
+)
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """A stored invitation; `opened_at` and `revoked_at` are None until then. Times are in UTC."""
+    """A stored invitation, with times in UTC. `opened_at` and `revoked_at` are None as long as that
+    did not happen."""
 
     invitation_id: str
     name: str
@@ -42,14 +46,13 @@ class Invitation:
 
     @property
     def content(self) -> dict[str, str]:
-        """The text that its link is signed over: a row that was changed after the link was given
-        out opens nothing."""
+        """The content that the link's signature covers, so that a changed row opens nothing."""
         expires = self.expires_at.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
         return {"name": self.name, "level": self.level, "scope": self.scope, "expires": expires}
 
     @property
     def person(self) -> Person:
-        """Whoever comes by it."""
+        """The invited person."""
         return Person(self.name, Level(self.level), self.scope, self.invitation_id)
 
     @property
@@ -73,18 +76,18 @@ WHERE i.origin = '' GROUP BY ALL ORDER BY 7 DESC, 1
 
 
 def by_id(store: Store) -> dict[str, Invitation]:
-    """Every invitation by its id, newest first, remembered until one changes. For looking one up,
-    not for showing them."""
-    revision = store.revision(TOUCHED)
+    """Return all invitations by id, newest first; cached until one changes. Use it to look up
+    single invitations, not to show them: it checks no permission."""
+    revision = store.revision(REVISION_KEY)
     with _lock:
-        remembered = _memory.get(store)
-        if remembered and remembered[0] == revision:
-            return remembered[1]
+        cached = _cached_invitations.get(store)
+        if cached and cached[0] == revision:
+            return cached[1]
         with acting_as(OWNER):
             rows = store.rows(_INVITATIONS)
-        rows_by_id = {row[0]: _invitation(row) for row in rows}
-        _memory[store] = revision, rows_by_id
-        return rows_by_id
+        invitations_by_id = {row[0]: _invitation(row) for row in rows}
+        _cached_invitations[store] = revision, invitations_by_id
+        return invitations_by_id
 
 
 def _invitation(row: tuple) -> Invitation:
@@ -104,7 +107,7 @@ def _time(microseconds: int | None) -> dt.datetime | None:
 
 
 def invitations(store: Store) -> list[Invitation]:
-    """Every invitation, newest first, for the admin."""
+    """Return all invitations, newest first. AccessDenied for people who are no admins."""
     require(Permission.ACCESS)
     return list(by_id(store).values())
 
@@ -112,7 +115,7 @@ def invitations(store: Store) -> list[Invitation]:
 def keep_invitation(
     store: Store, name: str, level: Level, scope: str, expires_at: dt.datetime
 ) -> Invitation:
-    """Store an invitation in the name of the admin who acts."""
+    """Store an invitation, issued by the acting admin."""
     person = require(Permission.ACCESS)
     invitation = Invitation(
         secrets.token_hex(8), name, str(level), scope, expires_at, person.name, now()
@@ -122,22 +125,22 @@ def keep_invitation(
         "invitations",
         [{column: getattr(invitation, column) for column in columns if column != "origin"}],
     ).result(30)
-    store.touch([TOUCHED])
+    store.touch([REVISION_KEY])
     return invitation
 
 
 def keep_event(store: Store, invitation_id: str) -> None:
-    """Append that an invitation was revoked, for the admin."""
+    """Record that the acting admin revoked an invitation."""
     person = require(Permission.ACCESS)
     store.writer.add("invitation_events", [_event(invitation_id, REVOKED, person.name)]).result(30)
-    store.touch([TOUCHED])
+    store.touch([REVISION_KEY])
 
 
 def keep_first_use(store: Store, invitation: Invitation) -> bool:
-    """Append that an invitation was used, unless it was before; whether this was the first time.
-    Two at once: one is first."""
+    """Record the first use of an invitation; return whether this use is the first. It is decided
+    within a transaction, so that of two uses at the same moment only one is first."""
 
-    def first(connection: Any) -> bool:
+    def add_first_use(connection: Any) -> bool:
         sql = (
             "SELECT 1 FROM invitation_events WHERE invitation_id = $id AND event = 'opened' "
             "AND origin = ''"
@@ -151,12 +154,12 @@ def keep_first_use(store: Store, invitation: Invitation) -> bool:
         return True
 
     with acting_as(OWNER):
-        is_first = store.writer.transact(first, Permission.ACCESS, changes=()).result(30)
+        is_first = store.writer.transact(add_first_use, Permission.ACCESS, changes=()).result(30)
         if is_first:
             store.writer.add_together(
                 act_row(invitation.person, "opened an invitation", invitation.invitation_id)
             ).result(30)
-    store.touch([TOUCHED])
+    store.touch([REVISION_KEY])
     return bool(is_first)
 
 
@@ -173,9 +176,11 @@ def _event(invitation_id: str, event: str, person_name: str) -> dict[str, Any]:
 def acts(
     store: Store, people: Sequence[str] = (), words: str = "", *, elsewhere: bool = False
 ) -> pd.DataFrame:
-    """The log of acts for the admin, newest first: created_at, who, level, act, target, n_rows; of
-    some people, or with these words in what was done or on what. `elsewhere` is what merged files
-    say was done there, with their name as `origin`.
+    """Return the log of acts, newest first: created_at, who, level, act, target, n_rows.
+
+    `people` selects acts of some people, `words` acts with this text in act or target. `elsewhere`
+    returns the acts from merged files instead, with the file's name in `origin`. AccessDenied for
+    people who are no admins.
     """
     require(Permission.ACCESS)
     return store.frame(
@@ -191,50 +196,51 @@ def acts(
 
 
 def names(store: Store) -> list[str]:
-    """Every name of a person under which something is stored, for the admin."""
+    """Return all stored names of people. AccessDenied for people who are no admins."""
     require(Permission.ACCESS)
-    parts = [
+    queries = [
         f"SELECT {column} AS name FROM {table}{_PEOPLE.get(table, '')}"
-        for table, column in _places()
+        for table, column in _name_columns()
     ]
-    sql = f"SELECT DISTINCT name FROM ({' UNION ALL '.join(parts)}) WHERE name <> '' ORDER BY name"
+    sql = (
+        f"SELECT DISTINCT name FROM ({' UNION ALL '.join(queries)}) WHERE name <> '' ORDER BY name"
+    )
     return [name for (name,) in store.rows(sql)]
 
 
 _PEOPLE = {"verdicts": " WHERE reviewer_kind = 'person'", "survey_answers": " WHERE NOT is_model"}
 
 
-def _places() -> list[tuple[str, str]]:
-    """Columns of the schema that hold the name of a person who did something or was invited."""
-    places = []
+def _name_columns() -> list[tuple[str, str]]:
+    """Return (table, column) of all columns with the name of an acting or invited person."""
+    columns = []
     for table in tables().values():
-        places += [(table.name, column) for column in table.names if column in NAME_COLUMNS]
-    return [*places, ("invitations", "name")]
+        columns += [(table.name, column) for column in table.names if column in NAME_COLUMNS]
+    return [*columns, ("invitations", "name")]
 
 
 def replace_name(store: Store, name: str) -> str:
-    """Put a number in the place of a name wherever it is stored, so that no page, log or export
-    shows it again; the new name. Rows stay as they are otherwise. An invitation of that name opens
-    nothing afterwards."""
+    """Replace a person's name by "Person N" everywhere, and return the new name. Invitations under
+    the old name open nothing afterwards, because their signature covers the name."""
     require(Permission.ACCESS)
     names_now = set(names(store))
     n = 1
     while f"Person {n}" in names_now:
         n += 1
-    number = f"Person {n}"
+    new_name = f"Person {n}"
 
     def rename(connection: Any) -> None:
-        is_whole = not problem(connection, store.path)
-        # The target of an invitation is whom it was for.
-        for table, column in (*_places(), ("acts", "target")):
+        was_valid = not problem(connection, store.path)
+        # The target of the act of inviting is the invited person's name.
+        for table, column in (*_name_columns(), ("acts", "target")):
             sql = f"UPDATE {table} SET {column} = $number WHERE {column} = $name"
-            connection.execute(sql, {"number": number, "name": name})
-        if is_whole:
+            connection.execute(sql, {"number": new_name, "name": name})
+        if was_valid:
             chain_again(connection)
             forget_outside(store.path)
 
-    store.writer.transact(rename, Permission.ACCESS, "replaced a name", number, changes=()).result(
-        60
-    )
-    store.touch([TOUCHED, ""])
-    return number
+    store.writer.transact(
+        rename, Permission.ACCESS, "replaced a name", new_name, changes=()
+    ).result(60)
+    store.touch([REVISION_KEY, ""])
+    return new_name

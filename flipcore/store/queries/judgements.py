@@ -1,4 +1,4 @@
-"""Judgements that stand, of any kind, and the one way in which they are added."""
+"""Queries for valid judgements of any kind, and adding new ones."""
 
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
@@ -23,17 +23,19 @@ def standing(
     kind: Kind,
     reviewer: str | None = None,
     among: Collection[str] | None = None,
-    **only: Any,
+    **column_values: Any,
 ) -> list[dict]:
-    """Return the judgements that stand, oldest first (of a survey, by annotator and question): of
-    one person, or of all people and models; `only` those with these values, or
-    on subjects `among` these. `created` is when, as
-    text in UTC, and `seconds` the same since 1970. Whoever may only judge gets their own alone."""
+    """Return the valid judgements of a kind, sorted by its `order` (oldest first, by default).
+
+    `reviewer` selects one person, `column_values` judgements with these values, and `among`
+    judgements on these subjects. `created` is the time as text in UTC, `seconds` since 1970. People
+    who may only judge get only their own.
+    """
     if reviewer is not None:
-        only[kind.reviewer] = reviewer
+        column_values[kind.reviewer] = reviewer
         if "reviewer_kind" in kind.series:
-            only["reviewer_kind"] = "person"
-    conditions = [kind.stands("j"), kind.is_seen, *(f"{name} = ${name}" for name in only)]
+            column_values["reviewer_kind"] = "person"
+    conditions = [kind.stands("j"), kind.is_seen, *(f"{name} = ${name}" for name in column_values)]
     sql = _STANDING.format(
         columns=", ".join(name for name in kind.names if name not in ("undoes", "created_at")),
         table=kind.table,
@@ -43,21 +45,21 @@ def standing(
         order=", ".join(f"j.{name}" for name in kind.order),
     )
     with opened_to(kind.reads, reviewer or "") if kind.reads else nullcontext():
-        rows = store.rows_of(sql, **only)
+        rows = store.rows_of(sql, **column_values)
     if among is None:
         return rows
-    # There may be a million subjects, of which people judged a few.
-    chosen = set(among)
-    return [row for row in rows if row[kind.subject[0]] in chosen]
+    # Filter here and not in SQL: `among` may hold a million subjects, of which few were judged.
+    subjects = set(among)
+    return [row for row in rows if row[kind.subject[0]] in subjects]
 
 
 def n_rows(store: Store, kind: Kind) -> int:
-    """Count all rows ever added: what a cached result depends on besides its study."""
+    """Count all rows ever added, which changes with every judgement, as a cache key."""
     return store.rows(f"SELECT count(*) FROM {kind.table}")[0][0]
 
 
 def keep(store: Store, kind: Kind, rows: Sequence[dict]) -> None:
-    """Add judgements and wait until they are safe. One without an id gets it, and the time, now;
-    one whose id is stored already stays as it is."""
+    """Add judgements and wait until they are stored. A judgement without an id gets one, with the
+    present time. A stored one is not changed."""
     finished = [row if kind.key in row else kind.row(row) for row in rows]
     store.writer.add(kind.table, finished).result(30)

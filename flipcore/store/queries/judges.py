@@ -1,4 +1,4 @@
-"""Outputs as people are shown them, and what people, extractors and judges read in them."""
+"""Queries for outputs that people label, and for readouts by extractors and judges."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ ORDER BY s.created_at DESC, s.study_id
 
 
 def studies_with_judge(store: Store, judge: str = JUDGE) -> dict[str, str]:
-    """Studies in which a judge read something, as this extractor: id -> name, newest first."""
+    """Return id -> name, newest first, of studies with readouts by this judging extractor."""
     return dict(store.rows(_STUDIES, judge=judge))
 
 
-# A text that stands on several axes was judged once: one row a text, whatever the axis.
+# A text under several axes was judged once, so there is one row per text.
 _TEXTS = f"""
 WITH text AS (SELECT study_id, model, item_id, axis, variant_id, sample, extractor,
     arg_min(call_id, position) AS call_id,
@@ -49,15 +49,14 @@ WHERE a.extractor = $judge AND a.place = 1 AND {OPEN} ORDER BY a.call_id
 
 
 def judged_texts(store: Store, study_id: str) -> list[dict]:
-    """One row for each text that the study's judge read: the text with its question and options as
-    they were shown, what the judge read in it (`judged`, None where unreadable), the same with the
-    options backwards, and the judge's prompt.
-    """
+    """Return one row per text that the study's judge read. It has the text with its question and
+    options as shown, the judge's answer (`judged`, None if unreadable), the answer with options in
+    reverse order (`judged_backwards`, and whether it was asked), and the judge's prompt."""
     return store.rows_of(_TEXTS, study_id=study_id, judge=JUDGE, backwards=BACKWARDS)
 
 
-# A comparison is two calls, one after the other behind the text's own.
-_BOTH_WAYS = f"""
+# A comparison takes two calls, in both orders. They follow the text's own call, at position 0.
+_BOTH_ORDERS = f"""
 WITH pair AS (
     SELECT DISTINCT a.call_id AS one_id, b.call_id AS two_id
     FROM readout_sources a JOIN readout_sources b
@@ -72,12 +71,11 @@ WHERE one.status = 'ok' AND two.status = 'ok'
 
 
 def both_ways(store: Store, study_id: str, extractor: str) -> tuple[int, int]:
-    """(comparisons of two answers that the judge made both ways round, those of them in which it
-    said two things)."""
-    return store.rows(_BOTH_WAYS, study_id=study_id, extractor=extractor)[0]
+    """Return (comparisons by the judge in both orders, those in which its replies differ)."""
+    return store.rows(_BOTH_ORDERS, study_id=study_id, extractor=extractor)[0]
 
 
-# What an extractor read stands on several axes where their variants are one prompt.
+# DISTINCT, because a prompt under several axes has the same readout under each.
 _OUTPUTS = f"""
 WITH reading AS (
     SELECT DISTINCT s.call_id, r.model, r.item_id, r.extractor, coalesce(r.answer, '') AS answer
@@ -101,14 +99,14 @@ WHERE c.status = 'ok' AND c.request->>'$.kind' = 'generate'
 
 
 def outputs(store: Store, study_id: str) -> list[dict]:
-    """The study's written answers, one row each: call_id, item_id, model, dataset, and `doubt`,
-    which is higher the more extractors differ on it and the rarer what they read is among the
-    answers to the item."""
+    """Return the study's written answers: call_id, item_id, model, dataset, doubt. `doubt` grows
+    with the number of different readouts of the answer, and with their rarity among the answers to
+    the item."""
     return store.rows_of(_OUTPUTS, study_id=study_id, **answer_params())
 
 
-# Of each model, item and axis two variants, and a sample of each, by the order of fingerprints: a
-# random pair, the same on every machine, that further answers seldom change.
+# Two variants per model, item and axis, and one sample of each, are drawn by the order of hashes.
+# So the pair is random, the same on every machine, and rarely changes with further answers.
 _PAIRS = f"""
 WITH reading AS (
     SELECT DISTINCT r.model, r.item_id, r.axis, r.variant_id, v.key AS variant, r.sample, s.call_id,
@@ -137,8 +135,8 @@ ORDER BY model, item_id, axis, mark, variant_id
 
 
 def pair_sides(store: Store, study_id: str) -> list[dict]:
-    """Return a random pair of written answers per model, item and axis, one row per side: call_id,
-    item_id, model, axis, variant (its key), sample, dataset, kind, target."""
+    """Return a random pair of written answers per model, item and axis, one row per side. Columns:
+    call_id, item_id, model, axis, variant (its key), sample, dataset, kind, target."""
     return store.rows_of(
         _PAIRS, study_id=study_id, identity=IDENTITY, **answer_params(), **comparable_params()
     )
@@ -155,12 +153,14 @@ WHERE s.study_id = $study_id AND s.call_id = $call_id AND {OPEN} LIMIT 1
 
 
 def output(store: Store, study_id: str, call_id: str) -> dict:
-    """One written answer with its question and options as they were shown; nothing says whose it
-    is. {} where it may not be seen."""
+    """Return a written answer with its question and options as shown, without the model's name.
+
+    {} where it may not be seen.
+    """
     return next(iter(store.rows_of(_OUTPUT, study_id=study_id, call_id=call_id)), {})
 
 
-_READ = f"""
+_READOUTS_OF_CALLS = f"""
 SELECT r.model, r.item_id, r.variant_id, r.sample, r.extractor, i.role, r.status, r.answer,
     r.is_correct, s.call_id, v.target, q.kind,
        family_of.family, c.text
@@ -179,6 +179,8 @@ ORDER BY r.model, r.extractor, r.item_id, r.variant_id, r.sample
 
 
 def readouts_of(store: Store, study_id: str, call_ids: Sequence[str]) -> list[dict]:
-    """Return what each extractor read in these outputs, once whatever the axis, with the variant's
-    target and the output's text."""
-    return store.rows_of(_READ, study_id=study_id, calls=list(call_ids) or [""], **answer_params())
+    """Return each extractor's readout of these outputs, with the right answer and the text. A
+    prompt under several axes appears once."""
+    return store.rows_of(
+        _READOUTS_OF_CALLS, study_id=study_id, calls=list(call_ids) or [""], **answer_params()
+    )

@@ -1,13 +1,13 @@
-"""Locks: what was fixed before the items that were set aside could be read, and exactly that state
-afterwards.
+"""Locks fix a page's settings before the set-aside items are opened, and the state of these items.
 
-A lock holds the settings of a page together with the state that a result depends on: the items that
-were set aside with their roles, the models, what stood of every paraphrase that the study asked,
-and hashes of the declaration, of the questions and of every readout of theirs. Its id is the hash
-of all of it. Reading under a lock goes back to that state, whatever was reviewed since; what is
-asked, read or merged later is kept beside it (`flipcore.store.late_readouts`). A lock that does not
-match its id, or whose readouts are not here, is refused. One that was stored before any answer is
-read under once every answer is here.
+A lock holds the settings and everything else that a result depends on: the set-aside items with
+their roles, the models, the states of all paraphrases that the study asked, and hashes of the
+declaration, the questions and all readouts of these items. Its id is a hash of its content.
+
+Results under a lock use this state, whatever was reviewed later. Readouts that come later are
+stored separately (`flipcore.store.late_readouts`). A lock that does not match its id, or whose
+readouts are missing, is refused. A lock from before any answer shows results once all answers are
+stored.
 """
 
 import json
@@ -21,7 +21,7 @@ from flipcore.core.records import digest
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
 from flipcore.store.connection import Store
-from flipcore.store.queries.paraphrase_states import stands, verdict_state
+from flipcore.store.queries.paraphrase_states import current_states, verdict_state
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
 from flipcore.store.visible import HOLDINGS, Sight, is_held, opened
@@ -29,7 +29,7 @@ from flipcore.text.counts import count_of
 
 
 def locks(store: Store, record_id: str) -> list[dict]:
-    """The locks of a study (or of two sets), oldest first; the first of each page holds."""
+    """Return the locks of a study (or pair of sets), oldest first; the first of a page counts."""
     frame = store.frame(
         "SELECT * FROM locks WHERE study_id = $study_id ORDER BY created_at, lock_id",
         study_id=record_id,
@@ -38,20 +38,20 @@ def locks(store: Store, record_id: str) -> list[dict]:
 
 
 def lock_of_page(store: Store, record_id: str, page: str) -> dict | None:
-    """The lock that holds for a page of a study, or None."""
+    """Return the lock that counts for a page of a study, or None."""
     for stored_lock in locks(store, record_id):
-        # Locks of releases with one page do not name theirs.
+        # Locks of early releases, which had a single page, do not name it.
         if stored_lock["settings"].get("page", "decomposition") == page:
             return stored_lock
     return None
 
 
 def lock_by_id(store: Store, record_id: str, lock: str) -> dict | None:
-    """The lock of a study (or of two sets) under this id, or None."""
-    return next(
-        (stored_lock for stored_lock in locks(store, record_id) if stored_lock["lock_id"] == lock),
-        None,
-    )
+    """Return the lock of a study (or pair of sets) with this id, or None."""
+    for stored_lock in locks(store, record_id):
+        if stored_lock["lock_id"] == lock:
+            return stored_lock
+    return None
 
 
 def keep_lock(
@@ -62,10 +62,9 @@ def keep_lock(
     reviewer: str,
     items: Sequence[str] | None = None,
 ) -> str:
-    """Store the first lock of a page, with the state of the study as it is now; `items` are the
-    ids set aside where the record is no study. Raises BadInput where the page is locked already,
-    nothing was set aside, or calls are outstanding.
-    """
+    """Store the first lock of a page, with the present state of the study, and return its id.
+    `items` are the set-aside ids of a pair of sets, None for a study. Raises BadInput where the
+    page is locked already, nothing is set aside, or the study has not ended."""
     if lock_of_page(store, record_id, page):
         raise BadInput(f"The page {page} of this study is locked already; the first lock holds.")
     reviewer = signature(reviewer)
@@ -95,16 +94,16 @@ def keep_lock(
         "reviewer": reviewer,
     }
     store.writer.add("locks", [row | {"created_at": now()}]).result(30)
-    store.touch([""])  # what another study set aside may be visible now
+    store.touch([""])  # items that it set aside may be visible in other studies now
     return row["lock_id"]
 
 
 def is_before_answers(state: Mapping[str, Any]) -> bool:
-    """Return whether this lock came before any of its models answered what was set aside."""
+    """Return whether a lock was made before any of its models answered set-aside items."""
     return state.get("readouts", [1])[0] == 0 and bool(state.get("extractors"))
 
 
-_ENDED = ("done", "incomplete")  # every planned call was made, whether it was answered or failed
+_ENDED = ("done", "incomplete")  # every planned call was made: answered or failed
 
 
 def _check_ended(store: Store, study_id: str) -> None:
@@ -122,10 +121,12 @@ def _check_ended(store: Store, study_id: str) -> None:
 
 
 def sight(store: Store, study_id: str, lock: str | None) -> Sight:
-    """Return what may be read of a study: its open items, or under `lock` what it set aside.
+    """Return what may be seen of a study: its open items, or under a lock the set-aside ones.
 
-    Raises BadInput for a lock that is not this study's, was changed, whose readouts are not here,
-    or that comes from a release that stored no state and whose verdicts have changed since."""
+    `lock` is the id of a lock or None. Raises BadInput for a lock that belongs to another study,
+    was changed, or whose readouts are missing. Locks of early releases stored no state; they raise
+    BadInput where verdicts have changed since.
+    """
     if lock is None:
         return Sight()
     lock_row = lock_by_id(store, study_id, lock)
@@ -147,9 +148,9 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
     if is_before_answers(state):
         _check_complete(store, study_id, state)
     elif "readouts" in state:
-        now_there = _readouts_print(store, study_id, items, state["models"])
-        if now_there != state["readouts"]:
-            n_then, n_now = state["readouts"][0], now_there[0]
+        stored_now = _readouts_fingerprint(store, study_id, items, state["models"])
+        if stored_now != state["readouts"]:
+            n_then, n_now = state["readouts"][0], stored_now[0]
             content = "" if n_now != n_then else " with another content"
             raise BadInput(
                 "The readouts under this lock are not those that it was stored over:"
@@ -161,8 +162,8 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
 
 
 def _check_complete(store: Store, study_id: str, state: Mapping[str, Any]) -> None:
-    """Refuse what somebody could stop when it looks well: a part of the answers to a lock that
-    came before all of them."""
+    """Raise BadInput where answers to a lock from before all answers are incomplete. Otherwise
+    somebody could stop asking as soon as the result looks good."""
     items, models = [item for item, _ in state["items"]], state["models"]
     sql = """SELECT count(DISTINCT (model, item_id)) FROM readouts
              WHERE study_id = $study_id AND item_id IN (SELECT unnest($items))
@@ -178,33 +179,32 @@ def _check_complete(store: Store, study_id: str, state: Mapping[str, Any]) -> No
     _check_ended(store, study_id)
 
 
-_PRINT = """
+_READOUTS_FINGERPRINT = """
 SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), model, item_id, axis,
     variant_id, sample, extractor, status,
     coalesce(answer, '∅'), coalesce(value::TEXT, '∅'), coalesce(is_correct::TEXT, '∅')))), 0)::TEXT
 FROM readouts WHERE study_id = $study_id AND item_id IN (SELECT unnest($items))
     AND model IN (SELECT unnest($models))
 """
-_ITEMS_PRINT = """
+_ITEMS_FINGERPRINT = """
 SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), item_id, question,
     options::TEXT, coalesce(target, '∅')))), 0)::TEXT
 FROM items WHERE item_id IN (SELECT unnest($items))
 """
 
 
-def _readouts_print(
+def _readouts_fingerprint(
     store: Store, study_id: str, items: Sequence[str], models: Sequence[str]
 ) -> list:
-    """[number, fingerprint] of these models' readouts of these items, in any order."""
+    """Return [number, fingerprint] of these models' readouts of these items, in any order."""
     # DuckDB cannot type an empty list.
     params = {"items": list(items) or [""], "models": list(models) or [""]}
-    return list(store.rows(_PRINT, study_id=study_id, **params)[0])
+    return list(store.rows(_READOUTS_FINGERPRINT, study_id=study_id, **params)[0])
 
 
 def differences(store: Store, lock: Mapping[str, Any]) -> list[str]:
-    """Return a sentence per part of a lock that is not so in this file: its own id, the
-    declaration, the questions, the readouts. It may have been stored here or come from
-    elsewhere."""
+    """Return a sentence per part of a lock that differs in this database. Its id, declaration,
+    questions and readouts are compared. `lock` may come from elsewhere."""
     study_id, settings = lock["study_id"], lock["settings"]
     state = settings.get(STATE) or {}
     lock_name = f"The lock {lock['lock_id']} of {lock['study_id']}"
@@ -213,35 +213,35 @@ def differences(store: Store, lock: Mapping[str, Any]) -> list[str]:
             f"{lock_name} was changed after it was stored: its id is not the hash of what it holds."
         ]
     if "readouts" not in state:
-        return []  # of two sets, or of a release that fixed no readouts, which its claim says
+        return []  # the lock of a pair of sets, or of a release that fixed no readouts
     if lock["lock_id"] not in {stored_lock["lock_id"] for stored_lock in locks(store, study_id)}:
         return [f"{lock_name} is not in this file."]
     items = [item for item, _ in state["items"]]
-    now_there = {
-        "declaration": _declaration_print(store, study_id),
-        "questions": list(store.rows(_ITEMS_PRINT, items=items or [""])[0]),
+    stored_now = {
+        "declaration": _declaration_hash(store, study_id),
+        "questions": list(store.rows(_ITEMS_FINGERPRINT, items=items or [""])[0]),
         "readouts": (
             state["readouts"]
             if is_before_answers(state)
-            else _readouts_print(store, study_id, items, state["models"])
+            else _readouts_fingerprint(store, study_id, items, state["models"])
         ),
     }
     return [
         f"{lock_name} was stored over another state of the {name}: {state[name]} then, {state_here}"
         " here."
-        for name, state_here in now_there.items()
+        for name, state_here in stored_now.items()
         if state[name] != state_here
     ]
 
 
-def _declaration_print(store: Store, study_id: str) -> str:
+def _declaration_hash(store: Store, study_id: str) -> str:
     tomls = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
     return digest(tomls[0][0]) if tomls else ""
 
 
 def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any]) -> Sight:
-    """A lock of an earlier release holds only a hash of the verdicts: while it is today's, today's
-    state is that of the lock."""
+    """Return the sight under a lock of an early release, which holds only a hash of the verdicts.
+    As long as the hash is the present one, the present state is that of the lock."""
     if settings.get("verdicts", "") not in ("", verdict_state(store)):
         raise BadInput(
             "Verdicts have changed since this lock was stored, and its release kept no copy of"
@@ -257,9 +257,8 @@ SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.c
     AND NOT {is_held()} ORDER BY i.item_id
 """
 _MODELS = "SELECT DISTINCT model FROM readouts WHERE study_id = $study_id ORDER BY model"
-# studies in which the questions could be seen, with how many, and how many of them with answers of
-# these models
-_SHOWS = f"""
+# (study that shows these questions, number of them, number of them with answers by these models)
+_STUDIES_SHOWING = f"""
 SELECT coalesce(any_value(s.name), ''), count(DISTINCT i.item_id),
        count(DISTINCT i.item_id) FILTER (WHERE EXISTS (SELECT 1 FROM readouts r
            WHERE r.study_id = o.study_id AND r.item_id = o.item_id
@@ -271,9 +270,9 @@ LEFT JOIN studies s ON s.study_id = o.study_id
 WHERE i.study_id = $study_id AND i.item_id IN (SELECT unnest($items)) GROUP BY o.study_id
     ORDER BY ALL
 """
-# items of which answers were there before the study was declared: a study that is gone may have
-# shown them
-_OLDER = """
+# Number of items with answers from before the study was declared, which a deleted study may have
+# shown.
+_N_OLDER_ITEMS = """
 SELECT count(DISTINCT l.item_id) FROM readout_sources l JOIN completions c USING (call_id)
     JOIN studies s USING (study_id)
 WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items))
@@ -282,10 +281,12 @@ WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items))
 
 
 def _state(store: Store, study_id: str) -> dict[str, Any]:
-    """Return what a result of the study depends on besides its settings; without the items that an
-    earlier study keeps unseen. `seen` are the studies that show questions set aside here, under
-    whatever id: [name, items, items with answers of the same models]; `n_older` items have answers
-    that were there before the study was declared."""
+    """Return what a result of the study depends on besides the page's settings.
+
+    Items that an earlier study hides are left out. `seen` lists the studies that show questions set
+    aside here, under any id: [name, items, items with answers by the same models]. `n_older` counts
+    items with answers from before the study was declared.
+    """
     tomls = store.rows(
         "SELECT toml, code_version FROM studies WHERE study_id = $study_id", study_id=study_id
     )
@@ -294,7 +295,7 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
     if declared:
         model_names |= {use.name for use in declared.models}
     names = sorted(model_names)
-    now_stands = stands(store)
+    states = current_states(store)
     pairs = store.rows(
         "SELECT DISTINCT material_id FROM study_variants WHERE study_id = $study_id",
         study_id=study_id,
@@ -305,26 +306,27 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
         "items": rows,
         "models": names,
         "verdicts": {
-            pair: now_stands.get(pair, "unreviewed")
+            pair: states.get(pair, "unreviewed")
             for (pair,) in sorted(pairs, key=str)
             if pair is not None
         },
-        "declaration": _declaration_print(store, study_id),
-        "questions": list(store.rows(_ITEMS_PRINT, items=items)[0]),
-        "readouts": _readouts_print(store, study_id, items, names),
+        "declaration": _declaration_hash(store, study_id),
+        "questions": list(store.rows(_ITEMS_FINGERPRINT, items=items)[0]),
+        "readouts": _readouts_fingerprint(store, study_id, items, names),
         "extractors": sorted(part.name for part in declared.extractors) if declared else [],
         "versions": [tomls[0][1] if tomls else "", __version__],
         "seen": [
             list(row)
-            for row in store.rows(_SHOWS, study_id=study_id, items=items, models=names or [""])
+            for row in store.rows(
+                _STUDIES_SHOWING, study_id=study_id, items=items, models=names or [""]
+            )
         ],
-        "n_older": store.rows(_OLDER, study_id=study_id, items=items)[0][0],
+        "n_older": store.rows(_N_OLDER_ITEMS, study_id=study_id, items=items)[0][0],
     }
 
 
 def held_by(store: Store, study_id: str) -> dict[str, int]:
-    """Name of earlier studies (or of two sets) -> how many of this study's items they set aside
-    and keep unseen, here too."""
+    """Return name of earlier study (or pair of sets) -> number of this study's items it hides."""
     sql = f"""SELECT coalesce(s.name, 'two sets on the Holdout page'), count(DISTINCT h.item_id)
              FROM ({HOLDINGS}) h LEFT JOIN studies s ON s.study_id = h.holder
                  WHERE h.study_id = $study_id GROUP BY ALL
@@ -333,7 +335,7 @@ def held_by(store: Store, study_id: str) -> dict[str, int]:
 
 
 def held_sentence(store: Store, study_id: str) -> str:
-    """Say why items are not shown though the study itself does not set them aside; else ""."""
+    """Return a sentence on items that other studies hide here; "" without any."""
     parts = [
         f"{n:,} of its items stay hidden: {name} set them aside"
         for name, n in held_by(store, study_id).items()
@@ -342,15 +344,14 @@ def held_sentence(store: Store, study_id: str) -> str:
 
 
 def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:
-    """Pairs of a lock that stand differently today."""
+    """Count the pairs whose state is not that of the lock any more."""
     state_then = lock["settings"].get(STATE, {}).get("verdicts", {})
-    today = stands(store)
+    today = current_states(store)
     return sum(today.get(pair, "unreviewed") != state for pair, state in state_then.items())
 
 
-# how many late readouts are not those that the lock holds, and how many of them stand for one that
-# it does hold
-_LATER = f"""
+# (number of late readouts that differ from the lock's, those of them whose key the lock has)
+_N_LATE_READOUTS = f"""
 SELECT count(*), count(r.status) FROM late_readouts l LEFT JOIN readouts r
     USING ({", ".join(tables()["readouts"].key)})
 WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
@@ -361,9 +362,9 @@ WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
 
 
 def came_after(store: Store, lock: Mapping[str, Any]) -> str:
-    """Say what was asked, read or merged of a lock's items after it; "" for nothing."""
+    """Return a sentence on readouts of a lock's items that came after it; "" without any."""
     items = [item for item, _ in lock["settings"].get(STATE, {}).get("items", ())]
-    n, n_differ = store.rows(_LATER, study_id=lock["study_id"], items=items or [""])[0]
+    n, n_differ = store.rows(_N_LATE_READOUTS, study_id=lock["study_id"], items=items or [""])[0]
     if not n:
         return ""
     remark = f", {n_differ:,} of them with another content" if n_differ else ""
@@ -374,7 +375,7 @@ def came_after(store: Store, lock: Mapping[str, Any]) -> str:
 
 
 def n_answered_before(store: Store, lock: Mapping[str, Any]) -> int:
-    """Items of a lock with an answer that is older than it."""
+    """Count the items of a lock with an answer that is older than the lock."""
     sql = """SELECT count(DISTINCT l.item_id)
              FROM readout_sources l JOIN completions c USING (call_id)
              WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items))
@@ -385,7 +386,7 @@ def n_answered_before(store: Store, lock: Mapping[str, Any]) -> int:
 
 
 def n_set_aside(store: Store, study_id: str, role: str | None = None) -> int:
-    """Count the items that the study set aside, of one role or of all."""
+    """Count the items that the study set aside, in one role or all."""
     rows = store.rows(
         "SELECT count(*) FROM study_items WHERE study_id = $study_id AND confirmatory "
         "AND ($role IS NULL OR role = $role)",

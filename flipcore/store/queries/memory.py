@@ -1,9 +1,8 @@
-"""Queries of the memorization tests beyond readouts: operands before and after, and
-refusals by class.
+"""Queries for memorization tests: replaced numbers, refused items, changed characters.
 
-An axis that rewrites numbers says in its variants' params which it replaced: `was` and `operands`,
-in pairs. An axis that refuses an item says so in its base's params: `refusal`, the class of the
-reason.
+An axis that rewrites numbers stores the old and new ones in its variants' params, `was` and
+`operands`, in the same order. An axis that cannot rewrite an item stores the class of the reason in
+its base's params, `refusal`.
 """
 
 import json
@@ -20,12 +19,12 @@ WHERE study_id = $study_id AND axis = $axis AND key <> 'base' AND {OPEN}
 
 
 def operands(store: Store, study_id: str, axis: str) -> list[tuple[float, float]]:
-    """(original, resampled) numbers of every rewritten variant; empty where the axis names none."""
+    """Return (original, new) numbers of all rewritten variants; empty where the axis has none."""
     pairs: list[tuple[float, float]] = []
     for (text,) in store.rows(_PARAMS, study_id=study_id, axis=axis):
         params = json.loads(text)
-        was, became = params.get("was") or [], params.get("operands") or []
-        pairs += [(float(a), float(b)) for a, b in zip(was, became, strict=False)]
+        originals, replacements = params.get("was") or [], params.get("operands") or []
+        pairs += [(float(a), float(b)) for a, b in zip(originals, replacements, strict=False)]
     return pairs
 
 
@@ -40,11 +39,11 @@ GROUP BY ALL ORDER BY 3 DESC, 1, 2
 
 
 def refusals(store: Store, study_id: str, axis: str) -> pd.DataFrame:
-    """Items that the axis could not rewrite, by role and class of reason."""
+    """Count items that the axis could not rewrite, by role and class of reason."""
     return store.frame(_REFUSALS, study_id=study_id, axis=axis)
 
 
-_TOUCHED = f"""
+_CHARACTERS_CHANGED = f"""
 SELECT CAST(json_extract(params, '$.level_pct') AS DOUBLE),
     avg(CAST(json_extract(params, '$.characters_changed') AS DOUBLE))
 FROM study_variants v JOIN study_items i USING (study_id, item_id)
@@ -53,8 +52,8 @@ WHERE study_id = $study_id AND axis = $axis AND {OPEN} GROUP BY ALL
 
 
 def characters_touched(store: Store, study_id: str, axis: str = "bit_flip") -> dict[float, float]:
-    """Level in percent of bits -> mean share of characters that PEARL's flips touched."""
-    return dict(store.rows(_TOUCHED, study_id=study_id, axis=axis))
+    """Return level in percent of bits -> mean share of characters that PEARL's flips changed."""
+    return dict(store.rows(_CHARACTERS_CHANGED, study_id=study_id, axis=axis))
 
 
 _REFERENCES = f"""
@@ -66,6 +65,6 @@ WHERE study_id = $study_id AND axis = $axis
 
 
 def references(store: Store, study_id: str, axis: str) -> list[str]:
-    """The texts that one of PEARL's axes compares continuations with; those that a model writes
-    itself are not among them."""
+    """Return the texts with which one of PEARL's axes compares continuations. Texts that a model
+    wrote itself are not included."""
     return [text for (text,) in store.rows(_REFERENCES, study_id=study_id, axis=axis)]

@@ -1,5 +1,4 @@
-"""The readouts of a study from its packs: the same rows as from the readouts themselves, in the
-same order."""
+"""Read a study's readouts from its packs: the same rows, in the same order, as from `readouts`."""
 
 import json
 from collections.abc import Sequence
@@ -34,23 +33,23 @@ WHERE p.study_id = $study_id AND {SIGHT} AND (NOT $locked
     OR p.model IN (SELECT unnest($locked_models)))
 ORDER BY p.model, i.position, p.item_id
 """
-# Lists with a value a readout.
-_VALUES = ("states", "answers", "reasons", "numbers", "label_masses")
+# Columns of lists with one value per readout.
+_LISTS = ("states", "answers", "reasons", "numbers", "label_masses")
 
 
 @dataclass(frozen=True)
 class Layouts:
-    """The places of all layouts, one behind the other: `starts[l]` is where layout l begins.
-    `columns` are those of `packs.LAYOUT`."""
+    """The entries of all layouts, one layout after the other. Layout l begins at `starts[l]`.
+    `columns` are those of `packing.LAYOUT`."""
 
     starts: np.ndarray
     columns: dict[str, pa.Array]
 
     def elements(self, layout: np.ndarray) -> np.ndarray:
-        """The places of rows of these layouts, one row behind the other."""
+        """Return the indices of the entries of rows with these layouts, one row after another."""
         lengths = self.lengths(layout)
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return np.repeat(self.starts[layout], lengths) + within
+        place_in_row = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return np.repeat(self.starts[layout], lengths) + place_in_row
 
     def lengths(self, layout: np.ndarray) -> np.ndarray:
         """Return the number of readouts in a row of each of these layouts."""
@@ -58,10 +57,12 @@ class Layouts:
 
 
 def layouts_of(texts: Sequence[str]) -> Layouts:
-    """The layouts of a mark."""
+    """Return the layouts of a mark's texts."""
     parts = [json.loads(text) for text in texts]
-    # a study may have no layout at all
-    kinds = [pa.int64() if name in packing.NUMBERS else pa.string() for name in packing.LAYOUT]
+    # The types are given, because without any layout they could not be inferred.
+    kinds = [
+        pa.int64() if name in packing.NUMBER_COLUMNS else pa.string() for name in packing.LAYOUT
+    ]
     columns = {}
     for i, (name, kind) in enumerate(zip(packing.LAYOUT, kinds, strict=True)):
         values = list(chain.from_iterable(part[i] for part in parts))
@@ -70,10 +71,9 @@ def layouts_of(texts: Sequence[str]) -> Layouts:
 
 
 def readouts(store: Store, study_id: str, scope: Sight, paraphrases: str) -> pd.DataFrame | None:
-    """Return `queries.studies.readouts` of answers to harmless variants; None where no packs
-    hold."""
+    """Return `queries.studies.readouts` with its default columns; None without valid packs."""
     with closing(store.cursor()) as cursor:
-        cursor.execute("BEGIN TRANSACTION READ ONLY")  # so that the mark is that of the rows
+        cursor.execute("BEGIN TRANSACTION READ ONLY")  # so that mark and rows belong together
         mark = packing.mark_in(cursor, study_id)
         if mark is None:
             return None
@@ -86,42 +86,42 @@ def readouts(store: Store, study_id: str, scope: Sight, paraphrases: str) -> pd.
 
 def _frame(rows: pa.Table, mark: Mark, pairs: CountedPairs) -> pd.DataFrame:
     layouts, layout = layouts_of(mark.layouts), rows["layout"].to_numpy()
-    lengths, element = layouts.lengths(layout), layouts.elements(layout)
-    row = np.repeat(np.arange(len(rows)), lengths)
+    lengths, layout_place = layouts.lengths(layout), layouts.elements(layout)
+    row_of_readout = np.repeat(np.arange(len(rows)), lengths)
     variants, materials = (rows[name].combine_chunks() for name in ("variants", "materials"))
+    # A readout's variant: the first one of its row, plus the place within the row.
     n_variants = variants.value_lengths().to_numpy()
-    variant = (np.cumsum(n_variants) - n_variants)[row] + layouts.columns["place"].to_numpy()[
-        element
-    ]
-    values = {name: _values(rows[name].combine_chunks(), lengths) for name in _VALUES}
-    is_counted = pairs.are_counted(materials.flatten())[variant]
+    first_variants = np.cumsum(n_variants) - n_variants
+    variant_places = layouts.columns["place"].to_numpy()[layout_place]
+    variant_of_readout = first_variants[row_of_readout] + variant_places
+    values = {name: _flat_values(rows[name].combine_chunks(), lengths) for name in _LISTS}
+    is_counted = pairs.are_counted(materials.flatten())[variant_of_readout]
     if not is_counted.all():
-        row, element, variant = row[is_counted], element[is_counted], variant[is_counted]
+        row_of_readout, layout_place = row_of_readout[is_counted], layout_place[is_counted]
+        variant_of_readout = variant_of_readout[is_counted]
         values = {name: column[is_counted] for name, column in values.items()}
-    of_row = {
-        name: _at(rows[name].combine_chunks(), row)
+    row_columns = {
+        name: _at(rows[name].combine_chunks(), row_of_readout)
         for name in ("model", "item_id", "role", "kind", "family")
     }
-    of_place = {name: _at(layouts.columns[name], element) for name in packing.LAYOUT[:-1]}
-    columns = (
-        of_row
-        | of_place
-        | {
-            "variant_id": _at(variants.flatten(), variant),
-            "variant": of_place["key"],
-            "status": category(values["states"] % 4, pa.array(packing.STATUSES)),
-            "answer": category(values["answers"], pa.array(mark.answers, pa.string())),
-            "value": values["numbers"],
-            "is_correct": IS_CORRECT_VALUES[values["states"] // 4],
-            "label_mass": values["label_masses"],
-            "reason": category(values["reasons"], pa.array(mark.reasons, pa.string())),
-        }
-    )
+    place_columns = {name: _at(layouts.columns[name], layout_place) for name in packing.LAYOUT[:-1]}
+    answer_columns = {
+        "variant_id": _at(variants.flatten(), variant_of_readout),
+        "variant": place_columns["key"],
+        "status": category(values["states"] % 4, pa.array(packing.STATUSES)),
+        "answer": category(values["answers"], pa.array(mark.answers, pa.string())),
+        "value": values["numbers"],
+        "is_correct": IS_CORRECT_VALUES[values["states"] // 4],
+        "label_mass": values["label_masses"],
+        "reason": category(values["reasons"], pa.array(mark.reasons, pa.string())),
+    }
+    columns = row_columns | place_columns | answer_columns
     return pd.DataFrame({name: columns[name] for name in COLUMNS}, copy=False)
 
 
-def _values(lists: pa.ListArray, lengths: np.ndarray) -> np.ndarray:
-    """The lists one behind the other; NaN for the places of a row that has none."""
+def _flat_values(lists: pa.ListArray, lengths: np.ndarray) -> np.ndarray:
+    """Return the values of all lists, one after the other; NaN for each readout of a NULL list.
+    `lengths` are the numbers of readouts per row."""
     if lists.null_count == 0 and not pa.types.is_floating(lists.type.value_type):
         return lists.flatten().to_numpy()
     values = np.full(lengths.sum(), np.nan)
@@ -131,7 +131,7 @@ def _values(lists: pa.ListArray, lengths: np.ndarray) -> np.ndarray:
 
 
 def _at(values: pa.Array, places: np.ndarray) -> np.ndarray | pd.Categorical:
-    """The numbers or texts at these places; texts as a Categorical."""
+    """Return the values at these indices; texts as a Categorical."""
     if not pa.types.is_string(values.type):
         return values.to_numpy().astype(np.int32).take(places)
     return texts_at(texts_of(values.dictionary_encode()), places)

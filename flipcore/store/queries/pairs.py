@@ -1,4 +1,4 @@
-"""Pairs of benchmark and control items that somebody stored, and what they are matched by."""
+"""Queries for stored pairs of benchmark and control items, and for data to match them by."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,23 +11,24 @@ from flipcore.store.queries.locks import lock_by_id
 from flipcore.store.rows import now
 from flipcore.store.visible import OPEN
 
-UNPAIRED = ""  # the control of a benchmark item for which the latest matching found none
+UNPAIRED = ""  # in place of a control id, where the latest matching found none
 
 _LATEST = """
 SELECT benchmark_id, arg_max(control_id, created_at), arg_max(how, created_at) FROM control_pairs
-WHERE $before IS NULL OR created_at <= $before GROUP BY benchmark_id ORDER BY benchmark_id
+WHERE $locked_at IS NULL OR created_at <= $locked_at GROUP BY benchmark_id ORDER BY benchmark_id
 """
 
 
 def control_pairs(store: Store, study_id: str = "", lock: str | None = None) -> Pairs:
-    """Each benchmark item with its control, 1:1: the latest pair of each, and of a control the
-    first that has it. Under a lock of the study they are those that were stored before it."""
+    """Return the latest pair of each benchmark item, 1:1. A control in several pairs stays with the
+    first benchmark item by id. Under a `lock` (its id) of the study, only pairs from before the
+    lock count."""
     control_of: dict[str, str] = {}
     how_of: dict[str, Mapping[str, Any]] = {}
     controls: set[str] = set()
     held_lock = lock_by_id(store, study_id, lock) if lock else None
-    before = held_lock["created_at"] if held_lock else None
-    for benchmark, control, how in store.rows(_LATEST, before=before):
+    locked_at = held_lock["created_at"] if held_lock else None
+    for benchmark, control, how in store.rows(_LATEST, locked_at=locked_at):
         if control != UNPAIRED and control not in controls:
             controls.add(control)
             control_of[benchmark], how_of[benchmark] = control, json.loads(how)
@@ -41,8 +42,9 @@ def store_pairs(
     made_by: str,
     unpaired: Sequence[str] = (),
 ) -> Future:
-    """Add the pairs of one matching, which replace earlier ones of the same benchmark items, also
-    of those that are `unpaired` now; the result comes when they are safe."""
+    """Add the pairs of a matching, benchmark id -> control id. They replace earlier pairs of these
+    benchmark items and of the `unpaired` ones. `how` is the record of the matching. The future is
+    done once they are stored."""
     rows = []
     for benchmark, control in {**pairs, **dict.fromkeys(unpaired, UNPAIRED)}.items():
         row = {"benchmark_id": benchmark, "control_id": control, "how": dict(how)}
@@ -68,15 +70,15 @@ SELECT item_id, avg(is_correct::DOUBLE) FROM first WHERE place = 1 GROUP BY item
 def reference_accuracies(
     store: Store, item_ids: Sequence[str], models: Sequence[str]
 ) -> dict[str, float]:
-    """Item id -> share of these models, over all studies, that answered its base prompt right; what
-    no model was asked, or what a study set aside, is left out."""
+    """Return item id -> share of these models with a right answer to its base prompt. Answers of
+    all studies count, except to set-aside items. Items without an answer are left out."""
     return dict(
         store.rows(_REFERENCE, item_ids=list(item_ids) or [""], models=list(models) or [""])
     )
 
 
 def models_with_answers(store: Store, study_id: str) -> list[str]:
-    """Models that answered items of the study, in whatever study, and were right or wrong."""
+    """Return models with right or wrong answers, in any study, to items of this study."""
     sql = """SELECT DISTINCT model FROM readouts
              WHERE is_correct IS NOT NULL AND item_id IN (SELECT item_id FROM study_items
                  WHERE study_id = $study_id)

@@ -1,4 +1,4 @@
-"""The state of a paraphrase: the one rule, in SQL, and its outcome by pair."""
+"""The rule for the state of a paraphrase, in SQL, and the states of all pairs."""
 
 from collections.abc import Iterable
 
@@ -11,14 +11,20 @@ from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.visible import Sight
 
-# People decide, models do not: their verdicts are counted beside (n_models, n_models_kept). A
-# reviewer's latest verdict counts unless it was taken back. Where somebody settled a pair after
-# seeing the others (rule ".../adjudication"), that verdict decides; else a pair is accepted when
-# most people found everything kept that they were asked, rejected when not, unreviewed without a
-# person's verdict. `in_sample` are the reviewed pairs that stand for their source: those that came
-# up at random for anybody, or all once none is left. What was chosen because it looked good or bad
-# says nothing about the rest. Whoever settles pairs chooses which: what they accept against its
-# reviewers counts for the gate (`in_favour`) once no disagreement of its source is open.
+# People's verdicts decide. Those of models are only counted (n_models, n_models_kept). A reviewer's
+# latest verdict counts, unless it was taken back.
+#
+# A pair that somebody settled after seeing the other verdicts (rule ".../adjudication") has the
+# state of that verdict. Otherwise it is accepted if more than half of the people found that it
+# passes all checks that they were asked, else rejected, and unreviewed without a person's verdict.
+#
+# `in_sample` are the reviewed pairs from which the source is judged: those that came up at random
+# for somebody, or all pairs once all are reviewed. Pairs that were chosen because they look good or
+# bad say nothing about the rest.
+#
+# `in_favour` are the accepted pairs that count for the gate. A person who settles pairs chooses
+# them. So a pair that was accepted against its reviewers counts only once no disagreement of its
+# source is open.
 _STATES = f"""
 given AS (
     SELECT pair_id, reviewer, reviewer_kind, by_choice,
@@ -64,11 +70,12 @@ standing AS (
     FROM judged)
 """
 PAIR_STATES = _STATES.format(and_more="")
-# The same without what one person said.
+# The same rule without the verdicts of one person.
 PAIR_STATES_WITHOUT = _STATES.format(
     and_more="AND ($without IS NULL OR reviewer <> $without OR reviewer_kind <> 'person')"
 )
 
+# Value of `paraphrases` in queries -> states that count.
 STATES = {
     "accepted": ["accepted"],
     "standing": ["accepted", "unreviewed"],
@@ -78,10 +85,12 @@ _STATES_SQL = f"WITH {PAIR_STATES} SELECT pair_id, state, change FROM standing"
 
 
 class CountedPairs:
-    """The pairs whose readouts count: of paraphrases those that stand as `paraphrases` says
-    (accepted, standing or all), as the reader sees them: today, or when a lock was stored; of
-    another change, as a translation, those that were accepted, unless `any_change` takes them
-    alike. One that is not stored counts as one that nobody has reviewed."""
+    """The pairs whose readouts count.
+
+    Paraphrases count in the states of `paraphrases` (a key of STATES). Pairs of other changes, such
+    as translations, count only if accepted, unless `any_change` treats them alike. States are the
+    present ones, or under a lock those at its time. A pair that is not stored is unreviewed.
+    """
 
     def __init__(
         self,
@@ -93,7 +102,7 @@ class CountedPairs:
     ) -> None:
         counted_states, rows = STATES[paraphrases], list(rows)
         changes = {pair: change for pair, _, change in rows}
-        # Under a lock the verdicts are its own, and a pair that it does not know has no state.
+        # A lock has its own states, and a pair that is not among them has no state.
         state_of, unknown = scope.verdicts, ""
         if state_of is None:
             state_of, unknown = {pair: state for pair, state, _ in rows}, "unreviewed"
@@ -115,28 +124,30 @@ class CountedPairs:
     def read_both(
         cls, cursor: DuckDBPyConnection, scope: Sight, paraphrases: str
     ) -> tuple["CountedPairs", "CountedPairs"]:
-        """Read the pairs that take any change alike, and those that do not, at one look."""
+        """Return (pairs with `any_change`, pairs without), from one query."""
         rows = cursor.execute(_STATES_SQL).fetchall()
         return cls(rows, scope, paraphrases, any_change=True), cls(rows, scope, paraphrases)
 
     def are_counted(self, materials: pa.Array) -> np.ndarray:
-        """Return whether readouts of variants made from these pairs count; others do not."""
-        coded = materials.dictionary_encode()
-        pairs = coded.dictionary.to_pylist()
-        by_pair = [self._pairs.get(pair, self._unknown_counts) for pair in pairs]
-        # A variant made from no pair has the index -1, which finds the True at the end.
-        return np.array([*by_pair, True])[
-            coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        """Return whether readouts of variants with these pair ids count, as an array of bool.
+        `materials` has a pair id per variant, or NULL for a variant without a pair, which
+        counts."""
+        encoded = materials.dictionary_encode()
+        pairs = encoded.dictionary.to_pylist()
+        is_counted_by_pair = [self._pairs.get(pair, self._unknown_counts) for pair in pairs]
+        # A missing pair has the code -1, which picks the True at the end.
+        return np.array([*is_counted_by_pair, True])[
+            encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         ]
 
 
-def stands(store: Store) -> dict[str, str]:
-    """Pair -> accepted, rejected or unreviewed, now."""
+def current_states(store: Store) -> dict[str, str]:
+    """Return pair id -> its present state: accepted, rejected or unreviewed."""
     return dict(
         store.rows(f"WITH {PAIR_STATES} SELECT pair_id, state FROM standing ORDER BY pair_id")
     )
 
 
 def verdict_state(store: Store) -> str:
-    """A hash of what stands of every paraphrase now: locks of earlier releases hold it."""
-    return digest(sorted(stands(store).items()))
+    """Return a hash of the present states of all pairs; locks of early releases store it."""
+    return digest(sorted(current_states(store).items()))

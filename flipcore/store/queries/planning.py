@@ -1,8 +1,7 @@
-"""Queries of a run, which covers the items that were set aside too: paraphrases to ask, calls
-that were made.
+"""Queries for runs, which include set-aside items: paraphrases to ask, and calls that were made.
 
-Only code that asks models or takes files in reads here, and nothing of it is shown: no page,
-report, claim or export may import this module (a test looks).
+Only code that asks models or imports files may use them, and their results are never shown. No
+page, report, claim or export may import this module; a test checks that.
 """
 
 import json
@@ -22,8 +21,7 @@ _PARAPHRASES = (
 
 
 def paraphrases(store: Store) -> list[dict]:
-    """Every stored paraphrase with its text and what stands of it: item_id, pair_id, paraphrase,
-    state, generator, change."""
+    """Return every stored paraphrase: item_id, pair_id, paraphrase, state, generator, change."""
     return store.rows_of(_PARAPHRASES)
 
 
@@ -34,34 +32,34 @@ SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok'
 
 
 def completions(store: Store, call_ids: list[str]) -> list[dict]:
-    """The answered ones of these calls."""
+    """Return the completions of those calls that are answered."""
     return store.rows_of(_COMPLETIONS, call_ids=call_ids)
 
 
+# Every id has 20 hexadecimal characters; other ids, from a damaged file, are of no use.
 _ANSWERED = """
 SELECT call_id FROM completions
 WHERE status = 'ok' AND model IN (SELECT unnest($models)) AND length(call_id) = 20
     AND strlen(call_id) = 20
-"""  # every id is 20 hexadecimal characters; what a damaged file holds besides is asked for in vain
+"""
 
 
 def answered_ids(store: Store, models: list[str]) -> np.ndarray:
-    """The ids of all answered calls to these models, as 20 bytes each."""
+    """Return the ids of all answered calls to these models, as an array of 20 bytes each."""
     return store.arrow(_ANSWERED, models=models)["call_id"].to_numpy().astype("S20")
 
 
 @dataclass(frozen=True, slots=True)
 class ItemRun:
-    """A row of `item_runs`, without its study, model and item."""
+    """The counts of a complete item and model."""
 
     plan_hash: str
     n_calls: int
     n_answers: int
-    n_cut: int
+    n_cut: int  # answers that were cut off
 
 
-# those that still hold: every readout is there, and every completion that one of the item's
-# readouts was read from
+# Only items of which nothing was deleted since: all readouts and their completions are stored.
 _ITEM_RUNS = """
 WITH there AS (SELECT model, item_id, count(*) AS n FROM readouts WHERE study_id = $study_id
     GROUP BY model, item_id),
@@ -76,30 +74,28 @@ WHERE r.study_id = $study_id AND t.n >= r.n_readouts
 
 
 def item_runs(store: Store, study_id: str) -> dict[tuple[str, str], ItemRun]:
-    """(model, item) -> how it ended, of all items that were asked to their end and of which nothing
-    is missing since."""
+    """Return (model, item) -> run, for complete items of which nothing was deleted since."""
     return {
         (model, item_id): ItemRun(*run_columns)
         for model, item_id, *run_columns in store.rows(_ITEM_RUNS, study_id=study_id)
     }
 
 
-_PRINT = """
+_ITEM_RUNS_FINGERPRINT = """
 SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), model, item_id, plan_hash,
     n_calls))), 0)::TEXT
 FROM item_runs WHERE study_id = $study_id
 """
 
 
-def item_runs_print(store: Store, study_id: str) -> tuple[int, str]:
-    """Return how many items of a study were asked to their end, and a fingerprint of that which
-    depends on no order."""
-    return store.rows(_PRINT, study_id=study_id)[0]
+def item_runs_fingerprint(store: Store, study_id: str) -> tuple[int, str]:
+    """Return (number of a study's complete items, fingerprint of them in any order)."""
+    return store.rows(_ITEM_RUNS_FINGERPRINT, study_id=study_id)[0]
 
 
 def study_end(store: Store, study_id: str) -> tuple[str, int, str, str]:
-    """(state, calls, message, hash of what it was planned from) of a study, as it last ended; empty
-    for an unknown one."""
+    """Return (state, number of calls, message, hash of its plan) of a study at its last end. All
+    are empty for an unknown study."""
     sql = """SELECT state, coalesce(n_calls, 0), message, coalesce(plan_hash, '')
              FROM studies WHERE study_id = $study_id"""
     rows = store.rows(sql, study_id=study_id)
@@ -107,7 +103,7 @@ def study_end(store: Store, study_id: str) -> tuple[str, int, str, str]:
 
 
 def item_of_question(store: Store) -> dict[str, str]:
-    """Question (as stored) -> the id of an item that asks it."""
+    """Return question, as stored -> id of an item with it."""
     return dict(store.rows("SELECT question, min(item_id) FROM items GROUP BY question"))
 
 
@@ -119,7 +115,7 @@ FROM study_items i JOIN items q USING (item_id) WHERE i.study_id = $study_id ORD
 
 
 def members(store: Store, study_id: str) -> list[dict]:
-    """Items of a study with their roles, to match controls; no answers."""
+    """Return the study's items with their roles, without right answers, to match controls."""
     return [
         row | {"meta": json.loads(row["meta"] or "{}")}
         for row in store.rows_of(_MEMBERS, study_id=study_id)
@@ -136,8 +132,8 @@ WHERE m.confirmatory AND m.study_id <> $study_id
 
 
 def questions_set_aside_before(store: Store, study_id: str) -> set[str]:
-    """The questions that others set aside before this study was declared, opened since or not: what
-    a study asks is not to change with a lock."""
+    """Return questions that other studies set aside before this one was declared. Whether a lock
+    has opened them since does not matter, so that a lock does not change what a study asks."""
     return {question for (question,) in store.rows(_SET_ASIDE_BEFORE, study_id=study_id)}
 
 
@@ -165,12 +161,11 @@ ORDER BY a.model, a.item_id, a.axis, a.variant_id, a.sample
 
 
 def written_kinds(store: Store, study_id: str) -> set[str]:
-    """Kinds of the items to which a study holds answers in words; a table of scores has none."""
+    """Return the kinds of items to which a study has written answers; none for tables of scores."""
     rows = store.rows(_WRITTEN_KINDS, study_id=study_id, continuation=CONTINUATION)
     return {kind for (kind,) in rows}
 
 
 def written_answers(store: Store, study_id: str, kinds: list[str]) -> Iterator[dict]:
-    """Every stored answer in words of a study to items of these kinds, with its item and prompt, a
-    batch at a time."""
+    """Yield a study's written answers to items of these kinds, with item and prompt."""
     return store.stream(_ANSWERS, study_id=study_id, kinds=kinds, continuation=CONTINUATION)

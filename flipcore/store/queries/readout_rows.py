@@ -1,8 +1,8 @@
-"""A study's readouts as a frame whose texts are Categoricals.
+"""Read a study's readouts as a frame whose texts are Categoricals.
 
-Items and variants are read once and numbered in the study's order; a readout is joined to them by
-that number. Texts of the readouts become numbers batch by batch, so that a long study never stands
-in memory as text.
+Pairs of item and variant ("places") are read once and numbered in the study's order. Readouts are
+joined to them by this number. Texts of readouts are converted to codes batch by batch, so that a
+large study is never in memory as text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,28 +20,17 @@ from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, compar
 from flipcore.store.queries.paraphrase_states import CountedPairs
 from flipcore.store.visible import SIGHT, Sight
 
-COLUMNS = (
-    *(
-        "model",
-        "item_id",
-        "role",
-        "kind",
-        "axis",
-        "variant_id",
-        "variant",
-        "position",
-        "compared_with",
-        "sample",
-    ),
-    *("extractor", "status", "answer", "value", "is_correct", "label_mass", "reason", "family"),
+COLUMNS = tuple(
+    "model item_id role kind axis variant_id variant position compared_with sample extractor "
+    "status answer value is_correct label_mass reason family".split()
 )
-TEXTS = (
-    *("model", "item_id", "role", "kind", "axis", "variant_id", "variant", "compared_with"),
-    *("extractor", "status", "answer", "reason", "family"),
+TEXTS = tuple(
+    "model item_id role kind axis variant_id variant compared_with extractor status answer reason "
+    "family".split()
 )
-# by number: 0 is wrong, 1 right, 2 unknown
+# By code: 0 is wrong, 1 right, 2 unknown.
 IS_CORRECT_VALUES = np.array([False, True, None], dtype=object)
-_BATCH = 65_536  # readouts whose texts are held at once
+_BATCH = 65_536  # readouts whose texts are in memory at once
 
 _VARIANTS = f"""
 SELECT i.item_id, i.role, q.kind, v.axis, v.variant_id, v.key AS variant, v.position,
@@ -71,13 +60,13 @@ def readout_rows(
     everything: bool,
     grades_of: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Return the readouts that a reader in `scope` sees, by model, item, axis, variant,
-    sample and extractor: `COLUMNS`, those of `TEXTS` as Categoricals.
+    """Return the readouts within `scope`, sorted by model, item, axis, variant, sample, extractor.
 
-    `paraphrases` says which of them count ("approved", "all", …: `CountedPairs`), `everything`
-    brings readouts of which no flip is made too, `grades_of` those of graders with a value alone.
+    The frame has `COLUMNS`; those in `TEXTS` are Categoricals. `paraphrases` is "accepted",
+    "standing" or "all" (`CountedPairs`). `everything` includes readouts of which no flip is made.
+    `grades_of` are graders whose readouts with only a value are included.
     """
-    return _read(
+    return _read_numbered(
         store, study_id, scope, paraphrases, everything=everything, grades_of=grades_of
     ).frame()
 
@@ -85,34 +74,32 @@ def readout_rows(
 def all_and_comparable(
     store: Store, study_id: str, scope: Sight, paraphrases: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return every readout, and those of which flips are made, from one look at the file."""
-    read = _read(store, study_id, scope, paraphrases, everything=True)
-    return read.frame(), read.comparable()
+    """Return (all readouts, those of which flips are made), from one query."""
+    numbered = _read_numbered(store, study_id, scope, paraphrases, everything=True)
+    return numbered.frame(), numbered.comparable()
 
 
 @dataclass(frozen=True)
-class _Read:
-    """Readouts as they were read, numbered, with the `places` that they belong to.
-
-    `is_comparable` (places,) is whether flips may be made of the answers of a place.
-    """
+class _NumberedReadouts:
+    """Readouts with the numbers of their places. `is_comparable`, of shape (n_places,), is whether
+    flips may be made of a place's answers."""
 
     places: pa.Table
     answers: pa.Table
     is_comparable: np.ndarray
 
     def frame(self) -> pd.DataFrame:
-        return _joined(self.places, self.answers)
+        return _join(self.places, self.answers)
 
     def comparable(self) -> pd.DataFrame:
-        counts = (
+        is_counted = (
             self.is_comparable[self.answers["place"].to_numpy()]
             & self.answers["is_answer"].to_numpy()
         )
-        return _joined(self.places, self.answers.filter(pa.array(counts)))
+        return _join(self.places, self.answers.filter(pa.array(is_counted)))
 
 
-def _read(
+def _read_numbered(
     store: Store,
     study_id: str,
     scope: Sight,
@@ -120,14 +107,16 @@ def _read(
     *,
     everything: bool,
     grades_of: Sequence[str] = (),
-) -> _Read:
+) -> _NumberedReadouts:
     with store.cursor() as cursor:
-        cursor.execute("BEGIN TRANSACTION READ ONLY")  # all questions see one state of the file
-        of_study = {"study_id": study_id, "everything": everything}
+        # One transaction, so that all queries see the same state of the file.
+        cursor.execute("BEGIN TRANSACTION READ ONLY")
+        study_params = {"study_id": study_id, "everything": everything}
         places = cursor.sql(
-            _VARIANTS, params=of_study | scope.params | comparable_params()
+            _VARIANTS, params=study_params | scope.params | comparable_params()
         ).to_arrow_table()
-        # Everything may show a pair that some other change made; flips need paraphrases that count.
+        # For flips, wordings by other changes than paraphrasing count only if accepted, while
+        # `everything` treats all changes alike.
         any_change, paraphrases_alone = CountedPairs.read_both(cursor, scope, paraphrases)
         pairs = any_change if everything else paraphrases_alone
         places = places.filter(pa.array(pairs.are_counted(places["material_id"].combine_chunks())))
@@ -136,53 +125,54 @@ def _read(
             "places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32)))
         )
         of_models = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
-        # DuckDB gives an empty list no type.
-        params = of_study | of_models | answer_params() | {"grades_of": list(grades_of) or [""]}
-        answers = _numbered(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
-        counts = paraphrases_alone.are_counted(places["material_id"].combine_chunks())
-        return _Read(places, answers, counts & places["is_comparable"].to_numpy())
+        # DuckDB cannot type an empty list.
+        params = study_params | of_models | answer_params() | {"grades_of": list(grades_of) or [""]}
+        answers = _encode_batches(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
+        is_counted = paraphrases_alone.are_counted(places["material_id"].combine_chunks())
+        return _NumberedReadouts(places, answers, is_counted & places["is_comparable"].to_numpy())
 
 
-def _numbered(reader: pa.RecordBatchReader) -> pa.Table:
-    """The rows of a query with each text as a number, and one dictionary a column."""
-    batches = [_encoded(pa.Table.from_batches([batch])) for batch in reader]
+def _encode_batches(reader: pa.RecordBatchReader) -> pa.Table:
+    """Return the rows of a query with texts as codes, and one dictionary per column."""
+    batches = [_encode(pa.Table.from_batches([batch])) for batch in reader]
     return (
-        pa.concat_tables(batches or [_encoded(reader.schema.empty_table())])
+        pa.concat_tables(batches or [_encode(reader.schema.empty_table())])
         .unify_dictionaries()
         .combine_chunks()
     )
 
 
-def _encoded(table: pa.Table) -> pa.Table:
+def _encode(table: pa.Table) -> pa.Table:
     for column_index, name in enumerate(table.column_names):
         if name in TEXTS:
             table = table.set_column(column_index, name, table[name].dictionary_encode())
     return table
 
 
-def _joined(places: pa.Table, answers: pa.Table) -> pd.DataFrame:
-    """One row a readout from what it belongs to and what it says."""
-    of_place, of_answer = as_categories(_encoded(places).combine_chunks()), as_categories(answers)
-    place = of_answer["place"].to_numpy()
-    model, extractor = (of_answer[name].cat.codes.to_numpy() for name in ("model", "extractor"))
-    # The last key sorts first.
-    order = np.lexsort((extractor, of_answer["sample"].to_numpy(), place, model))
+def _join(places: pa.Table, answers: pa.Table) -> pd.DataFrame:
+    """Return one row per readout: columns of its place and of its answer."""
+    by_place, by_answer = as_categories(_encode(places).combine_chunks()), as_categories(answers)
+    place = by_answer["place"].to_numpy()
+    model, extractor = (by_answer[name].cat.codes.to_numpy() for name in ("model", "extractor"))
+    # `lexsort` sorts by the last key first.
+    order = np.lexsort((extractor, by_answer["sample"].to_numpy(), place, model))
     place, columns = place[order], {}
     for name in COLUMNS:
-        if name in of_place and name in TEXTS:
-            columns[name] = texts_at(of_place[name].array, place)
+        if name in by_place and name in TEXTS:
+            columns[name] = texts_at(by_place[name].array, place)
         else:
             columns[name] = (
-                of_place[name].take(place).array
-                if name in of_place
-                else of_answer[name].take(order).array
+                by_place[name].take(place).array
+                if name in by_place
+                else by_answer[name].take(order).array
             )
     return pd.DataFrame(columns, copy=False)
 
 
 def as_categories(table: pa.Table) -> pd.DataFrame:
-    """A frame of a table whose texts are dictionaries. Categories are sorted, so that sorting and
-    grouping go by text. A missing text is missing; a missing right or wrong is None."""
+    """Return the frame of a table whose texts are dictionaries, as Categoricals. Categories are
+    sorted, so that sorting and grouping follow the text. A missing text is NaN, a missing
+    `is_correct` None."""
 
     def column(name: str) -> Any:
         if name in TEXTS:
@@ -199,52 +189,52 @@ def as_categories(table: pa.Table) -> pd.DataFrame:
 
 
 def texts_of(column: pa.DictionaryArray) -> pd.Categorical:
-    """A column of texts as a Categorical: see `category`."""
+    """Return a column of texts as a Categorical; see `category`."""
     codes = column.indices.fill_null(-1) if column.indices.null_count else column.indices
     return category(codes.to_numpy(), column.dictionary)
 
 
 def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
-    """The texts that occur, sorted, and each row's index among them. Categories that do not occur
-    go, so that texts which nobody may see do not leak. `codes` (rows,) are indices in `texts`,
-    which differ from each other; -1 for none."""
+    """Return a Categorical with sorted categories, from codes and distinct texts. `codes`, of shape
+    (n_rows,), are indices into `texts`, or -1 for a missing text. Categories that do not occur are
+    dropped, so that texts which may not be seen do not leak."""
     used = pc.array_sort_indices(texts).to_numpy()
-    used = used[_occurring(codes, len(texts))[used]]
+    used = used[_occurs(codes, len(texts))[used]]
     if not np.array_equal(used, np.arange(len(texts))):
-        # One more at the end, where -1 finds itself again.
-        new_code = np.full(len(texts) + 1, -1, dtype=_narrow(len(used)))
+        # The extra element at the end maps -1 to -1.
+        new_code = np.full(len(texts) + 1, -1, dtype=_smallest_int(len(used)))
         new_code[used] = np.arange(len(used))
         codes, texts = new_code[codes], texts.take(pa.array(used))
-    codes = codes.astype(_narrow(len(texts)), copy=False)
+    codes = codes.astype(_smallest_int(len(texts)), copy=False)
     return pd.Categorical.from_codes(
         codes, categories=pd.Index(texts.to_pandas(), dtype="str"), validate=False
     )
 
 
 def texts_at(column: pd.Categorical, rows: np.ndarray) -> pd.Categorical:
-    """The texts at these rows."""
+    """Return the texts at these row indices."""
     codes, names = column.codes.take(rows), column.categories
-    if _occurring(codes, len(names)).all():
+    if _occurs(codes, len(names)).all():
         return pd.Categorical.from_codes(codes, dtype=column.dtype, validate=False)
     return category(codes, pa.array(names, pa.string()))
 
 
-def _occurring(codes: np.ndarray, n: int) -> np.ndarray:
-    """(n,) which of so many codes occur; -1 is none of them."""
+def _occurs(codes: np.ndarray, n: int) -> np.ndarray:
+    """Return whether each of the codes 0 to n - 1 occurs, as an array of shape (n,)."""
     occurs = np.zeros(n + 1, dtype=bool)
-    occurs[codes] = True  # none is at the end
+    occurs[codes] = True  # the code -1 sets the extra element at the end
     return occurs[:n]
 
 
-def _narrow(n: int) -> type[np.signedinteger]:
-    """The integers in which pandas keeps the codes of so many categories."""
+def _smallest_int(n: int) -> type[np.signedinteger]:
+    """Return the integer type that pandas uses for the codes of `n` categories."""
     return next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if n <= np.iinfo(kind).max)
 
 
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same rows with texts again, for whoever writes into them, joins them or hands them out; a
-    missing text is None."""
-    # Most answers are missing somewhere, and a missing one must be None: not the text type's NaN.
+    """Return a frame with plain texts, for code that changes, joins or exports it. A missing text
+    is None."""
+    # Answers are often missing, and a missing one must be None, not the text type's NaN.
     texts: Mapping[str, Any] = {
         name: _texts(frame[name]) for name in TEXTS if name in frame and name != "answer"
     }
@@ -253,6 +243,6 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _texts(column: pd.Series) -> pd.Series:
-    """A column of categories as texts, each made once and not once a row."""
+    """Return a column of categories as texts, made once per category and not once per row."""
     names = column.cat.categories.astype("str").array
     return pd.Series(names.take(column.cat.codes.to_numpy(), allow_fill=True), index=column.index)

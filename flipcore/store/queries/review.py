@@ -1,4 +1,4 @@
-"""Queries of the review: pairs, their items, the studies that asked them; and what it adds."""
+"""Queries for the review: pairs, their items and studies, and new pairs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,34 +29,34 @@ WHERE ($ids IS NULL OR p.pair_id IN (SELECT unnest($ids))) AND p.item_id NOT IN 
 
 
 def pairs(store: Store, pair_ids: list[str] | None = None) -> list[dict]:
-    """Stored paraphrases with what is known of their item (kind, options and target are None where
-    it is not stored); none of an item that is set aside."""
+    """Return stored paraphrases, all or those with these ids, without those of set-aside items.
+    kind, options and target are None where the item is not stored."""
     with opened_to(Permission.JUDGE) as person:
-        return _of_source(store.rows_of(_PAIRS, ids=pair_ids), person)
+        return _only_own_source(store.rows_of(_PAIRS, ids=pair_ids), person)
 
 
-def _of_source(rows: list[dict], person: Person) -> list[dict]:
-    """Those of the one source that a reviewer was invited to; for anybody else all."""
+def _only_own_source(rows: list[dict], person: Person) -> list[dict]:
+    """Return only the rows of the source that a reviewer was invited for; all for others."""
     return [row for row in rows if person.source in (EVERY, source_of(row))]
 
 
 def source_of(pair: Mapping) -> str:
-    """The name of a pair's source, as people choose it and invitations hold it."""
+    """Return the name of a pair's source, as shown to people and stored in invitations."""
     return f"{pair['dataset']} · {pair['generator']}"
 
 
 def strata(store: Store) -> list[dict]:
-    """pair_id, dataset and generator of every paraphrase that may be shown, for queues."""
+    """Return pair_id, dataset and generator of every paraphrase that may be shown."""
     sql = (
         f"SELECT pair_id, dataset, generator FROM paraphrases WHERE item_id NOT IN ({HIDDEN}) "
         "ORDER BY pair_id"
     )
     with opened_to(Permission.JUDGE) as person:
-        return _of_source(store.rows_of(sql), person)
+        return _only_own_source(store.rows_of(sql), person)
 
 
 def n_pairs(store: Store) -> int:
-    """Count the stored paraphrases; they are never taken out."""
+    """Count the stored paraphrases, which are never deleted."""
     with opened_to(Permission.JUDGE):
         return store.rows("SELECT count(*) FROM paraphrases")[0][0]
 
@@ -70,10 +70,9 @@ WHERE g.reviewer <> $reviewer AND g.reviewer_kind = 'person'
 
 
 def judged_by_others(store: Store, reviewer: str, *, at_random: bool = False) -> set[str]:
-    """Pairs on which another person's verdict stands; a model's leaves a pair to people. With
-    `at_random` only those that stand for their source: what somebody chose comes up at random all
-    the same, or what is left would be a choice too.
-    """
+    """Return ids of pairs with a valid verdict by another person; models do not count. With
+    `at_random`, only pairs that are part of their source's sample count. Pairs that somebody chose
+    must still come up at random, because otherwise the remaining pairs would be a selection."""
     with opened_to(Permission.JUDGE):
         return {
             pair
@@ -82,7 +81,7 @@ def judged_by_others(store: Store, reviewer: str, *, at_random: bool = False) ->
 
 
 def count_as_random(store: Store, verdict_ids: Sequence[str]) -> None:
-    """Mark verdicts on chosen pairs that a random order has reached since."""
+    """Mark verdicts on pairs that were chosen and have come up at random since."""
     if not verdict_ids:
         return
     sql = "UPDATE verdicts SET by_choice = false WHERE verdict_id IN (SELECT unnest($ids))"
@@ -91,17 +90,17 @@ def count_as_random(store: Store, verdict_ids: Sequence[str]) -> None:
         connection.execute(sql, {"ids": list(verdict_ids)})
 
     store.writer.transact(mark, Permission.JUDGE, changes=()).result(30)
-    store.touch([""])  # the gates of every study count them
+    store.touch([""])  # the gates of all studies count them
 
 
 def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -> None:
-    """Add paraphrases and the items that they belong to, and waits until they are safe."""
+    """Add paraphrases and their items, and wait until they are stored."""
     store.writer.add("items", [item_row(item) for item in items])
     store.writer.add("paraphrases", [row | {"created_at": now()} for row in rows]).result(60)
 
 
 def items(store: Store, item_ids: list[str]) -> dict[str, Item]:
-    """The stored items of these ids; none that is set aside."""
+    """Return id -> item for the stored items of these ids, without set-aside ones."""
     rows = store.rows_of(
         "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items "
         f"WHERE item_id IN (SELECT unnest($ids)) AND item_id NOT IN ({HIDDEN})",
@@ -111,7 +110,7 @@ def items(store: Store, item_ids: list[str]) -> dict[str, Item]:
 
 
 def studies_with_rewordings(store: Store) -> list[dict]:
-    """Studies that asked stored paraphrases, newest first: study_id, name, n_rewordings."""
+    """Return studies that asked stored paraphrases, newest first: study_id, name, n_rewordings."""
     return store.rows_of(
         "SELECT s.study_id, s.name, count(DISTINCT v.material_id) AS n_rewordings FROM studies s "
         "JOIN study_variants v USING (study_id) WHERE v.material_id IS NOT NULL "
@@ -120,12 +119,12 @@ def studies_with_rewordings(store: Store) -> list[dict]:
 
 
 def materials(store: Store, study_id: str, axis: str = PARAPHRASE) -> dict[tuple[str, str], str]:
-    """(item, variant's name on the axis) -> the stored wording that it was made from."""
+    """Return (item, variant's key) -> id of the pair that it was made from, for one axis."""
     return materials_by_axis(store, study_id).get(axis, {})
 
 
 def materials_by_axis(store: Store, study_id: str) -> dict[str, dict[tuple[str, str], str]]:
-    """Axis -> (item, variant's name there) -> the stored wording that it was made from; axes in the
+    """Return axis -> (item, variant's key) -> id of the pair that it was made from. Axes are in the
     order of `REVIEW_AXES`."""
     by_axis: dict[str, dict[tuple[str, str], str]] = {}
     for axis, item, key, pair in store.rows(
@@ -141,19 +140,19 @@ def materials_by_axis(store: Store, study_id: str) -> dict[str, dict[tuple[str, 
 
 
 def n_reworded_readouts(store: Store, study_id: str) -> int:
-    """Readouts of the study's paraphrases, typos and translations so far: what an order by risk
-    depends on."""
+    """Count the readouts of the study's paraphrases, typos and translations. The order of review by
+    risk depends on them."""
     sql = "SELECT count(*) FROM readouts WHERE study_id = $study_id AND list_contains($axes, axis)"
     return store.rows(sql, study_id=study_id, axes=list(REVIEW_AXES))[0][0]
 
 
 def sources_of_pairs(store: Store) -> dict[str, str]:
-    """Pair -> dataset and generator."""
+    """Return pair id -> name of its source."""
     return {row["pair_id"]: source_of(row) for row in strata(store)}
 
 
 def verdicts_of(store: Store, source: str = EVERY) -> list[dict]:
-    """The verdicts on the pairs of one source as `sources_of_pairs` names them, or of every one."""
+    """Return the valid verdicts on the pairs of one source, named by `source_of`, or of all."""
     sources = sources_of_pairs(store)
-    pairs_of_it = [pair for pair, name in sources.items() if source in (EVERY, name)]
-    return standing(store, PAIR_VERDICTS, among=pairs_of_it)
+    source_pairs = [pair for pair, name in sources.items() if source in (EVERY, name)]
+    return standing(store, PAIR_VERDICTS, among=source_pairs)

@@ -1,4 +1,4 @@
-"""Scores that the scorers of a recorded study gave its items at their own prompt."""
+"""Queries for scores in a recorded study, given by its scorers at the items' own prompts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,9 +31,9 @@ ORDER BY r.model, i.position, r.item_id, r.sample
 
 
 def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
-    """A row a sample and scorer, in the order of the items: `score` is 1, 0, a share or a grade,
-    NaN where there is none. What is set aside is left out. `has_versions`: whether the item was
-    asked in another way besides."""
+    """Return one row per sample and scorer of open items, in the order of the items. `score` is 1,
+    0, a share or a grade, or NaN without one. `has_versions` is whether the item was asked with
+    other prompts, too."""
     return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
 
 
@@ -45,11 +45,8 @@ AND NOT EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = $study_id AND r.item
 
 
 def with_failed_calls(frame: pd.DataFrame, store: Store, study_id: str) -> pd.DataFrame:
-    """The rows of `scores`, and one without a score per item of which nothing was read because its
-    call failed.
-
-    Only of a recording of one model: of several, an item may never have been asked of one.
-    """
+    """Add to `scores` a row without a score per item without any readout: its call failed. This is
+    done only with a single model. With several, an item may never have been asked of one."""
     models = frame["model"].unique()
     if len(models) != 1:
         return frame
@@ -69,10 +66,10 @@ WHERE v.study_id = $study_id AND v.axis = '{COMBINED}' AND v.key <> 'base' AND {
 
 
 def settings(store: Store, study_id: str) -> dict[tuple[str, str], dict[str, str]]:
-    """(item, way of asking) -> axis -> the variant of it that the way takes, "base" where it
-    changes nothing."""
+    """Return the settings of combined variants: (item, variant's key) -> axis -> its variant. An
+    axis that a variant does not change has "base"."""
     rows = store.rows(_SETTINGS, study_id=study_id)
-    return {(item, way): json.loads(text) for item, way, text in rows if text}
+    return {(item, variant_key): json.loads(text) for item, variant_key, text in rows if text}
 
 
 _GRADERS = """SELECT DISTINCT extractor FROM readouts
@@ -81,7 +78,7 @@ AND is_correct IS NULL AND value IS NOT NULL ORDER BY extractor"""
 
 
 def graders(store: Store, study_id: str, scorers: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return those of a study's scorers that gave some row a share or a grade."""
+    """Return the names of scorers that gave at least one share or grade."""
     names = [str(scorer["scorer"]) for scorer in scorers]
     rows = store.rows(_GRADERS, study_id=study_id, scorers=names) if names else ()
     return tuple(name for (name,) in rows)

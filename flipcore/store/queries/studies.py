@@ -1,4 +1,4 @@
-"""Queries that every page asks of a study. Rows out; statistics and pictures are elsewhere."""
+"""Queries on studies for all pages. They return rows; statistics and charts are elsewhere."""
 
 import json
 from collections.abc import Sequence
@@ -44,32 +44,35 @@ ORDER BY s.created_at DESC, s.study_id
 
 
 def studies(store: Store) -> pd.DataFrame:
-    """One row a study, newest first, with `models` read from its declaration, and in `plugins` what
-    packages brought; `n_reused` are calls that were answered before the study was declared, which
-    cost it nothing; `other_models` are names in replies that are not the model asked. Missing costs
-    are None. A declaration that this version cannot read has the sentence that says why in
-    `problem`, which is "" for all others, and no models.
+    """Return one row per study, newest first.
+
+    - `models`: names from its declaration; none where this version cannot read it
+    - `problem`: why this version cannot read the declaration, "" where it can
+    - `plugins`: text on plug-ins of other packages
+    - `n_reused`: calls that were answered before the study was declared, which cost it nothing
+    - `other_models`: names in replies that are not the model asked
+    - `cost_usd`: None where it is missing
     """
     frame = store.frame(_STUDIES)
-    declared = [_declared(toml) for toml in frame.pop("toml")]
-    frame["models"] = pd.Series([models for models, _ in declared], dtype=object)
+    declarations = [_models_and_problem(toml) for toml in frame.pop("toml")]
+    frame["models"] = pd.Series([models for models, _ in declarations], dtype=object)
     frame["plugins"] = [plugins_text(json.loads(rows or "[]")) for rows in frame["plugins"]]
-    frame["problem"] = pd.Series([problem for _, problem in declared], dtype=object)
-    # pandas says NaN or NaT of what is missing, and rows say None.
+    frame["problem"] = pd.Series([problem for _, problem in declarations], dtype=object)
+    # Pages expect None for missing values, where pandas has NaN or NaT.
     for column in ("n_calls", "cost_usd", "started_at", "ended_at"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
 
 
 def plugins_text(rows: list[dict[str, str]]) -> str:
-    """ "axis shout of flip-shout 1.0"; "" where all is shipped."""
+    """Return a text such as "axis shout of flip-shout 1.0"; "" without other packages."""
     return ", ".join(
         f"{row['kind']} {row['name']} of {row['package']} {row['version']}".strip() for row in rows
     )
 
 
-def _declared(toml: str) -> tuple[list[str], str]:
-    """The models of a declaration, and why it cannot be read ("" where it can)."""
+def _models_and_problem(toml: str) -> tuple[list[str], str]:
+    """Return (names of a declaration's models, why it cannot be read or "")."""
     try:
         return [use.name for use in Study.from_toml(toml).models], ""
     except BadInput as error:
@@ -77,20 +80,19 @@ def _declared(toml: str) -> tuple[list[str], str]:
 
 
 def toml(store: Store, study_id: str) -> str:
-    """The stored declaration as it is, readable or not; "" for an unknown study."""
+    """Return the stored text of the declaration, readable or not; "" for an unknown study."""
     rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
     return rows[0][0] if rows else ""
 
 
 def study(store: Store, study_id: str) -> Study | None:
-    """Declaration of a stored study, or None. Raises BadInput for one of another version."""
+    """Return a stored study, or None. Raises BadInput where this version cannot read it."""
     rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
     return Study.from_toml(rows[0][0]) if rows else None
 
 
 def declared(store: Store, study_id: str) -> Study:
-    """The declaration of a stored study; BadInput where there is none, as after somebody deleted
-    it."""
+    """Return a stored study. Raises BadInput where it is missing, for example deleted."""
     store.check_there(study_id)
     declared_study = study(store, study_id)
     if declared_study is None:
@@ -101,21 +103,19 @@ def declared(store: Store, study_id: str) -> Study:
 
 
 def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Every axis and extractor that the study declares or has readouts of, sorted."""
+    """Return (axes, extractors), sorted, that the study declares or has readouts of."""
     declared_study = study(store, study_id)
     axes = {part.name for part in declared_study.axes} if declared_study else set()
     extractors = {part.name for part in declared_study.extractors} if declared_study else set()
-    rows = store.rows(
-        "SELECT DISTINCT axis, extractor FROM readouts WHERE study_id = $study_id",
-        study_id=study_id,
-    )
-    return tuple(sorted(axes | {axis for axis, _ in rows})), tuple(
-        sorted(extractors | {name for _, name in rows})
-    )
+    sql = "SELECT DISTINCT axis, extractor FROM readouts WHERE study_id = $study_id"
+    for axis, extractor in store.rows(sql, study_id=study_id):
+        axes.add(axis)
+        extractors.add(extractor)
+    return tuple(sorted(axes)), tuple(sorted(extractors))
 
 
 def has_outputs(store: Store, study_id: str) -> bool:
-    """Tell whether any call of a study has a text or log-probabilities stored."""
+    """Return whether at least one call of a study has a stored text or log-probabilities."""
     rows = store.rows(
         "SELECT 1 FROM study_calls JOIN completions c USING (call_id) WHERE study_id = $study_id "
         "AND (c.text <> '' OR c.tokens IS NOT NULL OR c.top_logprobs IS NOT NULL) LIMIT 1",
@@ -133,7 +133,7 @@ WHERE study_id = $study_id AND {OPENED}
 
 
 def study_items(store: Store, study_id: str) -> pd.DataFrame:
-    """Items of the study as they are asked; what it set aside only once it has a lock."""
+    """Return the study's items in the order of asking; set-aside ones only once it has a lock."""
     return store.frame(_ITEMS, study_id=study_id)
 
 
@@ -148,8 +148,8 @@ _NOTHING_HIDDEN = (
 
 
 def rows_of(store: Store, study_id: str, table: str) -> pd.DataFrame:
-    """All columns of a table of schema.sql, of one study; of items that are set aside nothing until
-    the study has a lock."""
+    """Return a study's rows of a table, with all columns. Rows on set-aside items are left out
+    until the study has a lock."""
     names = tables()[table].names
     if "item_id" in names:
         visible = f"item_id IN ({_ITEM_IDS})"
@@ -173,12 +173,18 @@ FROM (SELECT *, item_id IN (SELECT item_id FROM hidden) AS set_aside FROM standi
 
 
 def paraphrase_states(store: Store, without: str | None = None) -> pd.DataFrame:
-    """Return the state of each stored paraphrase now, derived from the verdicts that were only ever
-    added to: `state`, the people who judged it (`n_reviewers`, `n_kept`) and the models beside them
-    (`n_models`, `n_models_kept`), who settled it and why; `in_sample` says which reviewed pairs
-    stand for their source, `in_favour` which of them count as accepted there. Pairs of items that
-    are set aside (`set_aside`) are counted; their texts are empty. `without` is a person whose
-    verdicts are left out."""
+    """Return the present state of each stored paraphrase, derived from all verdicts.
+
+    - `state`: accepted, rejected or unreviewed
+    - `n_reviewers`, `n_kept`: people who judged it, and who found that it passes all checks
+    - `n_models`, `n_models_kept`: the same for models
+    - `settled_by`, `settled_why`: who settled a disagreement and why, None without
+    - `in_sample`: whether it is part of the reviewed sample of its source
+    - `in_favour`: whether it counts as accepted in this sample
+    - `set_aside`: whether its item is set aside; then its texts are empty
+
+    `without` is the name of a person whose verdicts are left out.
+    """
     frame = store.frame(_STATES_SHOWN, without=without)
     for column in ("settled_by", "settled_why"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
@@ -194,15 +200,19 @@ def readouts(
     everything: bool = False,
     grades_of: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The answers to harmless variants, of which flips are made; with `everything` also losses,
-    similarities, recorded rights and wrongs without an answer, and variants with another target or
-    of a change that is not harmless. A rejected paraphrase leaves at once: verdicts filter here,
-    when reading. A translation, or a version with typos that is stored, counts once it is accepted.
-    `paraphrases` is accepted, standing (not rejected) or all. Items that were set aside come under
-    a `lock` (its id), alone and as they stood when it was stored: its items, its models, its
-    verdicts. Texts are Categoricals, whose categories are sorted; with `everything` they are texts.
-    `grades_of` are scorers whose shares and grades, of which no flip is made, come too. Raises
-    BadInput for a lock that does not hold."""
+    """Return the study's readouts of which flips are made: answers to harmless variants.
+
+    - `lock` is the id of a lock: then only its set-aside items are returned, with its models and
+      verdicts. Without, the open items are returned. BadInput for a lock that is not valid.
+    - `paraphrases` is "accepted", "standing" (not rejected) or "all". Verdicts take effect at once.
+      Other reviewed changes, such as translations or stored typos, count only if accepted.
+    - `everything` adds losses, similarities, verdicts without an answer, variants with another
+      right answer, and variants of harmful changes.
+    - `grades_of` are scorers whose shares and grades are added, although no flips are made of them.
+
+    The frame has `readout_rows.COLUMNS`. Texts are Categoricals with sorted categories, or plain
+    text with `everything`.
+    """
     scope = sight(store, study_id, lock)
     if everything:
         return as_texts(readout_rows(store, study_id, scope, paraphrases, everything=True))
@@ -232,9 +242,11 @@ FROM standing JOIN sources USING (dataset, generator, change) GROUP BY dataset, 
 def reviewed(
     store: Store, study_id: str, axis: str = ""
 ) -> list[tuple[str, str, int, int, int, int]]:
-    """(dataset, generator, reviewed pairs, accepted pairs, pairs that were chosen and do not count,
-    all pairs) of all that is stored of each source whose wordings the study asked (on that axis, or
-    on any), whether it asked them or not.
+    """Return counts of pairs for each source of paraphrases that the study asked.
+
+    Each row is (dataset, generator, reviewed pairs, accepted ones, reviewed pairs that people chose
+    and that do not count, all pairs). All stored pairs of a source count, asked or not. `axis`
+    limits the sources to those asked on one axis.
     """
     return store.rows(_REVIEWED, study_id=study_id, axis=axis)
 
@@ -246,14 +258,12 @@ WHERE study_id = $study_id AND axis = $axis AND key <> 'base'
 
 
 def rewords_by_construction(store: Store, study_id: str, axis: str = "paraphrase") -> bool:
-    """Return whether every paraphrase that the study asked on this axis came with its item: nobody
-    needs to review those."""
+    """Return whether all paraphrases on this axis came with their items, so none needs a review."""
     return bool(store.rows(_CONSTRUCTED, study_id=study_id, axis=axis)[0][0])
 
 
 def asks_stored_wordings(store: Store, study_id: str, axis: str) -> bool:
-    """Return whether any wording that the study asked on this axis is one that is stored beside its
-    item, as a paraphrase is."""
+    """Return whether at least one variant on this axis was made from a stored wording."""
     sql = (
         "SELECT count(material_id) > 0 FROM study_variants WHERE study_id = $study_id "
         "AND axis = $axis"
@@ -268,7 +278,7 @@ WHERE v.study_id = $study_id AND p.state = 'unreviewed'
 """
 
 
-# The base prompt stands on every axis, so its readout on one of them is enough.
+# The base prompt is stored under every axis, so its readout on one of them is enough.
 _BASE_TOKENS = f"""
 SELECT r.item_id, r.probabilities, len(q.options) AS n_options, r.is_correct,
        len((v.parts->>'$')::VARCHAR) AS n_prompt_chars
@@ -284,8 +294,9 @@ QUALIFY row_number() OVER (PARTITION BY r.item_id ORDER BY r.axis) = 1
 def base_first_tokens(
     store: Store, study_id: str, model: str, *, lock: str | None = None
 ) -> pd.DataFrame:
-    """The base prompt's first token of each item: its shares on the options, and what else was
-    known before varying it."""
+    """Return facts on each item's base prompt that are known before varying it, one row per item.
+    `probabilities` are the first token's shares on the options; further columns are `n_options`,
+    `is_correct` and `n_prompt_chars`."""
     scope = sight(store, study_id, lock)
     frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, **scope.params_of_models)
     frame["probabilities"] = [
@@ -295,7 +306,7 @@ def base_first_tokens(
 
 
 def stored_ids(store: Store, call_ids: list[str]) -> set[str]:
-    """Those of the calls that were answered."""
+    """Return the ids of those calls that are answered."""
     sql = (
         "SELECT call_id FROM completions WHERE status = 'ok' "
         "AND call_id IN (SELECT unnest($call_ids))"
@@ -304,7 +315,7 @@ def stored_ids(store: Store, call_ids: list[str]) -> set[str]:
 
 
 def n_answers_of(store: Store, models: list[str]) -> int:
-    """Count the stored answers of these models, of whatever study."""
+    """Count the stored answers of these models, over all studies."""
     sql = (
         "SELECT count(*) FROM completions WHERE status = 'ok' AND model IN (SELECT unnest($models))"
     )
@@ -319,7 +330,7 @@ def n_stored_of(store: Store, study_id: str, model: str) -> int:
 
 
 def doses(store: Store, study_id: str) -> dict[str, int]:
-    """Item -> how often a model's training data held it, of the items whose own data say so."""
+    """Return item id -> how often it was in a model's training data, for items with `dose`."""
     return dict(
         store.rows(
             "SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items i "
@@ -331,7 +342,7 @@ def doses(store: Store, study_id: str) -> dict[str, int]:
 
 
 def fresh_items(store: Store, study_id: str) -> set[str]:
-    """Items whose own data keep them out of every calibration (`split = "fresh"`)."""
+    """Return ids of items with `split = "fresh"`, which are kept out of every calibration."""
     return {
         item_id
         for (item_id,) in store.rows(
@@ -344,13 +355,13 @@ def fresh_items(store: Store, study_id: str) -> set[str]:
 
 
 def n_unreviewed(store: Store, study_id: str) -> int:
-    """Paraphrases of the study that no reviewer has judged."""
+    """Count the study's paraphrases that no reviewer has judged."""
     return store.rows(_UNREVIEWED, study_id=study_id)[0][0]
 
 
 def delete_study(store: Store, study_id: str) -> None:
-    """Remove memberships and readouts. Completions that were paid for stay and are reused by the
-    next study. Raises BadInput while the study runs, or while it is archived."""
+    """Delete a study's memberships and readouts. Its completions stay, and further studies reuse
+    them. Raises BadInput while the study runs or is archived."""
     require(Permission.FILES)
 
     def delete(connection) -> None:
@@ -361,7 +372,7 @@ def delete_study(store: Store, study_id: str) -> None:
                 "The study is running, so it was not deleted. Cancel it first, then delete it."
             )
         for table in tables().values():
-            # Purchases, locks, decisions and the like have keys of their own, and stay.
+            # Purchases, locks, decisions and others have keys of their own, and stay.
             if "study_id" in table.key:
                 connection.execute(
                     f"DELETE FROM {table.name} WHERE study_id = $study_id", {"study_id": study_id}
@@ -372,4 +383,4 @@ def delete_study(store: Store, study_id: str) -> None:
         delete, Permission.FILES, "deleted a study", study_id, changes={study_id}
     ).result(60)
     kept_results.remove(store, study_id)
-    store.touch([""])  # what it set aside may be visible in other studies now
+    store.touch([""])  # items that it set aside may be visible in other studies now

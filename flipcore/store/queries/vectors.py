@@ -1,5 +1,4 @@
-"""Vectors that were computed before, and the places of entries on a map: read and kept under the
-hash of the text."""
+"""Queries for stored vectors of texts, by the hash of the text, and for accuracies on the map."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ WHERE backend = $backend AND revision = $revision AND text_hash IN (SELECT unnes
 def vectors(
     store: Store, backend: str, revision: str, hashes: Sequence[str]
 ) -> dict[str, np.ndarray]:
-    """Text hash -> float32 vector, of those that are kept."""
+    """Return text hash -> float32 vector, for texts whose vector is stored."""
     frame = store.frame(
         _VECTORS, backend=backend, revision=revision, hashes=list(dict.fromkeys(hashes))
     )
@@ -31,7 +30,7 @@ def vectors(
 def keep(
     store: Store, backend: str, revision: str, vectors_by_hash: Mapping[str, np.ndarray]
 ) -> None:
-    """Return when the vectors are safe; a vector that is there already stays as it is."""
+    """Store vectors and wait until they are written; existing ones stay as they are."""
     now = datetime.now(UTC)
     rows = [
         {
@@ -46,8 +45,7 @@ def keep(
     store.writer.add("embeddings", rows).result(60)
 
 
-# Base prompts alone, so that a set on which more was tried is no harder for it; the confirmatory
-# share stays unseen.
+# Base prompts only, so that a set does not look harder because more variants of it were asked.
 _ACCURACY = f"""
 SELECT r.item_id, avg(r.is_correct::DOUBLE) AS accuracy
 FROM readouts r
@@ -60,6 +58,6 @@ GROUP BY r.item_id
 
 
 def accuracies(store: Store, item_ids: Sequence[str]) -> dict[str, float]:
-    """Item id -> share of right answers to its base prompt, over everything that was asked of it;
-    items never asked are left out."""
+    """Return item id -> share of right answers to its base prompt, over all studies and models.
+    Items that were never asked, and set-aside ones, are left out."""
     return dict(store.rows(_ACCURACY, item_ids=list(item_ids)))

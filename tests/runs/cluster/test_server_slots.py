@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.models import ModelCard
 from flipcore.runs.cluster import place
-from flipcore.runs.cluster.place import LEASE_S, LEAVES, TURN_S, ServerParts, SharedSlots, WorkerLost
+from flipcore.runs.cluster.place import LEASE_S, RUN_ENDED, TURN_S, ServerParts, SharedSlots, WorkerLost
 from flipcore.runs.cluster.where import ClusterPlace
 from tests.models.test_slots import Watch, in_threads
 from tests.runs.cluster.in_process import InProcess
@@ -51,7 +51,7 @@ def test_a_run_alone_has_them_all_and_what_it_leaves_is_the_others():
     assert parts.renew("a", "two", 8, 0) == 0  # the first may have heard so, or not
     assert parts.renew("a", "one", 8, 4) == 4
     assert parts.renew("a", "two", 8, 0) == 4
-    assert parts.renew("a", "one", LEAVES, 0) == 0
+    assert parts.renew("a", "one", RUN_ENDED, 0) == 0
     assert parts.renew("a", "two", 8, 4) == 8
 
 

@@ -130,7 +130,7 @@ CALLS = {
     "decisions.data_state": lambda s: decisions.data_state(s, S),  # counts and a fingerprint
     "decisions.latest": lambda s: decisions.latest(s, S, "decomposition"),
     "paraphrase_states.verdict_state": lambda s: paraphrase_states.verdict_state(s),
-    "paraphrase_states.stands": lambda s: paraphrase_states.stands(s),
+    "paraphrase_states.current_states": lambda s: paraphrase_states.current_states(s),
     "decisions.n_moves": lambda s: decisions.n_moves(s, S),
     "studies.stored_ids": lambda s: studies.stored_ids(s, ["no call"]),  # tells which of the given ids are stored
     "studies.n_answers_of": lambda s: studies.n_answers_of(s, [READER]),
@@ -221,7 +221,7 @@ CALLS = {
 NAMES_IDS = {
     "holdout.entries_aside",
     "holdout.hidden_items",
-    "paraphrase_states.stands",
+    "paraphrase_states.current_states",
     "studies.paraphrase_states",
     "review.judged_by_others",
 }  # ids of hidden items or pairs, and no word of them
