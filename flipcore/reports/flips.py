@@ -452,9 +452,7 @@ def flip_to_open(
     if field not in names:
         return None
     reference = default_reference(names, scorers)
-    first, second = surface.align(
-        surface.surface(frame, field), surface.surface(frame, reference)
-    )
+    first, second = surface.align(surface.surface(frame, field), surface.surface(frame, reference))
     # Reruns change nothing that a reader could look at.
     if set(first.columns) <= {IDENTITY}:
         return None

@@ -30,7 +30,9 @@ def with_outcome(name, outcome):
         test = replace(test, bound=(-0.9, 0.99), equivalent=False)
     if outcome in ("beyond", "different", "within"):
         apart = Estimate(0.3, 0.2, 0.4, 0.95, "newcombe", 100, None) if name == "difficulty" else test.estimate
-        test = replace(test, estimate=apart, p=0.001, p_adjusted=0.004, outer=FAR[name] if outcome == "beyond" else (-0.9, 0.99))
+        test = replace(
+            test, estimate=apart, p=0.001, p_adjusted=0.004, outer=FAR[name] if outcome == "beyond" else (-0.9, 0.99)
+        )
     assert test.state == outcome
     return test
 

@@ -288,7 +288,9 @@ def test_what_a_study_set_aside_is_neither_in_the_first_rows_nor_in_the_preview(
 def test_a_file_of_ones_own_comes_first():
     from flipcore.reports.declaration import OWN_SOURCES, dataset_names
 
-    assert dataset_names()[: len(OWN_SOURCES)] == list(OWN_SOURCES) == ["file", "text", "hub"] and len(dataset_names()) > len(OWN_SOURCES)
+    assert dataset_names()[: len(OWN_SOURCES)] == list(OWN_SOURCES) == ["file", "text", "hub"] and len(dataset_names()) > len(
+        OWN_SOURCES
+    )
 
 
 def test_a_preset_fills_the_users_own_prompt_and_is_shown_whole_before_it_runs(app):

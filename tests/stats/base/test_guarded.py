@@ -257,7 +257,9 @@ def test_limits_and_test_agree_at_a_margin_where_few_losses_were_seen_too(margin
             independent(np.random.default_rng(9), clusters, 0.2, 0.02, runs=40),
         ]
     )
-    above, below = (GuardedSide.from_sums(ClusterSums.from_values(x.T, clusters), SIGNED, end, is_clustered=True) for end in SIGNED)
+    above, below = (
+        GuardedSide.from_sums(ClusterSums.from_values(x.T, clusters), SIGNED, end, is_clustered=True) for end in SIGNED
+    )
     low, high = above.limit(0.025), below.limit(0.025)
     assert ((low > margin) == (above.p(margin) < 0.025)).all()
     assert ((high < margin) == (below.p(margin) < 0.025)).all()

@@ -292,7 +292,9 @@ def test_a_change_within_one_state_is_nearer_or_not():
     assert describe_edits(version("a", {"semantic": old}), version("b", {"semantic": new}))[1].endswith(
         "nearer to no difference; still undecided."
     )
-    assert describe_edits(version("a", {"semantic": new}), version("b", {"semantic": old}))[1].endswith("no nearer; still undecided.")
+    assert describe_edits(version("a", {"semantic": new}), version("b", {"semantic": old}))[1].endswith(
+        "no nearer; still undecided."
+    )
 
 
 def test_what_makes_two_versions_hard_to_compare_is_said():
@@ -308,7 +310,9 @@ def test_a_version_of_an_earlier_release_is_read():
     today = result_of(made("prediction", bound=(0.0, 0.7)))
     old = {("p_seed" if key == "p_source" else key): value for key, value in today.items()} | {"state": "inconclusive"}
     assert read_results({"prediction": old}) == {"prediction": today}
-    assert describe_edits(version("a", {"prediction": old}), version("b", {"prediction": today}))[1].endswith("still undecided.")
+    assert describe_edits(version("a", {"prediction": old}), version("b", {"prediction": today}))[1].endswith(
+        "still undecided."
+    )
 
 
 # Cut answers and difficulty: up to 5% the test stands; above it limits and p hold whatever those answers were.
