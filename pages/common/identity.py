@@ -18,6 +18,11 @@ from pages.common.opened import store
 from pages.common.showing import plain
 
 
+def _cookie() -> str:
+    # A page test has no request: tests stand in here for the browser's cookie.
+    return st.context.cookies.get(COOKIE, "")
+
+
 def in_session() -> Person | None:
     """Return the person for whom this thread draws a page; None in threads that draw none."""
     # A worker's thread has no cookies.
@@ -25,8 +30,7 @@ def in_session() -> Person | None:
         return None
     # Without a login Streamlit returns a dictionary with this flag alone.
     claims = st.user.to_dict()
-    cookie = st.context.cookies.get(COOKIE, "")
-    return person_named(store, cookie, claims if claims.get("is_logged_in") else {})
+    return person_named(store, _cookie(), claims if claims.get("is_logged_in") else {})
 
 
 found_by("session", in_session)

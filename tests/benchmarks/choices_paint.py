@@ -85,7 +85,7 @@ def boards() -> Iterator[tuple[str, Any, float, float]]:
     )
     ranking, ranking_seconds = timed(lambda: ranking_board(ranking_report(frame), 0.95))
     yield "Ranking's board", ranking, ranking_seconds, 1.0
-    material = material_of(answers_of(frame, "regex", facts).of("A", "B"), facts)
+    material = material_of(answers_of(frame, "regex", facts).of_models("A", "B"), facts)
     for also in ([], ["categories"]):
         choices = selected(material.choices, also=also)
 

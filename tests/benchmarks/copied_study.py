@@ -129,9 +129,9 @@ def _end(path: Path, study: Study) -> None:
     incoming = pa.table({"item_id": [one for one, _ in hashes], "hash": [one for _, one in hashes]})
     connection.register("incoming", incoming)
     connection.execute("UPDATE item_runs SET plan_hash = hash FROM incoming i WHERE i.item_id = item_runs.item_id")
-    whole = ItemRuns(inputs, cards, store, True)
+    whole = ItemRuns(inputs, cards, store, is_whole=True)
     end = rows.study_row(study, "done", "copied", n_calls=len(hashes) * A_CALLS, plan_hash=whole._whole_hash(len(hashes)))
     store.writer.add("studies", [end]).result(60)
-    assert ItemRuns(inputs, cards, store, True).progress() is not None
+    assert ItemRuns(inputs, cards, store, is_whole=True).progress() is not None
     connection.close()
     store.close()

@@ -65,7 +65,7 @@ def resumed(folder: Path, study, path: Path, n_calls: int) -> dict[str, float]:
     cursor.close()
     start = time.perf_counter()
     inputs = plan_inputs(study, store)
-    runs = ItemRuns(inputs, model_cards(), store, True)
+    runs = ItemRuns(inputs, model_cards(), store, is_whole=True)
     assert runs.progress() is None
     whole = plan_of(inputs)
     seconds["plan of the rest s"] = time.perf_counter() - start

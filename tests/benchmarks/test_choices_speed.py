@@ -58,7 +58,7 @@ def test_every_choice_is_there_before_the_board_of_ranking(capsys):
         disputed=set(ids[1:600:2]),
     )
     _, board_seconds = timed(lambda: board(ranking_report(frame), 0.95))
-    material, answer_seconds = timed(lambda: material_of(answers_of(frame, "regex", facts).of("A", "B"), facts))
+    material, answer_seconds = timed(lambda: material_of(answers_of(frame, "regex", facts).of_models("A", "B"), facts))
     curve, count_seconds = timed(lambda: count(material))
     assert len(curve) == 480
     curve.ways.first, curve.states(0.95)

@@ -66,7 +66,7 @@ def test_what_a_lock_shows_stays_when_every_gate_closes_afterwards(page, stores,
     app.button(key=f"lock-{page}").click().run()
     before = said("Locked")
     assert "Settings stored by Ada" in before and "at least 10 are needed" not in before
-    monkeypatch.setattr(gates, "_wordings", lambda *_, **__: AFTERWARDS)
+    monkeypatch.setattr(gates, "_missing_reviews", lambda *_, **__: AFTERWARDS)
     monkeypatch.setattr(gates, "needs_judge", lambda name: True)
     monkeypatch.setattr(gates, "reads_together", lambda name: False)
     monkeypatch.setattr(gates, "OWN_PROMPT", AFTERWARDS)

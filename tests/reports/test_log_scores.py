@@ -208,7 +208,7 @@ def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     assert f"scores {values.mean():.2f} on a scale from 1 to 5; with other questions " in text and "ther extractor" not in text
     assert "what the rows show, 1 to 5" in text and "not compared with it: match" in text
     assert whole.as_dict()["score"]["models"][0]["intervals"]["questions"]["half_width"] == pytest.approx(half)
-    shares = score_report(studies.readouts(store, study_id), is_recorded=True, reader="match", scorers=study.scorers)
+    shares = score_report(studies.readouts(store, study_id), is_recorded=True, reference="match", scorers=study.scorers)
     assert shares.claims[0].text.startswith("openai/m-1: 50% right; with other questions ") and set(
         shares.models[0].extractor_bars
     ) == {"match"}

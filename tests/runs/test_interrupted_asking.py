@@ -87,9 +87,9 @@ def store(tmp_path_factory, monkeypatch):
         holdout.keep_survey(made, SURVEY.row("sets"), TARGET + RETRO)
 
     path = copy_of(built_once(tmp_path_factory, "interrupted", fill), tmp_path_factory.mktemp("copy"))
-    opened = flipcore.models.opened
+    opened = flipcore.models.open_card
     declared = flipcore.models.declared_cards
-    monkeypatch.setattr(flipcore.models, "opened", lambda card: Till() if card.name == "till" else opened(card))
+    monkeypatch.setattr(flipcore.models, "open_card", lambda card: Till() if card.name == "till" else opened(card))
     monkeypatch.setattr(flipcore.models, "declared_cards", lambda path=None: declared(path) | {"till": CARD})
     monkeypatch.setattr(Till, "bought", [])
     monkeypatch.setattr(Till, "most_at_once", 0)
