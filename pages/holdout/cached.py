@@ -72,7 +72,7 @@ def running(title: str) -> Iterator[Callable[[int, int], None]]:
         nonlocal last_redraw
         now = time.monotonic()
         # Each redraw sends a message to the browser, so not every step is drawn.
-        if now - last_redraw >= REDRAW_S:
+        if step and now - last_redraw >= REDRAW_S:
             last_redraw = now
             eta_s = (now - start) / step * (n_steps - step)
             bar.progress(

@@ -202,7 +202,9 @@ def codings_of(
         if _share(outputs, _PLACE.fullmatch) > 0.9:
             return [Coding.SAME_VALUE]
         listed = [_options_in(row, options) for row in rows]
-        as_text = _share(list(zip(keys, listed, strict=False)), lambda pair: pair[0] in pair[1])
+        pairs = [(row[target], texts) for row, texts in zip(rows, listed, strict=True)]
+        pairs = [pair for pair in pairs if pair[0] is not None]
+        as_text = _share(pairs, lambda pair: pair[0] in pair[1])
         places = [int(key) for key in keys if key.isdecimal()]
         longest = max((len(entries) for entries in listed), default=0)
         bases = [Coding.PLACE_FROM_0] if 0 in places else [Coding.PLACE_FROM_0, Coding.PLACE_FROM_1]

@@ -288,6 +288,7 @@ def conditions(
             for item, role, hit in zip(part["item_id"], part["role"], hits, strict=True):
                 if role in by_role and not math.isnan(hit):
                     by_role[role][item] = float(hit)
+            scored = {*by_role["target"], *by_role["retro"]}
             if min(map(len, by_role.values())) >= least:
                 eligible.append(
                     Condition(
@@ -298,7 +299,7 @@ def conditions(
                         target=by_role["target"],
                         retro=by_role["retro"],
                         source_of=source_of,
-                        cut=cut,
+                        cut=cut & scored,
                         guess=_guess(part, k),
                     )
                 )

@@ -27,6 +27,7 @@ MIN_REFERENCES = 5
 # A model may lie outside the reference models' range by at most this share of the range.
 MAX_OUTSIDE = 0.25
 MIN_RANGE = 1e-9  # of the reference models' scores; below it they are all equal
+SMALLEST_ERROR = 1e-9  # of a prediction; below it the line fits the reference models exactly
 # From a slope of 1 on, the score on the controls does not determine one on the benchmark.
 MAX_SLOPE = 0.9
 LEVEL = 0.95
@@ -116,6 +117,11 @@ def excess(
     variance = float((residuals**2).sum() / df)
     # Error of a prediction: the scatter of one more model, and the error of the line itself.
     error = math.sqrt(variance * (1 + point @ np.linalg.inv(design.T @ design) @ point))
+    if error < SMALLEST_ERROR:
+        return withheld(
+            "the reference models lie exactly on one line, so nothing says how far from it another "
+            "model may lie: add reference models."
+        )
     half = t_quantile((1 + LEVEL) / 2, df) * error
 
     def accuracy_below(distance: float) -> float:

@@ -60,6 +60,15 @@ def test_each_model_readout_and_layout_is_a_condition_of_its_own():
     assert found[0].inflation() == difficulty_test(6, 12, 6, 12).estimate
 
 
+def test_cut_answers_of_controls_and_without_a_score_do_not_count():
+    frame = pd.DataFrame(rows(20)).astype({"is_correct": float})
+    other = frame.assign(item_id="c" + frame["item_id"], role="control")
+    frame.loc[0, "is_correct"] = math.nan
+    frame = pd.concat([frame.assign(is_cut=frame.index < 3), other.assign(is_cut=True)], ignore_index=True)
+    (condition,) = conditions(frame)
+    assert condition.cut_share == pytest.approx(2 / 39) and condition.cut == {"target1", "target2"}
+
+
 def test_fewer_than_ten_items_of_a_role_are_no_condition():
     assert conditions(pd.DataFrame(rows(9))) == [] and len(conditions(pd.DataFrame(rows(10)))) == 1
 

@@ -55,6 +55,12 @@ def test_where_there_is_no_curve_it_says_what_it_wants(model, references, why):
     assert why in curve.withheld and np.isnan(curve.p) and np.isnan(curve.excess.value) and curve.benchmark.n == 200
 
 
+def test_reference_models_on_one_line_leave_nothing_to_compare_a_distance_with():
+    """Their scatter is 0, and the division by it ended with a traceback."""
+    curve = excess(answers(0.85)[0], answers(0.55)[0], CONTROLS, CONTROLS)
+    assert "lie exactly on one line" in curve.withheld and np.isnan(curve.p)
+
+
 def test_reference_models_that_are_all_alike_and_items_that_nobody_answered_give_none():
     same = np.repeat(answers(0.5), 6, axis=0)
     assert excess(answers(0.5)[0], answers(0.5)[0], same, same).withheld

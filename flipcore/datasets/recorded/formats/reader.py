@@ -125,7 +125,7 @@ def _partial(text: str) -> Mapping[str, Any]:
     except (ValueError, IndexError, RecursionError):
         last = next(reversed(values), None)
         first_character = text[position : position + 1]
-        if last is not None and values[last] is None and first_character in "{[":
+        if last is not None and values[last] is None and first_character in ("{", "["):
             values[last] = {} if first_character == "{" else []
         return values
 
