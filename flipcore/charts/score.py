@@ -52,8 +52,8 @@ def score_figure(models: Sequence[ScoreBars], theme: Colours) -> Figure:
             showlegend=False,
         )
         kinds = (
-            ("a wording", bars.wordings, "circle", theme.text),
-            ("another reader", bars.extractors, "diamond", theme.artifact),
+            ("a prompt", bars.wordings, "circle", theme.text),
+            ("another extractor", bars.extractors, "diamond", theme.artifact),
             ("own prompt", bars.own_prompt, "square", theme.fixed),
         )
         for name, scores, symbol, colour in kinds:

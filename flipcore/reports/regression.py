@@ -529,8 +529,8 @@ def _read_task(
     if not shared:
         names = [", ".join(dict.fromkeys(part["extractor"])) for part in scored.values()]
         raise BadInput(
-            f"{task}: the old run was read by {names[0]}, the new one by {names[1]}; no reader"
-            " read both."
+            f"{task}: the old run was read by {names[0]}, the new one by {names[1]}; no"
+            " extractor read both."
         )
     scorers = [scorer for scorer in new.scorers if scorer["task"] == task]
     extractor = default_reference(shared, [str(scorer["scorer"]) for scorer in scorers])

@@ -142,7 +142,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
     if lock is None:
         with screen.view_button():
             extractor = screen.select(
-                "Reader",
+                "Extractor",
                 choices.extractors,
                 "score-reader",
                 choice=extractor,

@@ -300,7 +300,7 @@ def test_intervals_lie_in_one_another_and_a_missing_one_is_not_drawn():
     widths = [one.line.width for one in lines]
     assert widths == sorted(widths)
     dots = {one.name: list(one.x) for one in figure.data if one.mode == "markers" and one.name}
-    assert dots == {"a wording": [0.6], "another reader": [0.5], "own prompt": [0.8]}
+    assert dots == {"a prompt": [0.6], "another extractor": [0.5], "own prompt": [0.8]}
     assert figure.layout.yaxis.ticktext[0] != "<b>m</b>"
     assert not any(math.isnan(x) for one in figure.data for x in one.x)
     assert "n = 40" in figure.layout.meta["caption"]
@@ -309,7 +309,7 @@ def test_intervals_lie_in_one_another_and_a_missing_one_is_not_drawn():
 def test_a_name_stands_in_the_legend_once():
     figure = score_figure([ScoreBars(name, 0.7, INSIDE, {"a": 0.6}) for name in "xy"], LIGHT)
     shown = [one.name for one in figure.data if one.showlegend is not False]
-    assert len(shown) == len(set(shown)) and "a wording" in shown
+    assert len(shown) == len(set(shown)) and "a prompt" in shown
 
 
 def test_detectors_stand_by_kind_of_items_with_their_verdict_in_shape_and_what_chance_gives():
