@@ -187,15 +187,19 @@ def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
     Flipscope, or where another process has the database open."""
     if path.exists() and path.samefile(backup):
         raise BadInput(f"{backup} is the database itself. Name a backup of it.")
+    if not backup.is_file():
+        raise BadInput(f"There is no file {backup}. Nothing was changed.")
     if log_of(backup).is_file():
         raise BadInput(f"{backup} has a log of its own, {log_of(backup).name}: it is no backup.")
     try:
         with closing(duckdb.connect(str(backup), read_only=True)) as connection:
             number = commits.number(connection)
     except duckdb.Error as error:
+        is_other = isinstance(error, duckdb.CatalogException)
+        found = "it is a database of something else" if is_other else "it is no DuckDB database"
         raise BadInput(
-            f"{backup} is not a backup of Flipscope ({str(error).splitlines()[0]}). Nothing was"
-            " changed."
+            f"{backup} is not a backup of Flipscope: {found}. Nothing was changed. Name a file that"
+            " `flipscope backup` wrote."
         ) from error
     _check_free(path)
     copies = tuple(

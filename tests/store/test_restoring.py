@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 
+import duckdb
 import pytest
 
 from flipcore import __main__ as command
@@ -67,7 +68,14 @@ def test_what_is_no_backup_changes_nothing(path, tmp_path, capsys):
     (tmp_path / "none.duckdb").write_bytes(b"no database" * 999)
     copy_whole(path, tmp_path / "log.duckdb")
     log_of(tmp_path / "log.duckdb").touch()
-    for name, why in (("none", "not a backup"), ("log", "a log of its own"), ("a", "the database itself")):
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
+        connection.execute("CREATE TABLE mine AS SELECT 1 AS n")
+    for name, why in (
+        ("none", "it is no DuckDB database. Nothing was changed. Name a file that `flipscope backup` wrote."),
+        ("other", "it is a database of something else."),
+        ("log", "a log of its own"),
+        ("a", "the database itself"),
+    ):
         assert command.main(["restore", str(tmp_path / f"{name}.duckdb")]) == 1
         assert why in capsys.readouterr().err
     assert keys(path)[0] == {"before"} and not (tmp_path / "backups").exists()
