@@ -9,6 +9,7 @@ import sys
 import pytest
 from streamlit.navigation.page import calc_hash
 
+from flipcore.core.study import ModelUse
 from pages.navigation import BY_FOLDER, PAGES, find_page, title_of
 from tests.browser.serving import ROOT
 from tests.pages.opening import new_app, quiet
@@ -29,7 +30,7 @@ study_id = page_header("toy")
 if study_id is not None:
     st.markdown(plain(f"It is of {session.declared(study_id).name}."))
 '''
-ENTRY = """    Entry("toy", "Toy", ":material/toys:", "Is one page enough?", OF_STUDY, RECORD,
+ENTRY = """    Entry("toy", "Toy", ":material/toys:", "Is one page enough?", STUDY_LINK, RECORD,
           on_card=lambda study: True, has_decisions=True),
 """
 LOOK = """
@@ -37,6 +38,7 @@ import json
 from streamlit.navigation.page import calc_hash
 from streamlit.testing.v1 import AppTest
 import flipcore
+from flipcore.core.study import ModelUse
 from flipcore.runs import demo
 from flipcore.runs.background import Registry
 Registry.watch_inbox = lambda self: None
@@ -66,7 +68,8 @@ print(json.dumps({**there, "file": pages.navigation.__file__, "decisions": said(
 @pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 @pytest.mark.parametrize(("name", "entry"), [(name, one) for one in PAGES for name in one.former_links])
 def test_a_link_of_an_earlier_release_opens_what_it_did(name, entry, tmp_path, monkeypatch):
-    study = tiny_study()
+    # Two models, because Ranking shows nothing of one.
+    study = tiny_study(models=(ModelUse("simulated-noisy"), ModelUse("simulated-clean")))
     quiet(monkeypatch, store_with(tmp_path, study))
     app = new_app(f"{name}/page.py", study=study.study_id, model="simulated-noisy").run()
     assert not app.exception and app._finished_page_script_hash == calc_hash(entry.folder)
