@@ -80,7 +80,7 @@ def test_a_lost_workers_calls_are_asked_again_and_no_others(store, whole):
 
     def dies(number, n_calls):
         if number in (0, 4) and n_calls >= 4 and number not in n_on_way:
-            n_on_way[number] = on._drivers[cluster.links[number].setup.name]._workers[number % 3].n_now
+            n_on_way[number] = on._drivers[cluster.links[number].setup.name]._workers[number % 3].n_on_way
             return True
         return False
 
