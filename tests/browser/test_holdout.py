@@ -194,7 +194,7 @@ def test_a_version_is_kept_and_opens_by_its_link(page, address):
     page.get_by_role("option", name=re.compile("Version of choices")).click()
     page.wait_for_url(re.compile("sets=version"))
     # the shipped halves are 36 and 36; what the study set aside is left out
-    page.get_by_text(re.compile(r"\d+ benchmark entries, \d+ holdout entries\.")).wait_for()
+    page.get_by_text(re.compile(r"\d+ benchmark and \d+ holdout entries\.")).wait_for()
     assert no_fault(page)
 
 

@@ -1,6 +1,7 @@
 """A plain table is stored as its records would be: row for row, stopped or not, and beside others."""
 
 import csv
+import pickle
 import threading
 from contextlib import closing
 
@@ -122,6 +123,12 @@ def test_outputs_that_another_study_holds_otherwise_are_calls_of_their_own(table
             counts.append(stored(store))
     assert counts[0] == counts[1]
     assert len(counts[0]["completions"]) == 2 * 117
+
+
+def test_what_was_looked_at_can_be_pickled_as_a_pages_cache_does(table):
+    """Readers that were closures made every import of a plain table on the page a fault."""
+    found = survey([table])
+    assert pickle.loads(pickle.dumps(found)).read_as == found.read_as
 
 
 def test_rows_that_ask_an_item_otherwise_are_records(tmp_path):

@@ -180,16 +180,21 @@ def _records_under(
 
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
     """Return the reader of a table whose columns are all declared; its first `rows` show how options are named."""
+    # A page's cache pickles what was looked at, readers included, so these are no closures.
     forms = _forms_of(recording, rows)
+    records, about = partial(_records, recording, forms), partial(_about_file, recording, reading)
+    plain = partial(_plain_table, recording, forms) if is_plain(recording) else None
+    return Reader(TABLE, _TITLE, may_be_table, records, about, plain=plain)
 
-    def about(source: Source, companions: Sequence[Source]) -> LogAbout:
-        return _about_rows(recording, answers_in(str(source.path), recording), reading)
 
-    def plain(source: Source) -> PlainTable:
-        return PlainTable(str(source.path), source.name, recording, _Rows(recording, source.name, forms))
+def _about_file(
+    recording: Recording, reading: TableReading | None, source: Source, companions: Sequence[Source]
+) -> LogAbout:
+    return _about_rows(recording, answers_in(str(source.path), recording), reading)
 
-    records = partial(_records, recording, forms)
-    return Reader(TABLE, _TITLE, may_be_table, records, about, plain=plain if is_plain(recording) else None)
+
+def _plain_table(recording: Recording, forms: Mapping[str, str], source: Source) -> PlainTable:
+    return PlainTable(str(source.path), source.name, recording, _Rows(recording, source.name, forms))
 
 
 def _forms_of(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
