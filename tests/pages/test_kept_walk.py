@@ -102,6 +102,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "common/scores.py board": at("pages.common.scores.board", S, Settings(), None, True),
     "flips/map.py _disagreements": at("pages.flips.map._disagreements", S, MODEL),
     "flips/map_data.py _answer": lambda: map_data.answer(S, MODEL, "first_token", "regex", None),
+    "flips/map_data.py _kept_map_content": lambda: map_data._kept_map_content(
+        map_data.View(S, MODEL, "first_token", "regex", ("First token", "Regex"))
+    ),
     "flips/map_data.py asked_once": at("pages.flips.map_data.asked_once", S),
     "flips/map_data.py cells": at("pages.flips.map_data.cells", S, MODEL, "first_token", "regex"),
     "flips/map_data.py choices": at("pages.flips.map_data.choices", S),
