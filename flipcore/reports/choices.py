@@ -110,7 +110,7 @@ class ChoicesReport(Answer):
                 text = f"{side} in {n_ahead} of {n_open}"
                 effect = effects.get(f"{choice.name}={option.name}")
                 if effect:
-                    text += f", moves it by {effect.change.text_points()}"
+                    text += f", on average moves it by {effect.change.text_points()}"
                 if option.closed:
                     text = f"may not be claimed: {option.closed}"
                 lines.append(f"  {choice.name}={option.name} ({option.label}): {text}")

@@ -50,7 +50,7 @@ class Curve {
     this.line = element("div", "pointed", "", root);
     this.small = element("p", "small", "", root);
     element("span", "head", `${picture.words[0]} in`, root);
-    element("span", "head effect", "moves it by", root);
+    element("span", "head effect", "on average moves it by", root);
     this.row = 2;
     for (const c of picture.drawn) {
       const choice = picture.choices[c];
