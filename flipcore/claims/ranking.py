@@ -1,8 +1,10 @@
 """Claims about several models: which is better at the study's own prompt, and in all ways.
 
 A way is one prompt variant with one extractor. The declared way is the study's own prompt with the
-reference extractor. Its tests are corrected only among themselves, because it was declared before
-anybody saw an answer. The tests of all ways together are a second family.
+reference extractor. Its tests are corrected only among themselves, which supposes that it was
+declared before anybody saw an answer. A reader of the page Ranking may choose another reference
+after seeing answers. The tests are then corrected as if it had been declared. The tests of all ways
+together are a second family.
 """
 
 import math
@@ -64,7 +66,7 @@ ASSERTIONS: tuple[Assertion, ...] = (BETTER, SEPARATED)
 FIRST, SOME, NONE, FEW = "first", "some separated", "not separated", "few"
 LEVEL = 0.95
 MOST_NAMES = 3
-POWER = 0.8  # with which the estimated number of items decides
+POWER = 0.8  # probability that the estimated number of further items decides
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +216,7 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     detail = f"{lead_p}{_own_detail(contest, n, all_models)}{supposes}"
     if len(firsts) > MOST_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
-    # An undecided best model still asserts that the others are behind.
+    # Where it is undecided which model is best, the claim still asserts that others are behind.
     is_asserted = outcome != NONE
     claim = Claim(BETTER, outcome, sentence, asserted=is_asserted, detail=detail, numbers=numbers)
     return claim.not_claimed(contest.own_gate_reason)
@@ -224,8 +226,8 @@ def n_more_items(contest: Contest, j: int, k: int, level: float = LEVEL) -> floa
     """Return about how many more items would show which of two models is better.
 
     This assumes that the paired differences at the declared way keep their mean and spread. The
-    power is `POWER`, the level that of one pair among all. Infinite if the models tie, or with too
-    few items.
+    power is `POWER`, the level that of one pair among all. Infinite if the models tie, with too few
+    items, or if no more items are needed.
     """
     values, groups = contest.order.scores.values[contest.own_way], contest.order.scores.groups
     differences = values[:, j] - values[:, k]
@@ -244,7 +246,7 @@ def n_more_items(contest: Contest, j: int, k: int, level: float = LEVEL) -> floa
 
 
 def round_up(n: float) -> int:
-    """Round a number of items up to two digits."""
+    """Round a number of items up to two significant digits."""
     unit = 10 ** max(len(str(int(n))) - 2, 0)
     return int(-(-n // unit) * unit)
 

@@ -1,4 +1,4 @@
-"""The sentences of a study's card: which part of its flips is larger, and its accuracy."""
+"""The sentences of a model's card: which part of its flips is larger, and its accuracy."""
 
 import math
 import re
@@ -37,10 +37,10 @@ MOST_SETS = 6  # most sets of items whose accuracies a sentence names
 class Headline:
     """The card of one model: `claims` in order, the flips first.
 
-    `accuracies` is role -> accuracy at the base prompt under the reference extractor, or a log's
-    own score. For a log with several tasks the key is "task, role". `flips` is the decomposition
-    over all axes under the compared extractor, None where there are no flips. `score` is the claim
-    on the accuracies.
+    `accuracies` is role -> accuracy at the study's own prompt under the reference extractor, or a
+    log's own score. For a log with several tasks the key is "task, role". `flips` is the
+    decomposition over all axes under the compared extractor, None where there are no flips. `score`
+    is the claim on the accuracies.
     """
 
     claims: tuple[Claim, ...]
@@ -78,12 +78,12 @@ def headline(
     by_task: bool = False,
     is_begun: bool = False,
 ) -> Headline:
-    """Word the card of the first model of `frame`, which has readouts.
+    """Word the card of the first model of `frame`, whose rows are readouts; it may be empty.
 
     The first claim says which part of the flips is larger over all axes, under the extractor with
-    the largest artifact (Holm over extractors). The second states the base prompt's accuracy under
-    the reference extractor, or a log's own `scores`. `by_task` keeps the tasks of a recording
-    apart. `is_begun` tells that some calls were answered although no item is complete.
+    the largest artifact (Holm over extractors). The second states the accuracy at the study's own
+    prompt under the reference extractor, or a log's own `scores`. `by_task` keeps the tasks of a
+    recording apart. `is_begun` tells that some calls were answered although no item is complete.
     """
     if frame.empty and scores:
         return scores_alone(scores, scores[0].model, n_models)
@@ -99,7 +99,8 @@ def headline(
         return Headline((description(f"{prefix}{nothing_read}"),), model)
     names = list(frame["extractor"].unique())
     reference = default_reference(names, [score.scorer for score in scores])
-    # An extractor that read nothing never leads, such as one of log-probabilities without any.
+    # An extractor that read nothing never leads, such as the first token where a model gives no
+    # log-probabilities.
     has_answer = frame["answer"].notna()
     # The column is missing where no extractor reads numbers.
     if "value" in frame:
@@ -124,7 +125,8 @@ def headline(
         accuracy_claim = description(sentence, detail=OTHER_QUESTIONS if has_interval else "")
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
-    # Where no artifact is shown, the field's usual extractor leads.
+    # There is no leading extractor where only the reference was read. FIELD then leads if it was
+    # read, else the first one that was.
     lead = claims.leading_extractor(totals, temperature)
     lead = lead or (FIELD if FIELD in read_names else (read_names or names)[0])
     total = next((total for total in totals if total.extractor == lead), None)
@@ -141,7 +143,8 @@ def headline(
 
 
 def asked_once(frame: pd.DataFrame) -> bool:
-    """Return whether each model was asked each item once, in one wording; False without rows."""
+    """Return whether each model was asked each item once, in one wording. False without rows, and
+    where no answer could be read."""
     is_once = (frame["variant"] == BASE).all() and (frame["sample"] == 0).all()
     return not frame.empty and bool(is_once) and not why_nothing_was_read(frame)
 
@@ -178,7 +181,8 @@ def nothing_to_compare(frame: pd.DataFrame) -> str:
 
 
 def _reason(frame: pd.DataFrame, extractor: str) -> str:
-    """Return a blank and the most frequent reason in an extractor's rows; "" without one."""
+    """Return the most frequent reason in an extractor's rows, with a space before it; "" without
+    a reason."""
     if "reason" not in frame:
         return ""
     reasons = frame.loc[frame["extractor"] == extractor, "reason"].astype(object).dropna()
@@ -207,8 +211,9 @@ def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estima
 def made_from(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[str]]]:
     """Return questions, families and options as `text.templates` takes them.
 
-    `items` has dataset, question, family and options. Questions of datasets that draw each item
-    with its wording independently become "", because equal wordings make no family there.
+    `items` has dataset, question, family and options. Some datasets draw each item, wording
+    included, independently of the others. Equal wordings make no family there, so their questions
+    become "".
     """
     questions = []
     for dataset, text in zip(items["dataset"], items["question"], strict=True):
@@ -257,7 +262,7 @@ def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
 
 
 def _sets(base: pd.DataFrame, reference: str, *, by_task: bool) -> dict[str, pd.DataFrame]:
-    """Return role, or "task, role", -> rows at the base prompt under the reference extractor.
+    """Return role, or "task, role", -> rows at the study's own prompt under the reference.
 
     The name is "" where all items are in one role. Roles and tasks are not pooled, because they
     answer different questions.

@@ -1,6 +1,7 @@
 """Every estimate and claim of a stored study, for command line, notebook, report and exports.
 
-Gates and locks are obeyed, and the readouts are read from the store once.
+Gates and locks are obeyed. The readouts are read from the store once, and again for the scores of a
+log with grades of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -132,7 +133,8 @@ def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
         # A log's scorer scores cut answers too, so another extractor's status says which were cut.
         if row["extractor"] not in EXTRACTORS:
             finished = finished[finished.merge(cut, how="left")["is_cut"].isna().to_numpy()]
-        # Where no readout says which calls were cut off, the others' accuracy is unknown.
+        # Where no readout says which calls were cut off, the accuracy among finished answers is
+        # unknown.
         is_unknown = row["n_cut"] and len(finished) == len(asked)
         truncation = Truncation(
             model=str(row["model"]),
@@ -158,7 +160,8 @@ class WholeStudy:
 
     Everything is read or computed on first use and then kept. Items that were set aside are hidden
     without the `lock` id. `reference` is the reference extractor that somebody chose, or "" for the
-    default; `study_report` never replaces a chosen one that a model lacks.
+    default. Where a model lacks the chosen one, `study_report` takes no other for it and claims
+    nothing of that model.
     """
 
     store: Store
@@ -268,13 +271,13 @@ class WholeStudy:
         temperatures = {use.name: use.temperature for use in self.study.models}
         by_task = self.study.is_recorded
         warning = repeated_templates(*made_from(self.items))
-        by_units = by_wording(self.frame, self.items, temperatures, by_task=by_task)
+        wording_notes = by_wording(self.frame, self.items, temperatures, by_task=by_task)
         reports = study_report(
             self.frame,
             self.reference or None,
             self.closed_gates,
             temperatures,
-            repeats={model: f"{warning} {sentence}" for model, sentence in by_units.items()},
+            repeats={model: f"{warning} {note}" for model, note in wording_notes.items()},
             scores=self.task_scores,
             by_task=by_task,
             pairs=labelled_pairs(self.store, self.study_id),
@@ -342,7 +345,7 @@ class WholeStudy:
         judge = any(needs_judge(name) for name in self.closed_gates)
         n_unreviewed = studies.n_unreviewed(self.store, self.study_id)
         pairs = badges_of(self.row, n_unreviewed, judge_is_closed=judge)
-        # Nothing here is read under a lock.
+        # Only pages show a study under a lock, and they make their own badges.
         return [*pairs, ("EXPLORATORY", "EXPLORATORY")]
 
     @property
@@ -353,7 +356,8 @@ class WholeStudy:
         return f"Study {self.study.name} ({self.study_id}){named}, Flipscope {__version__}"
 
     def answers_of(self, model: str) -> pd.DataFrame:
-        """Return all readouts of a model, with the reference that memory tests use."""
+        """Return all readouts of a model, with the columns of the reference models that memory
+        tests use."""
         return frames.with_reference(self.everything, self.study)[
             self.everything["model"].to_numpy() == model
         ]

@@ -33,7 +33,7 @@ from flipcore.store.writer import Part, Writer
 # A study has one cap over all its runs. It covers money spent, calls on their way, and the next
 # call. The amount set aside for a call is an upper bound if the server bills at most one token per
 # byte of the prompt and no more than the token limit. Only a bill shows that a server charges more.
-# So calls to models without a bill yet go out one at a time. The cap can still be passed by one
+# So calls to models without a bill yet go out one at a time. The cap can still be exceeded by one
 # such call, and by a model whose bills keep rising.
 
 _ROUNDING_USD = 1e-12  # sums of floats
@@ -97,7 +97,7 @@ class Spending:
             self._n_on_way[call.model] -= 1
 
     def settle(self, call: Call, completion: Completion) -> float:
-        """Add the call's cost to `spent_usd` and return it. The cost is the bill, or the bound
+        """Add the call's cost to `spent_usd` and return it. The cost is the bill, or `most`
         where the reply of a priced model has no token counts. The input of attempts without an
         answer is added, because it may have been billed."""
         lost, bound = self.lost(call, completion), self.bound(call)
@@ -284,7 +284,8 @@ class Asking:
         return completions
 
     def _stored_replies(self, calls: Sequence[Call]) -> dict[str, Completion]:
-        """Return stored completions by call id. Failed ones are absent, to be asked again."""
+        """Return stored completions by call id, count them as reused, and link them to the payer if
+        calls are linked. Failed ones are absent, to be asked again."""
         completion_rows = (
             planning.completions(self.store, [call.call_id for call in calls]) if calls else []
         )
@@ -306,7 +307,8 @@ class Asking:
     def count(
         self, error: BaseException | None, n_reused: int = 0, completion: Completion | None = None
     ) -> None:
-        """Count calls that are stored; runs in the writer's thread. `error`: they were not."""
+        """Count calls that are stored; runs in the writer's thread. `error` is set where they could
+        not be stored, and then nothing is counted."""
         if error is not None:
             return
         with self._counting:
@@ -376,7 +378,7 @@ class Asking:
         return completion
 
     def _record_cut_off(self, call: Call) -> None:
-        """Record the cost of a call that was cut off, because it may have been billed."""
+        """Record the cost of a call that an error interrupted, because it may have been billed."""
         no_reply = Completion(call.call_id, "failed", n_lost=1)
         if cost := self.spending.settle(call, no_reply):
             self.storing.add([("purchases", [self._purchase(call, no_reply, cost)])])
@@ -421,8 +423,8 @@ class Asking:
 
 class StoredCalls:
     """Ids of the answered calls of some models, 20 bytes per call, so that they fit in memory.
-    Calls that a run stores itself are missing; the ids are read again after a merge. A call may
-    have been purged since, so look up its row."""
+    Calls that a run stores itself are missing. The ids are read again after a change that concerns
+    all studies, such as a merge. A call may have been purged since, so look up its row."""
 
     def __init__(self, store: Store, models: Iterable[str]) -> None:
         self._store, self._models = store, list(models)

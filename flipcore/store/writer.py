@@ -35,8 +35,8 @@ from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, ta
 INTERVAL_S = 0.1
 MOST_ROWS = 5_000
 MOST_ATTEMPTS = 5  # at a transaction that collides with another one
-# Disk space that must stay free beyond the size of the log. DuckDB merges the log into the file
-# (a checkpoint), and closes the file if that fails.
+# Disk space that must stay free beyond the size of the write-ahead log (.wal). DuckDB merges that
+# log into the file (a checkpoint), and closes the file if that fails.
 SPARE_BYTES = 16_000_000
 _DISK_ERRORS = (
     "could not write",
@@ -94,8 +94,8 @@ class Writer:
         self._thread.start()
 
     def add(self, table: str, rows: list[dict]) -> Future:
-        """Queue rows for a table. A row whose key is stored already changes the columns that
-        schema.sql allows, if any."""
+        """Queue rows for a table. Where a row's key is already stored, only the columns are updated
+        that schema.sql lets change, if any."""
         return self.add_together([(table, rows)])
 
     def add_together(self, parts: Iterable[Part]) -> Future:
@@ -105,7 +105,8 @@ class Writer:
         future: Future = Receipt(self._wanted)
         nonempty = [(table, rows) for table, rows in parts if rows]
         check_hot(self._store.archives, nonempty)
-        nonempty += acts_of(check_write(nonempty), nonempty)
+        person = check_write(nonempty)
+        nonempty += acts_of(person, nonempty)
         if nonempty:
             self._queue.put(_Batch(nonempty, future))
         else:
@@ -131,7 +132,8 @@ class Writer:
         - `needs` is the permission of the acting person; without it AccessDenied is raised.
         - `act` and its target `on` are added to the log of acts, unless `act` is "".
         - `changes` are ids of studies whose readouts or variants change; None where unknown.
-        - `items` are ids of items that the action writes, so that only these are checked.
+        - `items` are ids of items that the action writes, so that keys of questions are added for
+          these only; None for all items.
         - `writes_here` is False where the action writes to an attached database, because DuckDB
           can write to only one database per transaction.
         """
@@ -298,7 +300,7 @@ class Writer:
         self, connection, action: Callable[[Any], Any], *, is_counted: bool = True
     ) -> Any:
         """Run the action, count and commit it, and return its result. After a collision with
-        another writer of this process, it is tried again."""
+        another transaction of this process, it is tried again."""
         for attempt in range(MOST_ATTEMPTS):
             connection.execute("BEGIN")
             try:
@@ -323,7 +325,8 @@ class Writer:
 
 
 def check_room(path: Path) -> None:
-    """Raise OSError where the disk has too little space to merge the log into the database."""
+    """Raise OSError where the disk has too little space to merge the write-ahead log into the
+    database."""
     log = path.with_name(f"{path.name}.wal")
     needed = SPARE_BYTES + (log.stat().st_size if log.exists() else 0)
     free = shutil.disk_usage(path.parent).free
@@ -430,7 +433,7 @@ def write_columns(connection, columns: Mapping[str, pa.Table]) -> None:
 
 
 def insert_columns(connection, table: Table, rows: pa.Table) -> None:
-    """Insert rows; no two may have the same key."""
+    """Insert rows, or update the stored rows with their keys; no two rows may have the same key."""
     columns = rows.column_names
     connection.register("incoming", rows)
     new_value = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"

@@ -28,9 +28,9 @@ class View:
     """The settings of the flip map, which are in its link.
 
     `compared` is the compared extractor and `reference` the reference extractor; `titles` are their
-    titles. `opened` are the axes whose variants are shown. `group` is "" (one row per item),
-    "category", "template" or "model". `sort` is a key of `SORT_TITLES`. `search` holds words of a
-    question.
+    titles. `opened` are the axes whose variants are shown. `group` is "" (no groups), "category",
+    "template" or "model". `sort` is a key of `SORT_TITLES` in `pages.flips.map`: "field" puts the
+    items first that flip most under the compared extractor. `search` holds words of a question.
     """
 
     study_id: str
@@ -66,7 +66,8 @@ def questions(study_id: str) -> dict[str, str]:
 
 
 def families(study_id: str) -> dict[str, str]:
-    """Return item id -> the template or source that it shares with other items, or its own."""
+    """Return item id -> its family: the template or source that it shares with other items, or an
+    id of its own."""
     return _column(study_id, "family")
 
 
@@ -130,6 +131,7 @@ def n_labelled_pairs(study_id: str) -> int:
 
 @session.cached(max_entries=16)
 def _n_labelled_pairs(study_id: str, n_labels: int) -> int:
+    # `n_labels` is only a part of the cache key, so that a new label makes the pairs count anew.
     return len(labelled_pairs(session.store(), study_id).rows)
 
 
@@ -179,10 +181,10 @@ def _answer(
 
 @dataclass(frozen=True)
 class DrawnMap:
-    """The map as the browser draws it, and the data to interpret a click on it.
+    """What the browser needs to draw the map, and the data to interpret a click on it.
 
     `arrays` go to the browser. `items` and `models` have one id per row, in the order of the rows.
-    `steps` are the items that J and K go through. `version` identifies the map.
+    `steps` are the items that the keys J and K step through. `version` identifies the map.
     """
 
     arrays: dict
@@ -195,7 +197,7 @@ class DrawnMap:
 
 @session.cached("Drawing the map", 12)
 def drawn_map(view: View) -> DrawnMap:
-    """Draw the map of a view, again only when the study has new answers."""
+    """Return the map of a view. It is made again only when the study has new answers."""
     # Searches are not stored beside the database, because each search would add a file.
     arrays, items, models = _map_content(view) if view.search else _kept_map_content(view)
     # The browser sends the version with every click, so that a click on an old map is recognized.
@@ -246,7 +248,8 @@ def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
 
 
 def _with_variants(view: View, base: Cells, side: int) -> Cells:
-    """Return one extractor's cells, on a map of one model with the opened axes' variants.
+    """Return one extractor's cells. On a map of one model they include the variants of the opened
+    axes.
 
     `side` is 0 for the compared extractor and 1 for the reference.
     """

@@ -99,14 +99,15 @@ def show_memory_and_inflation(study_id: str) -> None:
     if "control" not in session.declared(study_id).roles:
         return
     st.subheader("Memory, model by model", anchor=False)
-    # Only on request, because it computes every estimate of the study.
+    # Only on request, because it computes every detector's tests for every model.
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
         show_table("memory-by-model", memory_rows(answer_of(study_id, Question.MEMORY).tests))
 
 
 def show_outputs(study_id: str, report: RankingReport) -> None:
-    """Show two models' outputs of an item under the way in the link; nothing without one.
+    """Show two models' outputs of an item, under the way that the link names; nothing without one.
 
+    A way is a version of the prompt under one extractor.
     Offered are the items that one of the two models has right and the other one wrong.
     """
     contest = report.contest
@@ -149,8 +150,8 @@ PAGE = "ranking"
 START = {"level": 0.95, "reference": REFERENCE, "role": ""}
 JOINT = (
     "Ranks, p and differences over all pairs are corrected for all pairs (Holm, Bonferroni). An "
-    "accuracy and what says “pair alone” hold one at a time. The test over all pairs is another "
-    "than a pair's own, so that p may differ even where there is one pair."
+    "accuracy and what says “pair alone” hold one at a time. The p over all pairs comes from "
+    "another test than a pair's own p, so they may differ even where there is one pair."
 )
 BAND = "for all models and all ways of asking and reading at once, at any one level"
 
@@ -227,8 +228,8 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     st.markdown(plain(report.winners.text))
     for note in report.notes:
         st.caption(plain(note))
-    # Only the score's report has leads and ranks over other questions and prompts, and those with
-    # people's labels.
+    # Only the score's report has leads and ranks that hold for other questions and prompts, and
+    # leads and ranks that are corrected by people's labels.
     score_settings = scores.settings_of(
         study_id, lock_id, chosen["reference"], chosen["role"], level=chosen["level"]
     )

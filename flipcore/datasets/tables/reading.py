@@ -1,8 +1,10 @@
-"""Read a table: the steps in their order, and the questions that they leave open.
+"""Read a table: `read_loaded` takes all steps, and lists the questions that they leave open.
 
 Nothing is guessed silently. A reading lists its items, conditions, runs, right answer, scores and
-unused columns. If two readings are possible and the score depends on the choice, a question offers
-both, each with its score and the words of `--map` that choose it.
+unused columns. A condition is a column whose values, such as models or settings, are compared. An
+arm is one combination of these values. If two readings are possible and the score depends on the
+choice, a question offers both, each with its score and the words of `--map` that choose it. At most
+`MOST_QUESTIONS` are asked at a time; others follow when these are answered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,12 +27,13 @@ from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.text.counts import count_of
 
 MOST_QUESTIONS = 3
-# questions about columns come before those that depend on the answer
+# questions about columns come before those that depend on the reply to them
 _ORDER = (
     "systems outputs samples output score match target direction percentages negative condition "
     "rows item"
 ).split() + ["failed calls"]
 MOST_ARMS = 60
+MOST_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
 
 
 def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> TableReading:
@@ -93,7 +96,8 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
 def _n_copies(table_profile: Profile, grid: Grid) -> int:
     """Count rows that repeat another one word for word, as a resumed run writes them.
 
-    0 if rows without such copies would not be told apart either.
+    0 unless the row key tells all rows apart once the copies are gone. Also 0 where all keys have
+    equally many rows, as reruns have, and where a row id may be the item.
     """
     if not grid.n_repeated or grid.open_item[0] or len(table_profile.cell_sizes(grid.row_key)) == 1:
         return 0
@@ -132,7 +136,8 @@ def _columns_in(table_profile: Profile, word: str) -> tuple[str, ...]:
 def _without_model_contexts(roles: Roles, wide_names: Sequence[str]) -> Roles:
     """Drop contexts that each model has of its own: they are no part of a question.
 
-    `wide_names` are the columns of the table before its rows were split.
+    The first of them becomes the output if there is none yet. `wide_names` are the columns of the
+    table before its rows were split.
     """
     model_contexts = [name for name in roles.contexts if name not in wide_names]
     contexts = tuple(name for name in roles.contexts if name in wide_names)
@@ -218,7 +223,8 @@ def _without_item_facts(table_profile: Profile, roles: Roles, grid: Grid) -> Rol
     return replace(roles, scores=scores or roles.scores)
 
 
-# Step 4: refuse tables that hold neither outputs nor scores of questions.
+# Step 4, which needs the columns that later steps find: refuse tables that hold neither outputs nor
+# scores of questions.
 
 
 def _refusal(
@@ -227,7 +233,8 @@ def _refusal(
     words: Mapping[str, str],
     pair: tuple[str, str] | None,
 ) -> str:
-    """Say why a table is not read; "" if it is. `pair` are two outputs that a row compares."""
+    """Say why a table is not read; "" if it is. `pair` are the columns of two models or outputs
+    that a row compares."""
     roles, grid = reading.roles, reading.grid
     first_names = ", ".join(name[:40] for name in table_profile.names[:12])
     columns = f" The columns are {first_names}{' …' if len(table_profile.names) > 12 else ''}."
@@ -275,8 +282,8 @@ def _refusal(
 def _systems_of_means(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
     """Return the columns that name a row, if each row holds the mean scores of a system.
 
-    They are a column of models, or systems with settings or sets of questions. () if the rows are
-    about questions.
+    Either one column of models, or the columns of systems and of settings or sets of questions. ()
+    if the rows are about questions.
     """
     roles, items = reading.roles, reading.grid.items
     if roles.output or roles.readouts or roles.prompts or roles.people:
@@ -330,7 +337,8 @@ _COUNTED = set(
 
 
 def _compared_pair(table_profile: Profile) -> tuple[str, str] | None:
-    """Return two columns of models or outputs that a row compares; None if nobody wins."""
+    """Return two columns of models or outputs that a row compares; None if no column is called like
+    the result of a comparison, or no two columns like its sides."""
     if not any(names(name, "pairwise") for name in table_profile.names):
         return None
     columns_by_beginning: dict[tuple[str, ...], dict[str, str]] = {}
@@ -350,7 +358,8 @@ def _compared_pair(table_profile: Profile) -> tuple[str, str] | None:
 
 
 def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
-    """Add the counts of items, conditions and runs, and the names of models."""
+    """Add what is counted in the table (items, conditions, runs, clusters, missing scores) and what
+    is found there (coding, models, columns, people's labels, letters)."""
     grid, roles = reading.grid, reading.roles
     n_items = table_profile.n_distinct(grid.items) if grid.items else table_profile.n_rows
     conditions = tuple(name for name in grid.conditions if name not in grid.items)
@@ -441,7 +450,11 @@ def _alike(table_profile: Profile, reading: TableReading, n_items: int) -> froze
 def _letters(
     table_profile: Profile, reading: TableReading, coding: Coding | None
 ) -> frozenset[str]:
-    """Return the letters that right answers name: "B", "(B)", or a letter beside a text."""
+    """Return the short labels that right answers name: "B", "(B)", or a letter beside a text.
+
+    Any one or two characters may be a label, unless right answers are coded as letter or text.
+    Then labels are single capital letters. "" stands for right answers without a label.
+    """
     target = reading.roles.target
     if target and coding is not Coding.LETTER_OR_TEXT:
         sql = table_profile.table.sql(target)
@@ -477,7 +490,7 @@ def _scored(table_profile: Profile, reading: TableReading) -> TableReading:
     is_compared = reading.coding is not None and not reading.has_long_key
     if roles.output and roles.target and table.is_whole and is_compared:
         columns = list(dict.fromkeys([*conditions, roles.output, roles.target, *roles.options]))
-        rows = table.frame(columns, most=max(LOOKED_AT, 20_000))
+        rows = table.frame(columns, most=MOST_SCORED)
         by_arm: dict[str, list[Mapping[str, str | None]]] = {}
         for row in rows:
             by_arm.setdefault(", ".join(row[name] or "" for name in conditions), []).append(row)
@@ -581,7 +594,7 @@ def _notes(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
     if roles.people and (roles.scores or roles.judges):
         main_score = (*roles.scores, *roles.judges)[0]
         notes.append(
-            f"{roles.people[0]} is people's labels beside {main_score}: no score of its own. "
+            f"{roles.people[0]} holds people's labels beside {main_score}: no score of its own. "
             "Another column: --map people=COLUMN."
         )
     return tuple(notes)

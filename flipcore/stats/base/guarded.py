@@ -2,21 +2,23 @@
 
 Where few items differ, the sample may hold none of the items that would lower the mean. The plain t
 test then errs too often. Example: 26 items, of which .10 flip under the first extractor alone and
-.05 under the second alone, and A = G. The plain test finds "more artifact" in .085 of samples at a
-nominal .025. So an unseen item is added before each direction is tested. Its value is the lowest
-that an item can have, or the highest for the other direction. Its weight moves the sum by one.
-Simulated over three-valued populations of 10 to 1,319 items, the one-sided error rate is then .031
-at most for a nominal .025.
+.05 under the second alone, and the true mean is 0 (A = G in `stats.flips`). The plain test finds
+"more artifact" in .085 of samples at a nominal .025. So an unseen item is added before each
+direction is tested. Its value is the lowest that an item can have, or the highest for the other
+direction. Its weight moves the sum by one. Simulated over three-valued populations of 10 to 1,319
+items, the one-sided error rate is then .031 at most for a nominal .025.
 
-Where items share clusters, the unseen item belongs to a cluster of the typical size m = Σn²/N. The
-other items of that cluster follow it with a correlation ρ, so the sum of the cluster is
-1 + (m - 1) ρ adverse items. ρ is estimated from the clusters, so copied items count once. The
-clustering of few adverse events is badly estimated, so the mean must also exceed what they allow by
-chance (`chance_lead`). The test assumes clusters like those seen. It is too sure where adverse
-events fill whole clusters and none of these was drawn.
+A cluster is what parameters call a family (`families.py`). Where items share clusters, the unseen
+item belongs to a cluster of the typical size m = Σn²/N. The other items of that cluster follow it
+with a correlation ρ, so the sum of the cluster is 1 + (m - 1) ρ adverse items. ρ is estimated from
+the clusters, so copied items count once. The clustering of few adverse events is badly estimated,
+so the mean must also exceed what they allow by chance (`chance_lead`). The test assumes clusters
+like those seen. It is too sure where adverse events fill whole clusters and none of these was
+drawn.
 
-The gate's mean over tasks (`task_mean`) is not tested against 0 and lacks the second guard. Its ρ
-is as large as the data allow (`ClusterSums.with_largest_correlation`).
+The regression gate (`stats.score.regression`) tests a mean over tasks (`task_mean`) against its
+margin, not against 0, and without the second guard. Its ρ is as large as the data allow
+(`ClusterSums.with_largest_correlation`).
 """
 
 from collections.abc import Sequence
@@ -75,7 +77,7 @@ def guarded_limits(
 ) -> tuple[Any, Any]:
     """Return the lower limit of the mean of `least` and the upper limit of that of `largest`.
 
-    Both arguments are (..., items); the limits lack the last axis and are NaN where the test is.
+    Both arguments are (..., items); the limits lack the last axis and are NaN where p is NaN.
     They agree with the test: the lower limit is above 0 exactly where `p_above` of `least` is below
     the one-sided `alpha`, and the upper limit is below 0 exactly where `p_below` of `largest` is.
     """
@@ -120,10 +122,12 @@ class GuardedSide:
         return cls(mean, se, _degrees_of_freedom(rows), bounds, end, lead)
 
     def p(self, null: float = 0.0) -> np.ndarray:
-        """Return (k,) one-sided p of a true mean at `null` or from there towards `end`."""
+        """Return (k,) one-sided p of the hypothesis that the true mean is `null`, or lies further
+        towards `end`."""
         from scipy.special import stdtr
 
-        # A low adverse end speaks against "above", and the statistic's sign follows that end.
+        # With `end` at the bottom this tests whether the mean is above `null`: a large mean then
+        # has a small p. With `end` at the top, a small mean has.
         sign = np.sign(self.end)
         p = np.where(
             np.isnan(self.df),
@@ -133,7 +137,8 @@ class GuardedSide:
         return p if self.lead is None else np.maximum(p, self.lead.p(margin=-sign * null))
 
     def limit(self, alpha: float) -> np.ndarray:
-        """Return (k,) limits towards `end`; means beyond them have a `p` below `alpha`."""
+        """Return (k,) limits towards `end`. A true mean beyond the limit is rejected: its `p` is
+        below `alpha`."""
         from scipy.special import stdtrit
 
         t, sign = stdtrit(self.df, 1 - alpha), np.sign(self.end)
@@ -171,7 +176,7 @@ class TaskMean:
         if not self.is_testable:
             return np.nan
         mean, se, df = self._guarded(0)
-        # The least favourable task, over `_guarded`.
+        # `_guarded` has one value per task; the least favourable task counts.
         return float(np.max(stdtr(df, (null - mean) / se)))
 
     def p_below(self, null: float) -> float:
@@ -220,9 +225,10 @@ class TaskMean:
         return float(np.exp(brentq(missing, *ends))) if missing(ends[1]) < 0 else np.inf
 
     def _guarded(self, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (tasks,) means, standard errors and degrees of freedom, one per task that holds
-        the unseen item. `end` is 0 for the lowest value and 1 for the highest. Callers take the
-        least favourable task, usually the smallest, where one item weighs most."""
+        """Return (tasks,) means, standard errors and degrees of freedom of the mean over all tasks.
+        Entry i supposes that the unseen item is in task i. `end` is 0 for the lowest value and 1
+        for the highest. Callers take the least favourable task, usually the smallest, where one
+        item weighs most."""
         n_tasks = self.means.size
         means = (self.means.sum() - self.means + self.means_with_unseen[end]) / n_tasks
         variances = self.variances.sum() - self.variances + self.variances_with_unseen[end]
@@ -404,7 +410,8 @@ class _Clustered:
     correlation: np.ndarray
 
     def with_few_events(self, n_events: np.ndarray, level: float) -> "_Clustered":
-        """Raise the correlation to the largest that `n_events` (k,) cannot exclude; 0 counts as 1.
+        """Raise the correlation to the largest that `n_events` (k,) cannot exclude. No event counts
+        as one event.
 
         By a beta-binomial law a rare event is alone in its cluster with a chance of
         (1 − ρ)/(1 + ρ(m − 2)), m being the size of the cluster. So n events, each alone, exclude

@@ -1,21 +1,22 @@
 """The larger part of the flips: three contrasts of the parts, on which a verdict rests.
 
 There are three parts, each a share of all pairs of variants. A+ flip under the compared extractor
-alone, A- under the reference alone, "both" under both. An extractor that misreads flips alone, and
-a flip under both is genuine. So the contrasts are A+ - both, A- - both, and both - A+ - A-.
-Swapping the extractors swaps the first two contrasts and leaves the third, so no choice of the
-reference contradicts another.
+alone, A- under the reference alone, "both" under both. A misread answer flips under one extractor
+only. A flip under both extractors is genuine. So the contrasts weigh the parts against each other:
+A+ - both, A- - both, and both - A+ - A-. Swapping the extractors swaps the first two contrasts and
+leaves the third, so no choice of the reference contradicts another.
 
 If every item has a noise floor, each part is taken beyond it: minus the same part among reruns of
-one prompt. The part that a contrast names must then be above 0 too, because reruns with one seed
-can flip more than variants do. Unread answers count as whatever weighs most against the contrast.
+one prompt. The part that a contrast names must then be above 0 too. Reruns can flip more than
+variants do, and then a contrast beyond the floor can be above 0 although its part is not. Unread
+answers count as whatever weighs most against the contrast.
 
-The second half of the module simulates the power of a design to show artifact, with the rule that
-the page uses. All pairs of an item flip together. In the assumed world they flip under both
-extractors in a share `BOTH` of the items, and by noise in a share `NOISE` for either extractor.
-They flip under the compared extractor alone in as many items as the difference A+ - both needs. Two
-worlds are worse. In one, half as many pairs flip under both as under the compared extractor alone;
-in the other the noise is twice as large.
+The second half of the module simulates the power of a design to show artifact. It tests A+ - both
+as for a study without noise floors and without families. All pairs of an item flip together. In the
+assumed world they flip under both extractors in a share `BOTH` of the items. They flip under the
+compared extractor alone in a share of `BOTH` plus the difference A+ - both. Noise adds a share
+`NOISE` of the items to either side. Two worlds are worse. In one, half as many pairs flip under
+both as under the compared extractor alone; in the other the noise is twice as large.
 """
 
 import math
@@ -41,10 +42,11 @@ _BOUND_COLUMNS = [list(RATES).index(name) for name in (*CONTRASTS, *THREE)]
 @dataclass(frozen=True)
 class PartsTest:
     """Tests of `CONTRASTS` in one cell; p-values are (contrasts,), one-sided and guarded
-    (`stats.base.guarded`), NaN below ten items.
+    (`stats.base.guarded`), NaN below ten items or six effective families.
 
     p : whatever the unread answers were.
-    p_read : without the unread answers.
+    p_read : from the rates of the cell. There an unreadable answer is by default one more answer;
+        answers that were cut off or never came are left out.
     n : number of items, or of families, with a pair.
     above_floor : True if the parts are beyond their noise floors. If not, the p of "genuine" is
         NaN.
@@ -92,6 +94,8 @@ MOST_DRAWN = 1_500
 def share_against(difference: float, world: str = ASSUMED) -> float:
     """Return the share of items whose pairs count against artifact. The share of items that count
     for artifact is larger by `difference` (A+ - both)."""
+    # For artifact count items that flip under the compared extractor alone, against it those that
+    # flip under both. Noise adds the same share to each.
     if world == HALF_BOTH:
         return min(max(difference, BOTH) + NOISE, (1 - difference) / 2)
     return min(BOTH + (2 if world == TWICE_NOISE else 1) * NOISE, (1 - difference) / 2)
@@ -125,7 +129,8 @@ def power(
 
 @lru_cache(maxsize=64)
 def fewest_items(n_cells: int = 1) -> int:
-    """Return the least number of items with which any difference is found four times in five."""
+    """Return the least number of items with which the largest possible difference is found four
+    times in five. With fewer items no difference is."""
     low, high = MIN_N - 1, MOST_DRAWN
     while high - low > 1:
         middle = (low + high) // 2
