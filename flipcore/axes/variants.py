@@ -78,7 +78,7 @@ def collapsed(variants: Iterable[Variant]) -> list[Variant]:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an item could not be rewritten: a class for tables and a sentence."""
+    """The reason why an item could not be rewritten: a class for tables and a sentence."""
 
     kind: str
     reason: str

@@ -17,7 +17,7 @@ OTHERS = "all others"
 
 @dataclass(frozen=True)
 class Colouring:
-    """What the colour of an entry shows. `numbers` (n,) has NaN for missing values; `groups` has a
+    """The meaning of an entry's colour. `numbers` (n,) has NaN for missing values; `groups` has a
     name per entry. Where both are None the colour shows the set."""
 
     title: str
@@ -157,15 +157,15 @@ def _numbered(
 ) -> list[dict]:
     """Return a trace of the known numbers, on the colour scale, and one of the unknown ones."""
     is_known = ~np.isnan(numbers[rows])
-    known, unknown = rows[is_known], rows[~is_known]
+    known_rows, unknown = rows[is_known], rows[~is_known]
     traces = []
     if len(unknown):
         marker = {"color": theme.undefined, "symbol": symbol, "opacity": 0.5}
         traces.append({"rows": unknown, "name": f"{name}, unknown", "marker": marker})
-    if len(known):
-        on_scale = {"color": numbers[known], "coloraxis": "coloraxis"}
+    if len(known_rows):
+        on_scale = {"color": numbers[known_rows], "coloraxis": "coloraxis"}
         marker = on_scale | {"symbol": symbol, "opacity": 0.9}
-        traces.append({"rows": known, "name": name, "marker": marker})
+        traces.append({"rows": known_rows, "name": name, "marker": marker})
     return traces
 
 

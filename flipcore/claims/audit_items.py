@@ -147,7 +147,7 @@ def repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class GroupedScores:
-    """How one model's scores under one extractor spread over subjects or templates.
+    """The spread of one model's scores under one extractor over subjects or templates.
 
     The items have one role. `role_words` names it, "" if the log has only one role.
     """

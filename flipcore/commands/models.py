@@ -107,8 +107,8 @@ def _add(options: argparse.Namespace) -> int:
 
 def _options(options: argparse.Namespace) -> dict | None:
     """Return the settings of open weights; None keeps the preset's own."""
-    given = {"dtype": options.dtype, "device": options.device}
-    weights_options = {key: value for key, value in given.items() if value is not None}
+    card_options = {"dtype": options.dtype, "device": options.device}
+    weights_options = {key: value for key, value in card_options.items() if value is not None}
     if weights_options and PRESETS[options.preset].backend != WEIGHTS:
         raise BadInput(
             "--dtype and --device are for open weights alone: add --preset transformers, or leave"

@@ -242,7 +242,7 @@ class Backend(ABC):
 
 @dataclass(frozen=True)
 class History:
-    """What a protocol sees: one item, one model, and the completions so far by call id."""
+    """The view of a protocol: one item, one model, and the completions so far by call id."""
 
     item: Item
     variants: Sequence[Variant]

@@ -305,7 +305,7 @@ class Completion:
 
 @dataclass(frozen=True)
 class Reading:
-    """What an extractor took from completions: an answer or a value, or the reason for neither.
+    """The result of an extractor on completions: an answer or a value, or the reason for neither.
 
     `status` is OK; UNREADABLE (the output is complete and states no answer); CUT (the output ended
     before its answer); or ABSENT (no output came, or the model lacks the ability).

@@ -190,10 +190,10 @@ class WordForWord(_Continued):
         if is_whole:
             return Reading(OK, value=float(text.strip(_AROUND) == reference.strip(_AROUND)))
         reference, text = reference.lstrip(_OPENING), text.lstrip(_OPENING)
-        rest = text.removeprefix(reference)
+        continuation = text.removeprefix(reference)
         # "123" does not begin with the number "12". Scripts without blanks have no such limit.
-        ends_in_word = rest[:1].isalnum() and rest.isascii()
-        return Reading(OK, value=float(rest != text and not ends_in_word))
+        ends_in_word = continuation[:1].isalnum() and continuation.isascii()
+        return Reading(OK, value=float(continuation != text and not ends_in_word))
 
 
 EXTRACTORS = (Ncd(), RougeL(), WordForWord())

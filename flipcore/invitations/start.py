@@ -1,4 +1,4 @@
-"""What the server says at its start and in refusals, and when it may listen to other machines.
+"""Sentences of the server at its start, and the rule when it may listen to other machines.
 
 It may only with access on, or on a network that the user declared as trusted.
 """

@@ -108,11 +108,11 @@ def _calls(
     An extractor may need further calls that depend on earlier completions.
     """
     calls: list[Call] = []
-    known: list[Completion] = []
+    completions_so_far: list[Completion] = []
     while True:
         needs = [
             need
-            for need in extractor.needs(history.item, variant, history.ask, known)
+            for need in extractor.needs(history.item, variant, history.ask, completions_so_far)
             if not need.optional or need.request.ability in history.backend.abilities
         ]
         for need in needs[len(calls) :]:
@@ -135,9 +135,9 @@ def _calls(
         completions = [
             history.completions[call.call_id] for call in calls if _has_completion(call, history)
         ]
-        if len(completions) < len(calls) or len(calls) == len(known):
+        if len(completions) < len(calls) or len(calls) == len(completions_so_far):
             return calls, completions
-        known = completions
+        completions_so_far = completions
 
 
 def _has_completion(call: Call, history: History) -> bool:

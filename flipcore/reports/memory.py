@@ -308,8 +308,8 @@ def members_of(
     card = model_cards().get(model)
     newer = newer_items(items, card.cutoff) if card and card.cutoff else ()
     unread = _unread_by_pocket(items) if card and card.backend == _POCKET else frozenset()
-    known = members(items, control, pairs, newer)
-    return replace(known, unread=unread, is_unpublished=is_unpublished)
+    known_members = members(items, control, pairs, newer)
+    return replace(known_members, unread=unread, is_unpublished=is_unpublished)
 
 
 _POCKET = "pocket"  # the pocket model's backend, and the first word of its own datasets' ids
@@ -410,17 +410,17 @@ def with_gap(
 ) -> list[Measurement]:
     """Return the measurements with `gap` in place of the drop gap on the axis `operator`. The
     measurement with the new gap comes first."""
-    replaced, others = None, []
+    replaced, other_results = None, []
     for measurement in measurements:
         is_on_axis = measurement.kind == kind and measurement.axis == operator
         if not is_on_axis or measurement.gap is None:
-            others.append(measurement)
+            other_results.append(measurement)
         elif replaced is None:
             replaced = replace(measurement, gap=gap)
     if replaced is None:
         title, reads = f"drop gap, {operator}", DropGap.reads
         replaced = Measurement(kind=kind, detector=title, axis=operator, gap=gap, reads=reads)
-    return [replaced, *others]
+    return [replaced, *other_results]
 
 
 def _one_sided_p(measurement: Measurement) -> float:

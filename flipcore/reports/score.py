@@ -950,15 +950,19 @@ def _why_not_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) ->
     """Say that calls without a score could make up a lead; "" where they could not."""
     if not (first.absent or second.absent) or not bar.by_wordings.excludes_zero():
         return ""
-    leader, other = (first, second) if bar.value > 0 else (second, first)
+    leader, other_model = (first, second) if bar.value > 0 else (second, first)
     # The worst case: the leader at its lowest against the other at its highest.
     lowest = leader.bar.lowest if isinstance(leader.bar, _BoundedErrorBar) else leader.bar
-    highest = other.bar.highest if isinstance(other.bar, _BoundedErrorBar) else other.bar
+    highest = (
+        other_model.bar.highest
+        if isinstance(other_model.bar, _BoundedErrorBar)
+        else other_model.bar
+    )
     if error_bar(lowest.cells.minus(highest.cells), bar.level).by_wordings.low > 0:
         return ""
     return (
-        f"Calls without a score ({leader.model}: {leader.absent:.0%}, {other.model}:"
-        f" {other.absent:.0%}) could make up the lead."
+        f"Calls without a score ({leader.model}: {leader.absent:.0%}, {other_model.model}:"
+        f" {other_model.absent:.0%}) could make up the lead."
     )
 
 

@@ -305,7 +305,7 @@ class WholeStudy:
 
     @property
     def inflation(self) -> Inflation:
-        """How much higher each model scores on the target than on the retro set."""
+        """The lead of each model's score on the target over that on the retro set."""
         return self.sets.inflation
 
     @cached_property

@@ -196,10 +196,12 @@ def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
             number = commits.number(connection)
     except duckdb.Error as error:
         is_other = isinstance(error, duckdb.CatalogException)
-        found = "it is a database of something else" if is_other else "it is no DuckDB database"
+        kind_of_file = (
+            "it is a database of something else" if is_other else "it is no DuckDB database"
+        )
         raise BadInput(
-            f"{backup} is not a backup of Flipscope: {found}. Nothing was changed. Name a file that"
-            " `flipscope backup` wrote."
+            f"{backup} is not a backup of Flipscope: {kind_of_file}. Nothing was changed. Name a"
+            " file that `flipscope backup` wrote."
         ) from error
     _check_free(path)
     copies = tuple(

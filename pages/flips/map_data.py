@@ -181,7 +181,7 @@ def _answer(
 
 @dataclass(frozen=True)
 class DrawnMap:
-    """What the browser needs to draw the map, and the data to interpret a click on it.
+    """The browser's data to draw the map, and the data to interpret a click on it.
 
     `arrays` go to the browser. `items` and `models` have one id per row, in the order of the rows.
     `steps` are the items that the keys J and K step through. `version` identifies the map.

@@ -276,10 +276,10 @@ class _Reader:
         after = self.text("paraphrase")
         if self.has_frames and (frame := _PROMPT_FRAME.match(after)):
             after = frame[1].strip()
-        if known := self.inventory.pairs.get(pair_id) or self.earlier_pairs.get(pair_id):
-            texts = known["original"].strip(), known["paraphrase"].strip()
+        if known_pair := self.inventory.pairs.get(pair_id) or self.earlier_pairs.get(pair_id):
+            texts = known_pair["original"].strip(), known_pair["paraphrase"].strip()
             if not (before or after) or (before.strip(), after) == texts:
-                return dict(known), None
+                return dict(known_pair), None
             raise BadInput(
                 f"names the pair {pair_id[:60]!r}, which stands for another text already"
             )

@@ -32,7 +32,7 @@ _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class Published:
-    """Where `n_rows` paraphrases were published; `left_out` is a sentence on the others."""
+    """The place of `n_rows` published paraphrases; `left_out` is a sentence on the others."""
 
     place: str
     n_rows: int

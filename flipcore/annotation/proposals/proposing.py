@@ -425,9 +425,9 @@ def cleaned(reply: str) -> str:
     text = reply.strip()
     polite = _POLITE.match(text)
     text = text[polite.end() :] if polite else text
-    head, _, rest = text.partition(":")
-    if rest.strip() and _PREFACE.fullmatch(head.strip("*_# ")):
-        text = rest.lstrip("*_ ")
+    head, _, after_colon = text.partition(":")
+    if after_colon.strip() and _PREFACE.fullmatch(head.strip("*_# ")):
+        text = after_colon.lstrip("*_ ")
     text = " ".join(text.split()).strip("*").strip()
     if len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
         text = text[1:-1].strip()

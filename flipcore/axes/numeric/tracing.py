@@ -125,8 +125,8 @@ def _candidates(
             ]
     # 100 - 40 stands for 40% only where nothing else has its value, or the step divides by 100.
     if not {F(100), F(1, 100)} & set(step.literals):
-        others = [source for source in options if source.form not in ("rest", "over")]
-        options = others or options
+        full_sources = [source for source in options if source.form not in ("rest", "over")]
+        options = full_sources or options
     is_licensed = is_licensed_constant(value, question, line=step.line, is_stated=value in stated)
     is_fraction = value.denominator > 1 and fractions & {value, 1 - value, value - 1}
     if (is_licensed and (value != 1 or not options)) or is_fraction:

@@ -192,8 +192,8 @@ def reply_to(words: str, targets: list[str]) -> dict:
             return {"place": place, "answer": None}
     # For graders "12%" is 12.
     without_percent = parsed(re.sub(r"\s*\\?%", "", words))
-    found = [part for part in without_percent if not isinstance(part, str)]
-    return {"place": None, "answer": canonical(found[0])[:1000] if found else None}
+    number_parts = [part for part in without_percent if not isinstance(part, str)]
+    return {"place": None, "answer": canonical(number_parts[0])[:1000] if number_parts else None}
 
 
 def _serve(replies) -> None:

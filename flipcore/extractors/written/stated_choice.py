@@ -353,7 +353,7 @@ class ChoiceText:
         *earlier_labels, label = labels
         if self.patterns.several.search(head[: label.start()]):
             return _no_choice("The answer names several labels at once.")
-        rivals = {other[1] for other in earlier_labels if self._is_other(other, label, text)}
+        rivals = {earlier[1] for earlier in earlier_labels if self._is_other(earlier, label, text)}
         if rivals:
             return _no_choice(
                 f"The answer ends in {label[1]}, names {', '.join(sorted(rivals))} too, "
@@ -529,14 +529,14 @@ class ChoiceText:
             return _no_choice(
                 f"{self.labels[position]!r} is both a label and the text of another option."
             )
-        other = self._option_beside(position, text, start, start + length)
-        if other is not None:
-            return self._contradiction(self.labels[position], other)
+        other_option = self._option_beside(position, text, start, start + length)
+        if other_option is not None:
+            return self._contradiction(self.labels[position], other_option)
         return Choice(position, (start, start + length))
 
-    def _contradiction(self, label: str, other: int) -> Choice:
+    def _contradiction(self, label: str, other_option: int) -> Choice:
         return _no_choice(
-            f"The answer has the label {label} and the words of {self.labels[other]}."
+            f"The answer has the label {label} and the words of {self.labels[other_option]}."
         )
 
     def _option_beside(self, position: int, text: str, start: int, end: int) -> int | None:
@@ -561,9 +561,9 @@ class ChoiceText:
             words = _plain(option)
             if i == position or not words or own_words.startswith(words):
                 continue
-            alone = r"[\s.*]*$" if words in _COMMON_WORDS else _ALONE
+            nothing_after = r"[\s.*]*$" if words in _COMMON_WORDS else _ALONE
             follows = _begins(option, line) and re.match(
-                _loose(option) + alone, line, re.IGNORECASE
+                _loose(option) + nothing_after, line, re.IGNORECASE
             )
             if follows and (words.startswith(own_words) or not line_has_own):
                 return i

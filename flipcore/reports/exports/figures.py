@@ -84,8 +84,8 @@ def flip_bars(cells: Sequence[Decomposition], labels: Sequence[str]) -> Drawing:
 def _bar(cell: Decomposition, label: str, y: int) -> Bar:
     if math.isnan(cell.T.value):
         return Bar(y, label, "", note="no item is read twice")
-    compared_alone, both, reference_alone = flip_parts(cell)
-    compared_end, both_end = compared_alone, compared_alone + both
+    compared_alone, under_both, reference_alone = flip_parts(cell)
+    compared_end, both_end = compared_alone, compared_alone + under_both
     ends = [_x(end) for end in (0.0, compared_end, both_end, both_end + reference_alone)]
     parts = []
     classes = ("artifact", "genuine", "reference")

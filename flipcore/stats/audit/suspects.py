@@ -27,7 +27,7 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class Suspicion:
-    """How likely the key of one item is wrong; people should look at high scores first.
+    """The signs that the key of one item is wrong; people should look at high scores first.
     `other_answer` is the most frequent of the `n` answers that are not the key, None without one.
     `share` is its share, and `key_share` that of the key."""
 

@@ -16,7 +16,7 @@ MAX_SPECIFICATIONS = 5_000
 
 
 class ChoiceClass(StrEnum):
-    """Whether the options of a choice answer the same question equally well."""
+    """The class of a choice: do its options answer the same question equally well?"""
 
     EQUAL = "equally defensible"
     UNCERTAIN = "offered, counted apart"

@@ -105,7 +105,7 @@ class Ways:
 
 @dataclass(frozen=True)
 class Distance:
-    """How many choices must change from the declared specification until a condition is met.
+    """The least number of choices to change, from the declared ones, until a condition is met.
 
     n_changed : least number of changed choices; NaN if no specification meets the condition.
     specifications : those with `n_changed` changes that meet it.

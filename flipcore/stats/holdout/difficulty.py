@@ -42,8 +42,10 @@ FLOOR, CEILING = (0.05, 0.95)
 
 @dataclass(frozen=True)
 class PreRelease:
-    """Whether a model was trained before the benchmark's earliest publication: `state` is before,
-    after or unknown."""
+    """The order of a model's training and the benchmark's earliest publication.
+
+    `state` is "before", "after" or "unknown".
+    """
 
     model: str
     state: str

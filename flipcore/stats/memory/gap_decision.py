@@ -228,10 +228,10 @@ def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
         statistic, draw = permuted_t(drops[0], drops[1], generator(seed))
         p = monte_carlo_p(statistic, draw, m, alpha=LEVEL).p
     elif not withheld:
-        benchmark, other = (
+        benchmark, other_side = (
             (items.before[items.covered], items.after_mean[items.covered]) for items in sets
         )
-        scales = scale_gaps(benchmark, other, sides.guess, labels)
+        scales = scale_gaps(benchmark, other_side, sides.guess, labels)
         # All three scales must reject, so the rule's p is the largest of the three.
         p = max(scale_gap.p for scale_gap in scales)
     return GapDecision(

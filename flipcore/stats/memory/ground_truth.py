@@ -85,11 +85,11 @@ def _logit_limits(
     return 1 / (1 + math.exp(half - center)), 1 / (1 + math.exp(-half - center))
 
 
-def _share_below(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _share_below(values: np.ndarray, reference_values: np.ndarray) -> np.ndarray:
     """Return per value the share of `others` below it; ties count one half."""
-    ordered = np.sort(others)
+    ordered = np.sort(reference_values)
     ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
-    return ranks / (2 * len(others))
+    return ranks / (2 * len(reference_values))
 
 
 def _standard_error(area: float, n: int, m: int) -> float:

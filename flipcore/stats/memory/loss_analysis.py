@@ -37,7 +37,7 @@ DEFAULT_RULE = "conformal_bh"
 
 @dataclass(frozen=True)
 class Reach:
-    """What a test of `n_items` items against `n_controls` controls could flag at `alpha`.
+    """The effects that a test of `n_items` against `n_controls` controls could flag at `alpha`.
 
     bonferroni_needs_controls : least number of controls with which Bonferroni could flag an item.
     bh_needs_discoveries : least number of items beyond all controls that Benjamini-Hochberg flags.

@@ -45,20 +45,25 @@ def self_preference(
     outputs, and `families` name the questions. Raises BadInput for unequal lengths.
     """
     gaps = np.asarray(by_judge, dtype=float) - np.asarray(people, dtype=float)
-    own = np.asarray(is_own, dtype=bool)
+    is_own_answer = np.asarray(is_own, dtype=bool)
     names = np.asarray(families).astype(str)
-    if not gaps.size == own.size == names.size:
+    if not gaps.size == is_own_answer.size == names.size:
         raise BadInput("Give each labelled output two words, whose it is, and its question.")
     mean_own, mean_others = (
         clustered_mean(gaps[side], names[side], level=level, bounds=SIGNED).estimate()
-        for side in (own, ~own)
+        for side in (is_own_answer, ~is_own_answer)
     )
-    fewest = min(int(own.sum()), int((~own).sum()))
+    fewest = min(int(is_own_answer.sum()), int((~is_own_answer).sum()))
     if not fewest:
         difference = without_interval(float("nan"), 0, level, "One side has no label.")
         return SelfPreference(mean_own, mean_others, difference)
     contrast = clustered_difference(
-        gaps[own], names[own], gaps[~own], names[~own], level=level, bounds=SIGNED
+        gaps[is_own_answer],
+        names[is_own_answer],
+        gaps[~is_own_answer],
+        names[~is_own_answer],
+        level=level,
+        bounds=SIGNED,
     )
     value, low, high = contrast.value, contrast.low, contrast.high
     if fewest < MIN_N or contrast.n_effective < MIN_FAMILIES or not contrast.se > 0:
