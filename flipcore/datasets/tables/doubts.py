@@ -12,7 +12,13 @@ from math import nan
 from statistics import StatisticsError, correlation
 
 from flipcore.datasets.tables.coding import Coding, agreement, score_of_cell
-from flipcore.datasets.tables.grid import EVEN, LEAST_ITEMS, crosses, is_rater
+from flipcore.datasets.tables.grid import (
+    EVEN,
+    LEAST_ITEMS,
+    crosses,
+    is_rater,
+    n_with_differing_target,
+)
 from flipcore.datasets.tables.own_columns import OF_MODEL
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall
@@ -47,7 +53,7 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         _doubt_match(table_profile, reading)
         or _doubt_lead(table_profile, reading)
         or _doubt_score(table_profile, reading),
-        _doubt_target(table_profile, reading),
+        _doubt_target(table_profile, reading) or _doubt_differing_target(table_profile, reading),
         _doubt_direction(table_profile, reading),
         _doubt_means(table_profile, reading)
         or _doubt_item(table_profile, reading)
@@ -369,6 +375,26 @@ def _doubt_target(table_profile: Profile, reading: TableReading) -> Question | N
                 Choice(f"{name} is right.", (f"target={name}",), second.share),
             )
     return None
+
+
+def _doubt_differing_target(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask about a right answer that differs between rows of one question, without any score."""
+    roles, grid = reading.roles, reading.grid
+    n_differing = n_with_differing_target(table_profile, roles, grid)
+    if not n_differing or roles.graders:
+        return None
+    items = ",".join(grid.items)
+    n_parted = table_profile.n_distinct([*grid.items, roles.target])
+    return Question(
+        "target",
+        f"{roles.target} differs between the rows of {count_of(n_differing, 'question')}.",
+        Choice(
+            f"{n_parted:,} questions, told apart by {items} and {roles.target}.",
+            (f"item={items},{roles.target}",),
+            overall(reading),
+        ),
+        Choice("It is no right answer: nothing is compared with it.", ("target=",)),
+    )
 
 
 def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question | None:

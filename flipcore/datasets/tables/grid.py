@@ -24,6 +24,7 @@ MOST_FRACTIONS = 12  # values of a setting such as the temperature; more are mea
 MIN_OUTPUT = 8  # characters; shorter outputs may be equal by chance
 MANY = 10  # rows per value of an id, from which on the id is none of the question
 MOST_PARTS = 6  # columns that make a question together
+DIFFERING = 0.05  # of the questions, above which right answers that differ are no mistakes
 
 
 @dataclass(frozen=True)
@@ -637,6 +638,24 @@ def _is_even(profile: Profile, columns: Sequence[str]) -> bool:
     sizes = profile.cell_sizes(columns)
     commonest = max(sizes, key=lambda size: size * sizes[size])
     return commonest > 1 and commonest * sizes[commonest] >= EVEN * profile.n_rows
+
+
+def n_with_differing_target(profile: Profile, roles: Roles, grid: Grid) -> int:
+    """Count questions whose rows have several right answers with equal prompts and options.
+
+    0 below a share of `DIFFERING`: a few are mistakes of the table, which an audit names.
+    """
+    if not grid.items or not roles.target or roles.target in grid.items:
+        return 0
+    table = profile.table
+    asked = dict.fromkeys((*grid.items, *grid.variants, *roles.prompts, *roles.options))
+    columns = ", ".join([*table.file, *(table.sql(name) for name in asked)])
+    target = table.sql(roles.target)
+    ((n_questions, n_differing),) = table.rows(
+        f"SELECT count(*), count(*) FILTER (n > 1) FROM (SELECT count(DISTINCT {target}) AS n "
+        f"FROM {table.relation} WHERE {target} IS NOT NULL GROUP BY {columns})"
+    )
+    return n_differing if n_differing > max(1, DIFFERING * n_questions) else 0
 
 
 def crosses(profile: Profile, items: Sequence[str], name: str) -> bool:

@@ -15,7 +15,13 @@ from pathlib import Path
 
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of
 from flipcore.datasets.tables.doubts import find_doubts
-from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid, is_rater
+from flipcore.datasets.tables.grid import (
+    LEAST_ITEMS,
+    Grid,
+    find_grid,
+    is_rater,
+    n_with_differing_target,
+)
 from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
@@ -64,6 +70,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         table_profile = profile(_without_copies(table_profile.table))
         grid = replace(grid, n_repeated=0, is_rerun=False)
     roles = _without_item_facts(table_profile, roles, grid)
+    roles, target_notes = _without_differing_target(table_profile, roles, grid, words)
     reading = TableReading(
         file,
         table_profile.n_rows,
@@ -85,7 +92,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         reading = replace(reading, lower=tuple(filter(lower_is_better, graders)))
     left_out = _left_out(table_profile, reading, table.n_broken)
     reading = replace(reading, unused=_unused(table_profile, reading), left_out=left_out)
-    notes = [*_notes(table_profile, reading), *_shared_score_notes(shared_scores)]
+    notes = [*_notes(table_profile, reading), *target_notes, *_shared_score_notes(shared_scores)]
     reading = replace(reading, notes=tuple(notes))
     questions = open_questions(table_profile, reading) + find_doubts(table_profile, reading)
     questions = [question for question in questions if not is_answered(question, words)]
@@ -221,6 +228,26 @@ def _without_item_facts(table_profile: Profile, roles: Roles, grid: Grid) -> Rol
         if table_profile[name].n_distinct <= 1 or not table_profile.follows(grid.items, name)
     )
     return replace(roles, scores=scores or roles.scores)
+
+
+def _without_differing_target(
+    table_profile: Profile, roles: Roles, grid: Grid, words: Mapping[str, str]
+) -> tuple[Roles, list[str]]:
+    """Drop a right answer that differs between rows of one question, where a score is left.
+
+    A question is stored with one right answer, and the outputs of other rows would be compared
+    with it: those of a model whose options were shuffled anew.
+    """
+    n_differing = n_with_differing_target(table_profile, roles, grid)
+    if not n_differing or not roles.graders or words.get("target"):
+        return roles, []
+    items = ",".join(grid.items)
+    note = (
+        f"{roles.target} differs between the rows of {count_of(n_differing, 'question')}, so no "
+        f"output is compared with it. If each right answer is a question of its own: --map "
+        f"item={items},{roles.target}."
+    )
+    return replace(roles, target="", agreements=()), [note]
 
 
 # Step 4, which needs the columns that later steps find: refuse tables that hold neither outputs nor

@@ -1,0 +1,45 @@
+"""A right answer that differs between rows of one question is compared with no output."""
+
+import csv
+
+import pytest
+
+from flipcore.datasets.tables.reading import read_table
+
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
+
+def write(path, *, n_differing, has_score):
+    """Two systems and 40 questions; `n_differing` of them have another key per system."""
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["question_id", "system", "prompt_text", "gold", "reply", *["correct"] * has_score])
+        for i in range(40):
+            for place, system in enumerate(("alpha", "beta")):
+                gold = "ABCD"[(i + place * (i < n_differing)) % 4]
+                reply = gold if (i + place) % 3 else "ABCD"["ABCD".index(gold) - 1]
+                row = [f"q{i}", system, f"Which letter is it in case {i}?", gold, f"I think the answer is {reply}."]
+                writer.writerow([*row, *[int(reply == gold)] * has_score])
+    return path
+
+
+def test_beside_a_score_it_is_left_out_and_said(tmp_path):
+    """Outputs of the second system were compared with the keys of the first."""
+    reading = read_table(write(tmp_path / "a.csv", n_differing=30, has_score=True))
+    assert not reading.roles.target and "gold" in reading.unused and not reading.questions
+    assert any(note.startswith("gold differs between the rows of 30 questions, so no output") for note in reading.notes)
+    mapped = read_table(tmp_path / "a.csv", {"item": "question_id,gold"})
+    assert mapped.roles.target == "gold" and mapped.n_items == 70
+
+
+def test_without_a_score_it_is_asked(tmp_path):
+    reading = read_table(write(tmp_path / "b.csv", n_differing=30, has_score=False))
+    (question,) = reading.questions
+    assert question.seen == "gold differs between the rows of 30 questions." and question.moves_score
+    assert [choice.words for choice in question.choices] == [("item=question_id,gold",), ("target=",)]
+
+
+@pytest.mark.parametrize("n_differing", [0, 1, 2])
+def test_a_few_are_mistakes_of_the_table(tmp_path, n_differing):
+    reading = read_table(write(tmp_path / "c.csv", n_differing=n_differing, has_score=True))
+    assert reading.roles.target == "gold" and not reading.questions
