@@ -24,7 +24,7 @@ from flipcore.core.whole_files import leftovers
 from flipcore.store import commits, migrations, pack_tables, questions
 from flipcore.store.archives import Archive, archives, attach, open_folders, problem_at_opening
 from flipcore.store.audit_log import act_row
-from flipcore.store.whole_copy import damaged_log, keep_log
+from flipcore.store.whole_copy import damaged_log, is_held, keep_log
 from flipcore.store.writer import Writer, is_of_disk
 
 _BATCH = 2_000  # rows in memory at once
@@ -91,6 +91,11 @@ class Store:
                 raise damaged from error
             if isinstance(error, duckdb.IOException):
                 raise _lock_error(path, str(error)) from error
+            if "Corrupt database file" in str(error):
+                raise BadInput(
+                    f"{path} is damaged ({str(error).splitlines()[0]}). Put back a backup of it:"
+                    f" `{command('restore')} BACKUP`."
+                ) from error
             raise BadInput(
                 f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another"
                 " file with FLIPSCOPE_DB, or move this one away."
@@ -225,7 +230,7 @@ class Store:
 
 def _lock_error(path: Path, message: str) -> StoreHeld | BadInput:
     holder_id = re.search(r"\(PID (\d+)\)", message)
-    if "lock" not in message.lower():
+    if not is_held(message):
         return BadInput(
             f"{path} could not be opened: {message.splitlines()[0]}. Check the folder, or choose"
             " another file with FLIPSCOPE_DB."

@@ -33,6 +33,14 @@ def log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.wal")
 
 
+def is_held(message: str) -> bool:
+    """Tell whether an error of DuckDB says that another process holds the file.
+
+    "lock" alone also stands in "block", where a damaged file is named.
+    """
+    return "could not set lock" in message.lower()
+
+
 def damaged_log(path: Path, error: duckdb.Error) -> BadInput | None:
     """Return the error for a file whose log is damaged; None where the log is not at fault."""
     message = str(error).splitlines()[0]
@@ -92,7 +100,7 @@ def repair(path: Path) -> Repaired | None:
         # Opened for writing, DuckDB merges a readable log into the file on closing.
         duckdb.connect(str(path), read_only=not log.is_file()).close()
     except duckdb.Error as error:
-        if "lock" in str(error).lower():
+        if is_held(str(error)):
             raise BadInput(f"{path} is open in another process. Close it, then repair.") from error
         if damaged_log(path, error) is None:
             raise BadInput(
@@ -185,23 +193,28 @@ def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
     """Replace a database by a backup, after copying the present files. Returns (number of the
     backup's last commit, the copies). Raises BadInput where the backup is no complete database of
     Flipscope, or where another process has the database open."""
-    if path.exists() and path.samefile(backup):
-        raise BadInput(f"{backup} is the database itself. Name a backup of it.")
     if not backup.is_file():
         raise BadInput(f"There is no file {backup}. Nothing was changed.")
+    if path.exists() and path.samefile(backup):
+        raise BadInput(f"{backup} is the database itself. Name a backup of it.")
     if log_of(backup).is_file():
         raise BadInput(f"{backup} has a log of its own, {log_of(backup).name}: it is no backup.")
     try:
         with closing(duckdb.connect(str(backup), read_only=True)) as connection:
             number = commits.number(connection)
     except duckdb.Error as error:
-        is_other = isinstance(error, duckdb.CatalogException)
-        kind_of_file = (
-            "it is a database of something else" if is_other else "it is no DuckDB database"
-        )
+        reason = str(error).splitlines()[0].rstrip(".")
+        if "lock" in reason.lower():
+            raise BadInput(
+                f"{backup} is open in another process. Close it, then restore."
+            ) from error
+        if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
+            reason = "it is a database of something else"
+        elif "not a valid DuckDB database" in reason:
+            reason = "it is no DuckDB database"
         raise BadInput(
-            f"{backup} is not a backup of Flipscope: {kind_of_file}. Nothing was changed. Name a"
-            " file that `flipscope backup` wrote."
+            f"{backup} is not a backup of Flipscope: {reason}. Nothing was changed. Name a file"
+            " that `flipscope backup` wrote."
         ) from error
     _check_free(path)
     copies = tuple(
@@ -224,7 +237,7 @@ def _check_free(path: Path) -> None:
     try:
         duckdb.connect(str(path), read_only=True).close()
     except duckdb.Error as error:
-        if "lock" in str(error).lower():
+        if is_held(str(error)):
             raise BadInput(f"{path} is open in another process. Close it, then restore.") from error
 
 

@@ -64,6 +64,32 @@ def test_restore_makes_a_database_where_there_is_none(path, tmp_path):
     assert keys(path) == ({"before"}, "")
 
 
+def test_a_damaged_database_says_so_and_takes_a_backup(path, tmp_path):
+    """A checksum that fails names a "block": that was taken for a lock, and the backup refused."""
+    copy_whole(path, tmp_path / "copy.duckdb")
+    content = bytearray(path.read_bytes())
+    content[4096 + 10] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=r"is damaged \(Corrupt database file.*Put back a backup of it:"):
+        Store.open(path)
+    go_back(path, tmp_path / "copy.duckdb")
+    assert keys(path)[0] == {"before"}
+
+
+def test_a_backup_that_somebody_has_open_is_named_so(path, tmp_path):
+    copy_whole(path, tmp_path / "copy.duckdb")
+    hold = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(tmp_path / "copy.duckdb")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(BadInput, match="copy.duckdb is open in another process"):
+            go_back(path, tmp_path / "copy.duckdb")
+        holder.stdin.close()
+    with pytest.raises(BadInput, match="There is no file"):
+        go_back(path, tmp_path / "nothing.duckdb")
+
+
 def test_what_is_no_backup_changes_nothing(path, tmp_path, capsys):
     (tmp_path / "none.duckdb").write_bytes(b"no database" * 999)
     copy_whole(path, tmp_path / "log.duckdb")
