@@ -88,7 +88,7 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
             is_separate = method.startswith("multiple_choice_separate")
             if value.get("reference_index") is not None or is_separate:
                 if waiting and _group(waiting[0][1]) != _group(value):
-                    yield _separate(waiting, task, scores)
+                    yield _record_of_options(waiting, task, scores)
                     waiting = []
                 waiting.append((place, value))
             else:
@@ -97,7 +97,15 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
             waiting = []
             yield rejection(place, "request", error)
     if waiting:
-        yield _separate(waiting, task, scores)
+        yield _record_of_options(waiting, task, scores)
+
+
+def _record_of_options(waiting: list, task: str, scores: Mapping) -> LogRecord | Rejection:
+    """Return the record of an item with a request per option, or why there is none."""
+    try:
+        return _separate(waiting, task, scores)
+    except FAULTS as error:
+        return rejection(waiting[0][0], "request", error)
 
 
 def _key(instance: Mapping, trial: Any) -> tuple:
@@ -130,20 +138,25 @@ def _scores(stats: Source) -> dict[tuple, dict[str, float]]:
     return means
 
 
+def _reference_text(reference: Mapping) -> str:
+    """Return the text of a reference: of an option, or of a right answer."""
+    return as_text(reference["output"]["text"])
+
+
 def _record(state: Mapping, place: str, task: str) -> LogRecord:
     """Make the record of a request, without its completion."""
     instance, request = state["instance"], state["request"]
     references = instance.get("references") or []
     mapping = state.get("output_mapping") or {}
-    texts = tuple(as_text(reference["output"]["text"]) for reference in references)
-    options = texts if mapping or len(references) > 1 else ()
+    has_options = bool(mapping) or len(references) > 1
+    options = tuple(map(_reference_text, references)) if has_options else ()
     perturbation, trial = _perturbation(instance), int(state.get("train_trial_index") or 0)
     shown = map(as_text, mapping.values())
     order = tuple(options.index(text) for text in shown if text in options)
     has_order = bool(mapping) and len(order) == len(options)
     right = [
-        text
-        for text, reference in zip(texts, references, strict=True)
+        _reference_text(reference)
+        for reference in references
         if "correct" in (reference.get("tags") or ())
     ]
     return LogRecord(
@@ -227,7 +240,7 @@ def _separate(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) ->
     place, first = (originals or waiting)[0]
     record = _record(first, place, task)
     references = first["instance"].get("references") or ()
-    record.options = tuple(as_text(reference["output"]["text"]) for reference in references)
+    record.options = tuple(map(_reference_text, references))
     by_index = {int(state["reference_index"]): state for _, state in originals}
     values = []
     for i in range(len(record.options)):

@@ -16,7 +16,7 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source, member_bytes
 from flipcore.datasets.recorded import log_records as log
-from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
+from flipcore.datasets.recorded.formats.reader import FAULTS, Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
@@ -250,9 +250,13 @@ def _samples(source: Source) -> Iterator[tuple[str, Any, str]]:
                 continue
             place = f"{name} in {source.name}"
             try:
-                yield place, _sample(source, packed, name, chunks), ""
-            except BadInput as error:
-                yield place, None, str(error).removeprefix(place).strip()
+                sample = _sample(source, packed, name, chunks)
+            except FAULTS as error:
+                is_sentence = isinstance(error, BadInput)
+                problem = str(error) if is_sentence else f"is no sample ({type(error).__name__})"
+                yield place, None, problem.removeprefix(place).strip()
+            else:
+                yield place, sample, ""
 
 
 def _chunks(names: Sequence[str]) -> dict[str, list[str]]:
@@ -387,7 +391,7 @@ def _resolved(value: Any, attachments: Mapping) -> Any:
 
 
 def _is_agents(messages: list) -> bool:
-    """Tell whether a model called tools before its last message."""
+    """Tell whether a message calls a tool, or is the result of one."""
     return any(message.get("role") == "tool" or message.get("tool_calls") for message in messages)
 
 
@@ -396,9 +400,9 @@ def _prompt_and_answer(messages: list, content: Any) -> tuple[list, list]:
 
     The question is the last message of a user that contains the input. Assistant messages before it
     belong to examples, and all messages after it to the answer. A message that quotes the input
-    after the model answered, such as a critique, is no question. If the input was never sent (a
-    simulated user speaks in its place), the first generated message begins the answer, or else the
-    last one of the assistant.
+    after the model answered, such as a critique, is no question. If the input was never sent, it is
+    the prompt, and the whole conversation is the answer, where a simulated user or tools take part.
+    Otherwise the first generated message begins the answer, or else the last one of the assistant.
     """
     if isinstance(content, list) and content:
         content = content[-1].get("content")
@@ -407,8 +411,10 @@ def _prompt_and_answer(messages: list, content: Any) -> tuple[list, list]:
     generated = last = len(messages)  # the first generated and the last assistant message
     for i, message in enumerate(messages):
         if message.get("role") == "user" and input_text:
+            if input_text not in log.as_text(message.get("content")):
+                continue
             is_repeat = question >= 0 and (generated < i or _quotes_answer(messages, question, i))
-            if input_text in log.as_text(message.get("content")) and not is_repeat:
+            if not is_repeat:
                 question = i
         elif message.get("role") == "assistant":
             if message.get("source") == "generate":
