@@ -96,7 +96,8 @@ def survives_claim(
     if n_side == shares.n_open:
         # Ways that count the same are one, and still several to choose from.
         n_open = shares.n_open if shares.n_open > 1 else int(curve.is_open.sum())
-        all_ways = f"all {n_open:,} ways of counting" if n_open > 1 else "the only way of counting"
+        only_way = "the only way" if n_all == 1 else "the only open way"
+        all_ways = f"all {n_open:,} ways of counting" if n_open > 1 else f"{only_way} of counting"
         sentence = _direction_sentence(curve, decision, all_ways, low, high, level, below=below)
         return Claim(SURVIVES, DIRECTION, sentence, detail=detail, numbers=numbers)
     if not (shares.n_shown or shares.n_against) and _all_intervals_hold_both(curve, level, margin):
@@ -178,7 +179,7 @@ def _direction_sentence(
         units = count_of(curve.n_coarse, "unit")
         return f"{start}; all show it, but not over the {units} that a choice leaves out whole."
     if not shown:
-        none = "none" if len(curve.is_open) > 1 else "not"
+        none = "none" if curve.is_open.sum() > 1 else "not"
         return f"{start}; {none} by more than chance."
     verb = "shows" if len(shown) == 1 else "show"
     return f"{start}; {len(shown)} {verb} it{_common_changes_words(curve, shown)}."

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from flipcore.stats.base.estimate import number_text, percent_text
-from flipcore.text.counts import with_capital
+from flipcore.text.counts import with_capital, without_capital
 
 EVERY_OTHER, ANOTHER = "every other model", "another model"
 
@@ -15,11 +15,6 @@ EVERY_OTHER, ANOTHER = "every other model", "another model"
 def _range(low: float, high: float, digits: int) -> str:
     low_text, high_text = number_text(100 * low, digits), number_text(100 * high, digits)
     return low_text if low_text == high_text else f"{low_text} to {high_text}"
-
-
-def _without_capital(text: str) -> str:
-    # Only the first letter: `str.lower` would change names too.
-    return f"{text[:1].lower()}{text[1:]}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +80,7 @@ class Decision:
     def in_all(self, all_ways: str, low: float, high: float, *, below: bool) -> str:
         """Return the direction that all ways share, as a sentence without full stop.
 
-        `all_ways` is "all 4 ways of counting", or "the only way of counting".
+        `all_ways` is "all 4 ways of counting", or "the only (open) way of counting".
         """
         if self.is_bar:
             return f"{self.holds(above=not below)} in {all_ways}, {self.numbers(low, high)}"
@@ -159,7 +154,7 @@ class Loss(Decision):
 
     @property
     def clause(self) -> str:
-        return _without_capital(self.holds())
+        return without_capital(self.holds())
 
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
         start = f"{self.holds(above=not below)}, whichever of {ways} is chosen"
@@ -211,7 +206,7 @@ class Flips(Decision):
 
     @property
     def clause(self) -> str:
-        return _without_capital(self.holds())
+        return without_capital(self.holds())
 
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
         ends = (-high, -low) if below else (low, high)

@@ -16,6 +16,7 @@ from flipcore.claims.memory_gap import (
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory.hardness_curve import Excess
 from flipcore.stats.memory.published_score import FRESH, RANDOM, ScoreGap
+from flipcore.text.counts import without_capital
 
 _EQUAL = (
     "equal accuracies",
@@ -43,7 +44,7 @@ SCORE_HIGHER = Assertion(
 ASSERTIONS = (SCORE_MEMORY, SCORE_HIGHER)
 HIGHER = "higher than fresh"
 FRESH_IS_LOWER = (
-    f"The published score is higher than on fresh questions; {CAUTION[0].lower()}{CAUTION[1:]}"
+    f"The published score is higher than on fresh questions; {without_capital(CAUTION)}"
 )
 _CONTROLS = {RANDOM: "the random control", FRESH: "fresh questions"}
 

@@ -108,6 +108,7 @@ LIFE_S, WITHOUT_PRESENTER_S, FORGOTTEN_S = 12 * 3600.0, 1800.0, 600.0
 # Messages of one member per second and at once. A drag sends one message per frame.
 RATE, BURST = 90.0, 180.0
 NOBODY_KNOWN = Guesser()
+NO_ROOM = 4404  # the code that closes the socket of a meeting that is not there
 NO_MEETING = "This meeting has ended, or its code is not right. Ask the presenter for the code."
 NOT_PRESENTER = "Only the presenter moves what others see. Ask to present first."
 
@@ -407,7 +408,7 @@ class Rooms:
         room = self._rooms.get(letters)
         if room is None:
             self._guesses.count(guesser)
-            raise Refusal(NO_MEETING, 4404)
+            raise Refusal(NO_MEETING, NO_ROOM)
         return room, room.enter(
             mailbox, name_of(name), ticket if isinstance(ticket, str) else "", self._clock()
         )
@@ -415,7 +416,7 @@ class Rooms:
     def hear(self, room: Room, member: Member, message: dict[str, Any]) -> None:
         """Handle a member's message, if the room is still open. Raises Refusal."""
         if self._rooms.get(room.code) is not room or room.members.get(member.number) is not member:
-            raise Refusal(NO_MEETING, 4404)
+            raise Refusal(NO_MEETING, NO_ROOM)
         room.hear(member, message, self._clock())
         if not room.members:
             del self._rooms[room.code]

@@ -15,14 +15,23 @@ from flipcore.access.acting import Permission, Person, require, signature
 from flipcore.access.guesses import Guesser, network_of, visit_of
 from flipcore.access.origins import is_same_origin
 from flipcore.core.errors import FlipscopeError
-from flipcore.meeting.rooms import Mailbox, Member, Refusal, Room, Rooms, message_of, name_of
+from flipcore.meeting.rooms import (
+    NO_ROOM,
+    Mailbox,
+    Member,
+    Refusal,
+    Room,
+    Rooms,
+    message_of,
+    name_of,
+)
 
 PATH = "/meeting/socket"
 # Seconds to wait for the first message, between checks of access, and for any later message. The
 # last is long, because a browser slows the timers of a hidden tab to one per minute.
 HELLO_S, CHECK_S, SILENCE_S = 10.0, 15.0, 150.0
 MOST_REFUSALS, MOST_SOCKETS = 20, 500
-NO_ACCESS, NO_ROOM = 4403, 4404  # codes that close a socket
+NO_ACCESS = 4403  # a code that closes a socket, as `NO_ROOM`
 ROOMS = Rooms()
 
 

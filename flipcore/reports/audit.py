@@ -26,7 +26,7 @@ from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
 from flipcore.store.queries.locks import sight
 from flipcore.store.queries.readout_rows import all_and_comparable
-from flipcore.text.counts import count_of, with_capital
+from flipcore.text.counts import count_of, with_capital, without_capital
 
 LEAST_SHARED = 0.9  # share of the items that a variant needs to be compared with others
 LEAST_SPREAD = 0.005  # smallest disagreement of extractors that the headline mentions
@@ -452,7 +452,7 @@ def _score_line(study: WholeStudy, model: str) -> str:
     model_score = study.score.find_model(model) if study.score else None
     if model_score:
         claim, scorer = model_score.claim, title_of(model_score.reference).lower()
-        detail = f"{claim.detail[:1].lower()}{claim.detail[1:]}"
+        detail = without_capital(claim.detail)
         line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
         passes = [score.passes_words() for score in leading(study.task_scores, model)]
         return "\n".join([line, *filter(None, passes)])

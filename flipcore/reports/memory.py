@@ -139,8 +139,8 @@ def detector_measurements(
             # A declared detector that is not installed stays in the family. So the p-values of the
             # other detectors do not depend on the machine that computes them.
             for name in lacking:
-                named = partial(Measurement, kind=kind, detector=name, name=name)
-                measurements.append(named(problem=LACKING.format(name=name), is_lacking=True))
+                absent_detector = Measurement(kind=kind, detector=name, name=name, is_lacking=True)
+                measurements.append(replace(absent_detector, problem=LACKING.format(name=name)))
     return measurements
 
 
@@ -533,7 +533,7 @@ def _no_rewriting(frame: pd.DataFrame) -> str:
 
 
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
-    """Word the headline of one model: which kinds of evidence show memory, in which size_of.
+    """Word the headline of one model: which kinds of evidence show memory, in which sets.
 
     Sets without controls are named in the small line, because no detector ran on them. The claim is
     withheld where every test is.

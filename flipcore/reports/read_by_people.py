@@ -29,7 +29,7 @@ from flipcore.stats.score.corrected import Corrected, corrected
 from flipcore.stats.score.corrected_flips import FlipsByPeople, flips_by_people
 from flipcore.stats.score.self_preference import SelfPreference, self_preference
 from flipcore.store.queries.judges import BACKWARDS
-from flipcore.text.counts import count_of, with_capital
+from flipcore.text.counts import count_of, with_capital, without_capital
 
 # Columns that identify an output among those of one model, and among those of several.
 PLACE = ["item_id", "variant_id", "sample"]
@@ -103,7 +103,7 @@ class ExtractorErrors:
         if self.error.has_interval:
             share += f" [{percent_text(self.error.low)}, {percent_text(self.error.high)}]"
         elif note := self.error.note.rstrip("."):
-            few = f"; {note[:1].lower()}{note[1:]}"
+            few = f"; {without_capital(note)}"
         outputs = f"{count_of(self.n, 'labelled output')} of {self.model}"
         return (
             f"{title_of(self.extractor)} reads {share} of {outputs} otherwise than people do{few}"

@@ -118,7 +118,7 @@ class ModelScore:
     has_other_prompts: bool = False
     n_questions_missing: int = 0
 
-    def at(self, level: float) -> "ModelScore":
+    def at_level(self, level: float) -> "ModelScore":
         """Return the score with all limits at another confidence level."""
         return replace(self, bar=self.bar.at_level(level))
 
@@ -747,7 +747,7 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
 
 
 def _is_comparable(rows: pd.DataFrame, bar: ErrorBar, reference_bar: ErrorBar) -> bool:
-    """Tell whether another extractor read most outputs of the reference_bar's questions."""
+    """Tell whether another extractor read most outputs, of nine in ten questions of both."""
     questions, own_questions = set(bar.cells.questions), set(reference_bar.cells.questions)
     n_shared, n_all = len(questions & own_questions), len(questions | own_questions)
     is_read = not is_unread(str(rows["extractor"].iloc[0]), unread_share(rows["status"]))

@@ -18,3 +18,8 @@ def with_capital(text: str) -> str:
     """Return the text with a capital first letter; "" stays empty."""
     # `str.capitalize` would also change the other letters to lower case, those of names too.
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def without_capital(text: str) -> str:
+    """Return the text with a small first letter; the others stay, as those of names must."""
+    return f"{text[:1].lower()}{text[1:]}"

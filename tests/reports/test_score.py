@@ -401,7 +401,7 @@ def test_the_interval_holds_whatever_lost_calls_would_have_said():
     assert one.bar.by_wordings.low <= whole.bar.by_wordings.low + 1e-9
     assert "of calls have no score; the interval holds whatever they were" in one.claim.text
     assert whole.absent == 0 and "no score" not in whole.claim.text
-    assert one.at(0.8).bar.by_questions.low > one.bar.by_questions.low
+    assert one.at_level(0.8).bar.by_questions.low > one.bar.by_questions.low
 
 
 def test_few_lost_calls_that_could_move_nothing_are_not_spoken_of():

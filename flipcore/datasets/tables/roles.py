@@ -607,9 +607,10 @@ def _is_named_entry(name: str) -> bool:
 
 
 def _ends_in_score(name: str) -> bool:
+    if not last_names(name, "score"):
+        return False
     words = words_of(name)
-    is_other = {"token", "tokens"} & set(words) or names(words[-1], "configuration")
-    return last_names(name, "score") and not is_other
+    return not ({"token", "tokens"} & set(words) or names(words[-1], "configuration"))
 
 
 def _may_be_score(column: Column) -> bool:

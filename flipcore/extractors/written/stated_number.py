@@ -12,6 +12,7 @@ of day) are not read.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from fractions import Fraction
 
 from flipcore.extractors.written import languages
@@ -176,10 +177,12 @@ def _last_number(text: str, start: int) -> re.Match | None:
     A part of a word ("400-meter") counts only where the whole text has no other number."""
     numbers = [*_NUMBER.finditer(text, start)]
     numbers = [match for match in reversed(numbers) if not _is_denied(text, match)]
-    for number in numbers:
-        if not _is_part_of_word(text, number):
-            return number
-    return numbers[0] if numbers and not start else None
+    return _first_whole(text, numbers) or (numbers[0] if numbers and not start else None)
+
+
+def _first_whole(text: str, numbers: Sequence[re.Match]) -> re.Match | None:
+    """Return the first number that is no part of a word; None without one."""
+    return next((number for number in numbers if not _is_part_of_word(text, number)), None)
 
 
 def _is_part_of_word(text: str, match: re.Match) -> bool:
@@ -201,10 +204,7 @@ def _stated_after(text: str, start: int) -> re.Match | None:
     begin, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + _GAP))
     matches = _NUMBER.finditer(text, begin, stop)
     numbers = [match for match in matches if not _is_denied(text, match)]
-    for number in numbers:
-        if not _is_part_of_word(text, number):
-            return number
-    return numbers[0] if numbers else None
+    return _first_whole(text, numbers) or (numbers[0] if numbers else None)
 
 
 def _value(

@@ -24,7 +24,7 @@ def board(report: ScoreReport, level: float, n_scores: int = 1) -> Board:
     rows, headlines, values, shown_intervals = [], [], [], set()
     for score in report.models:
         each_levels = [level_of_each(shown_level, n_scores) for shown_level in LEVELS]
-        by_levels = [score.at(each_level) for each_level in each_levels]
+        by_levels = [score.at_level(each_level) for each_level in each_levels]
         claims = [at_level.claim for at_level in by_levels]
         sentences = steps(claim.text for claim in claims)
         headlines.append(Headline(sentences, steps(claim.detail for claim in claims)))

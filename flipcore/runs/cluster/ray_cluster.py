@@ -91,11 +91,11 @@ class RayCluster(Cluster):
                 " Flipscope on every machine of the cluster, its head too; nothing was asked."
             ) from error
 
-    async def renew(self, server: str, run: str, most: int, n_now: int) -> int:
+    async def renew(self, server: str, run: str, n_most: int, n_on_way: int) -> int:
         try:
             if self._parts is None:
                 self._parts = _server_parts()
-            return await _result(self._parts.renew.remote(server, run, most, n_now))
+            return await _result(self._parts.renew.remote(server, run, n_most, n_on_way))
         except WorkerLost:  # the actor ended with the run that started it; start another next time
             self._parts = None
             raise

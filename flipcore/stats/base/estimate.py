@@ -21,11 +21,11 @@ MIN_FAMILIES, MIN_CLAIM_FAMILIES = (3, 6)
 class Estimate:
     """`value` with the interval [`low`, `high`] at `level`, over `n` items or clusters.
 
-    `method` is the interval's name in `intervals.KINDS`, or "none". `seed` is None where nothing
-    was drawn. NaN is missing. `note` is a sentence for people: why there is no interval, or which
-    fallback is used. `coverage` is the simulated coverage of such intervals (`measured_coverage`),
-    None where they were not simulated. `effective` is the number of equal families that weigh as
-    much as the items' families, None where items share none.
+    `method` is the interval's name (`methods.words` describes it), or "none". `seed` is None where
+    nothing was drawn. NaN is missing. `note` is a sentence for people: why there is no interval, or
+    which fallback is used. `coverage` is the simulated coverage of such intervals
+    (`measured_coverage`), None where they were not simulated. `effective` is the number of equal
+    families that weigh as much as the items' families, None where items share none.
     """
 
     value: float

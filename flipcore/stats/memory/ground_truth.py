@@ -86,7 +86,7 @@ def _logit_limits(
 
 
 def _share_below(values: np.ndarray, reference_values: np.ndarray) -> np.ndarray:
-    """Return per value the share of `others` below it; ties count one half."""
+    """Return per value the share of `reference_values` below it; ties count one half."""
     ordered = np.sort(reference_values)
     ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return ranks / (2 * len(reference_values))

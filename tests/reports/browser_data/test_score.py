@@ -45,7 +45,7 @@ def test_a_level_looks_up_the_claim_and_the_limits_of_that_level(report):
     intervals = intervals_of(lines)
     assert list(intervals) == ["reruns", "questions", "wordings", "elsewhere"]
     for i, level in enumerate(control["values"]):
-        here = one.at(level)
+        here = one.at_level(level)
         assert value_at(headline["sentence"], i) == here.claim.text
         assert value_at(headline["detail"], i) == here.claim.detail
         assert sentences_at(lines, {"level": level}) == [f"{here.claim.text} ({control['labels'][i]})"]
@@ -69,7 +69,7 @@ def test_limits_that_hold_together_are_wider(report):
     alone, three = (intervals_of(board(report, 0.95, n).data())["wordings"] for n in (1, 3))
     at = LEVELS.index(0.95)
     assert three["low"][at] < alone["low"][at] and level_of_each(0.95, 1) == pytest.approx(0.95)
-    assert report.models[0].at(level_of_each(0.95, 3)).bar.by_wordings.low == three["low"][at]
+    assert report.models[0].at_level(level_of_each(0.95, 3)).bar.by_wordings.low == three["low"][at]
 
 
 def test_the_axis_holds_everything_and_one_wording_draws_no_wider_bar():
