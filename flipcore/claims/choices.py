@@ -193,13 +193,16 @@ def _common_changes_words(curve: Curve, specifications: Sequence[int]) -> str:
 
 
 def _fails_sentence(curve: Curve, decision: Decision, level: float) -> str:
-    """Say in how many ways the decision points as declared, and where it turns."""
+    """Say in how many ways the decision holds and in how many it does not, and where it turns."""
     shares = curve.shares(level, decision.margin)
     counted = f"{shares.n_ahead} of {count_of(shares.n_open, 'defensible way')} of counting"
-    by_chance = f"in {shares.n_shown} by more than chance" if shares.n_shown else ""
-    by_chance = by_chance or "in none by more than chance"
-    turn = _where_it_turns(curve, decision)
-    return f"{decision.doubt} {decision.leads(counted)}, {by_chance}. {turn}".rstrip()
+    shown = f"in {shares.n_shown:,}" if shares.n_shown else "in none"
+    start = f"{decision.doubt} {decision.leads(counted)}, {shown} by more than chance."
+    if shares.n_against:
+        behind = decision.lags(f"{shares.n_behind:,}")
+        against = "each" if shares.n_against == shares.n_behind else f"{shares.n_against:,}"
+        start += f" {behind}, in {against} by more than chance."
+    return f"{start} {_where_it_turns(curve, decision)}".rstrip()
 
 
 def _where_it_turns(curve: Curve, decision: Decision) -> str:

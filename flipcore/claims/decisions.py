@@ -108,6 +108,13 @@ class Decision:
         by = f" by {self._margin_words.rstrip()}" if self.margin else ""
         return f"It leads{by} in {n}"
 
+    def lags(self, n: str) -> str:
+        """Return "It is behind in 16"."""
+        if self.is_bar:
+            return f"It scores below {self._bar_text} in {n}"
+        by = f"does not lead by {self._margin_words.rstrip()}" if self.margin else "is behind"
+        return f"It {by} in {n}"
+
     def turn(self, *, above: bool) -> str:
         """Return "It falls behind", to be followed by "only where"."""
         if self.is_bar:
@@ -172,6 +179,9 @@ class Loss(Decision):
     def leads(self, n: str) -> str:
         return f"It loses less than {self._loss} in {n}"
 
+    def lags(self, n: str) -> str:
+        return f"It loses more than that in {n}"
+
     def turn(self, *, above: bool) -> str:
         return "It loses less" if above else "It loses more"
 
@@ -228,6 +238,9 @@ class Flips(Decision):
     def leads(self, n: str) -> str:
         by = f", by {self._margin_words.rstrip()}," if self.margin else ""
         return f"More pairs flip under it alone than under both{by} in {n}"
+
+    def lags(self, n: str) -> str:
+        return f"{'Not so many' if self.margin else 'Fewer'} flip under it alone in {n}"
 
     def turn(self, *, above: bool) -> str:
         return "It is so" if above else "It is not"

@@ -36,7 +36,7 @@ class Curve {
     this.names = [["ahead", 1], ["behind", -1]].map(([name, sign], k) => {
       const box = element("div", `side ${name}`, "", root);
       element("b", "", picture[name], box);
-      return { sign, word: picture.words[k], count: element("span", "", "", box) };
+      return { sign, word: picture.words[k], count: element("span", "", "", box), beyond: element("small", "", "", box) };
     });
     this.plot = element("canvas", "plot", "", root);
     this.plot.tabIndex = 0;
@@ -47,6 +47,7 @@ class Curve {
     this.plot.onpointerleave = () => this.point(-1);
     this.plot.onclick = (event) => this.open(this.placeAt(event));
     this.plot.onkeydown = (event) => this.key(event);
+    this.buildKey();
     this.line = element("div", "pointed", "", root);
     this.small = element("p", "small", "", root);
     element("span", "head", `${picture.words[0]} in`, root);
@@ -62,6 +63,18 @@ class Curve {
     }
     if (picture.unmoved) element("p", "unmoved", picture.unmoved, root);
     if (picture.offered.length) this.buildOffered();
+  }
+
+  // Say beside the plot what strong, pale and hollow marks mean.
+  buildKey() {
+    const key = element("div", "key", "", this.root);
+    const rows = [["strong", "●▼", "beyond chance"], ["pale", "●▼", "not beyond chance"]];
+    if (this.closed.some((reason) => reason)) rows.push(["hollow", "○", "may not be claimed"]);
+    for (const [look, glyphs, text] of rows) {
+      const row = element("span", look, "", key);
+      for (const glyph of glyphs) element("i", "", glyph, row).setAttribute("aria-hidden", "true");
+      row.append(` ${text}`);
+    }
   }
 
   // Offer options that ask something slightly different; the server sends their ways once they are switched on.
@@ -165,9 +178,10 @@ class Curve {
   }
 
   write() {
-    for (const { sign, word, count } of this.names) {
-      const n = this.counted.filter((way) => this.state[way] * sign > 0).length;
-      write(count, `${word}: ${n} of ${this.counted.length}`);
+    for (const { sign, word, count, beyond } of this.names) {
+      const states = this.counted.map((way) => this.state[way] * sign).filter((state) => state > 0);
+      write(count, `${word}: ${states.length} of ${this.counted.length}`);
+      write(beyond, states.length ? `${states.filter((state) => state === 2).length || "none"} beyond chance` : "");
     }
     this.strips.forEach(({ box, share, choice, option, label }, k) => {
       box.checked = this.isOn(choice, option);
@@ -244,16 +258,16 @@ class Curve {
     const thick = size > 2 ? 2 : 1;
     // Skip marks that share a pixel with the previous mark, because neighbors are nearly equal.
     const apart = (places) => places.filter((place, k) => !k || Math.round(x(place)) !== Math.round(x(places[k - 1])));
-    this.eachGroup(context, 0.3, (places, state) => {
+    this.eachGroup(context, 0.45, (places, state) => {
       if (state === CLOSED) return;
-      context.globalAlpha *= 0.6;
+      context.globalAlpha *= 0.8;
       for (const place of apart(places)) {
         if (Number.isNaN(this.low[this.level + shown[place]])) continue;
         const top = Math.round(y(this.high[this.level + shown[place]]));
         context.fillRect(Math.round(x(place)) - thick / 2, top, thick, Math.round(y(this.low[this.level + shown[place]])) - top);
       }
     });
-    this.eachGroup(context, 1, (places, state) => {
+    this.eachGroup(context, 0.5, (places, state) => {
       context.beginPath();
       for (const place of apart(places)) this.mark(context, x(place), y(estimate[shown[place]]), size, state);
       context.lineWidth = 1.5;

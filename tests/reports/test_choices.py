@@ -11,7 +11,7 @@ import pytest
 from flipcore import __main__ as command
 from flipcore.api import study_in_memory
 from flipcore.claims.choices import AFTER, BEFORE, moves_claim, survives_claim
-from flipcore.claims.decisions import EVERY_OTHER, Decision
+from flipcore.claims.decisions import EVERY_OTHER, Decision, Flips, Loss
 from flipcore.core.errors import BadInput
 from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, flips_choices_report, stored_choices
 from flipcore.reports.exports.document import report
@@ -72,15 +72,38 @@ def test_a_score_is_above_a_bar_in_every_way_or_not():
     assert not survives_claim(curve, Decision("B", margin=0.68)).is_made
 
 
+def under_two_extractors(declared, other):
+    """The ways of two extractors; a number per item: A's score less B's."""
+    extractor = Choice("extractor", "Extractor", (Option("a", "a", ""), Option("b", "b", "")), ChoiceClass.EQUAL, "")
+    items = np.arange(len(declared))
+    states = {("a",): declared, ("b",): other}
+    return count(ArrayMaterial((extractor,), ("extractor",), states, {}, items, np.zeros(len(items), dtype=int)))
+
+
 def level_where_declared(*, elsewhere):
     """A and B are level as declared; under the other extractor A has so many right answers more than B."""
     declared = np.tile([1.0, -1.0, 0.0, 0.0], 10)
     other = declared.copy()
     other[2 : 2 + abs(elsewhere)] += np.sign(elsewhere)
-    extractor = Choice("extractor", "Extractor", (Option("a", "a", ""), Option("b", "b", "")), ChoiceClass.EQUAL, "")
-    states = {("a",): declared, ("b",): other}
-    items = np.arange(40)
-    return count(ArrayMaterial((extractor,), ("extractor",), states, {}, items, np.zeros(40, dtype=int)))
+    return under_two_extractors(declared, other)
+
+
+@pytest.mark.parametrize(
+    ("decision", "behind"),
+    [
+        (Decision("A", "B"), "It is behind in 1, in each by more than chance."),
+        (Decision("A", "B", 0.01), "It does not lead by more than 1.0 points in 1, in each by more than chance."),
+        (Decision("A", margin=0.01), "It scores below 1% in 1, in each by more than chance."),
+        (Loss("A", "B", -0.01), "It loses more than that in 1, in each by more than chance."),
+        (Flips("option order", "x"), "Fewer flip under it alone in 1, in each by more than chance."),
+    ],
+)
+def test_ways_that_show_the_opposite_are_said(decision, behind):
+    """They were left out: "in none by more than chance" stood where eight ways showed the opposite."""
+    declared, other = np.zeros(40), np.zeros(40)
+    declared[:4], declared[4:6], other[:30] = 1, -1, -1
+    sentence = survives_claim(under_two_extractors(declared, other), decision).sentence
+    assert "in 1 of 2 defensible ways of counting, in none by more than chance. " in sentence and behind in sentence
 
 
 @pytest.mark.parametrize("elsewhere", [1, -1])
