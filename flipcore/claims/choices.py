@@ -8,6 +8,7 @@ asserted if each specification shows it, so its p is the largest of all (interse
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
@@ -16,7 +17,7 @@ from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.choices.choice import Choice, Option
 from flipcore.stats.choices.curve import Curve, Effect, State
-from flipcore.text.counts import count_of, in_a_row, with_capital
+from flipcore.text.counts import count_of, in_a_row, with_capital, without_capital
 
 SURVIVES = Assertion(
     "survives every choice",
@@ -55,8 +56,25 @@ def survives_claim(
     """Say whether a decision is shown in every open way of counting, else where it fails.
 
     `is_locked` is True if the choices were stored before anybody saw an answer. A way is closed
-    if its numbers may not be claimed.
+    if its numbers may not be claimed. Ways that ask slightly otherwise are only counted, apart.
     """
+    claim = _survives(curve.equally_defensible, decision, level, is_locked=is_locked)
+    if curve.apart is None or claim.withheld:
+        return claim
+    return replace(claim, sentence=f"{claim.sentence} {_apart(curve.apart, decision, level)}")
+
+
+def _apart(curve: Curve, decision: Decision, level: float) -> str:
+    """Count the ways that ask slightly otherwise."""
+    shares = curve.shares(level, decision.margin)
+    counted = f"{shares.n_ahead} of {count_of(shares.n_open, 'more way')}"
+    shown = f"in {shares.n_shown:,}" if shares.n_shown else "in none"
+    leads = without_capital(decision.leads(counted))
+    return f"Asked slightly otherwise, {leads}, {shown} by more than chance."
+
+
+def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool) -> Claim:
+    """Say whether a decision is shown in every open way of an equally defensible curve."""
     margin, shares = decision.margin, curve.shares(level, decision.margin)
     numbers: dict[str, Any] = {
         "ways": shares.n_open,
@@ -118,7 +136,7 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
     movers.sort(key=lambda effect: -abs(effect.change.value))
     n_options = len(curve.effects)
     n_untested = sum(math.isnan(effect.p) for effect in curve.effects)
-    detail = f"Over {curve.n_coarse:,} independent units; p corrected for "
+    detail = f"Over {curve.effects[0].change.n:,} independent units; p corrected for "
     detail += f"{count_of(n_options, 'option')} (Holm)."
     numbers = {effect.name: effect.change for effect in curve.effects}
     if not movers:
@@ -142,7 +160,7 @@ def _range_reasons(curve: Curve, decision: Decision, movers: Sequence[Effect]) -
     Name the choices that move at least half as much as the largest. Return "" if the decision is
     no bar or all ways print the same number.
     """
-    open_estimates = curve.estimate[curve.is_open]
+    open_estimates = curve.estimate[curve.is_open & ~curve.is_apart]
     low = number_text(100 * open_estimates.min(), 0)
     high = number_text(100 * open_estimates.max(), 0)
     if not decision.is_bar or low == high:

@@ -85,7 +85,8 @@ class ChoicesReport(Answer):
         """Yield the declared way, the lowest and highest open ones, then each option's effect."""
         model, ways = self.decision.first, {"as declared": 0}
         order = self.curve.estimate.argsort()
-        open_ways = [int(index) for index in order if self.curve.is_open[index]]
+        is_counted = self.curve.is_open & ~self.curve.is_apart
+        open_ways = [int(index) for index in order if is_counted[index]]
         if open_ways:
             ways |= {"lowest way": open_ways[0], "highest way": open_ways[-1]}
         for name, index in ways.items():
@@ -134,6 +135,7 @@ class ChoicesReport(Answer):
                 "high": plain(float(high[index])),
                 "state": str(states[index]),
                 "closed": curve.closed[index],
+                "apart": bool(curve.is_apart[index]),
                 "n_merged": int(n_merged),
             }
             ways.append(way)

@@ -15,7 +15,7 @@ from flipcore.reports.browser_data.every_choice import start_of
 from flipcore.reports.choices import ChoicesReport, flips_decision
 from flipcore.stats.base.estimate import level_text, number_text, p_text
 from flipcore.stats.choices import choice as names
-from flipcore.stats.choices.choice import Choice
+from flipcore.stats.choices.choice import Choice, ChoiceClass
 from flipcore.stats.choices.flips import FlipMaterial
 from flipcore.stats.choices.readouts import AnswerMaterial
 from flipcore.stats.ranking.ways import Way
@@ -63,7 +63,7 @@ def fits(message: object, start: Mapping[str, Any]) -> bool:
 
 def written_down(report: ChoicesReport, view: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a decision stores: claims, settings, choices, and how many ways show it."""
-    shares = report.curve.shares(report.level, report.decision.margin)
+    shares = report.curve.equally_defensible.shares(report.level, report.decision.margin)
     ways = f"{shares.n_shown} of {shares.n_open} ways of counting show it"
     choices = []
     for choice in report.curve.choices:
@@ -154,5 +154,6 @@ def way_rows(report: ChoicesReport) -> list[dict[str, Any]]:
         for name, numbers in (("points", curve.estimate), ("low", low), ("high", high)):
             row[name] = number_text(100 * float(numbers[index]), 2)
         row |= {"state": str(states[index]), "items": int(curve.n_items[index])}
+        row["class"] = str(ChoiceClass.UNCERTAIN if curve.is_apart[index] else ChoiceClass.EQUAL)
         rows.append(row | {"why not claimed": curve.closed[index]})
     return rows

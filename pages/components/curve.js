@@ -69,6 +69,8 @@ class Curve {
   buildKey() {
     const key = element("div", "key", "", this.root);
     const rows = [["strong", "●▼", "beyond chance"], ["pale", "●▼", "not beyond chance"]];
+    const isOtherwise = this.picture.choices.some(({ options }) => options.some((option) => option.is_uncertain));
+    if (isOtherwise) rows.push(["strong", "■■", "asks otherwise, counted apart"]);
     if (this.closed.some((reason) => reason)) rows.push(["hollow", "○", "may not be claimed"]);
     for (const [look, glyphs, text] of rows) {
       const row = element("span", look, "", key);
@@ -146,6 +148,8 @@ class Curve {
     this.selected = text;
     const isOn = choices.map((choice) => choice.options.map((option) => this.isOn(choice, option)));
     const has = (i, marks) => marks.some((marked, c) => marked[this.options[c * n + i]]);
+    const isOtherwise = choices.map((choice) => choice.options.map((option) => option.is_uncertain));
+    this.defensible = new Uint8Array(this.n_ways); // the other ways ask slightly otherwise, and are counted apart
     const isOff = isOn.map((marked) => marked.map((on) => !on));
     this.first = new Map(); // way -> its first specification, which is the nearest to the declared one
     this.members = this.strips.map(() => new Uint8Array(this.n_ways));
@@ -153,11 +157,12 @@ class Curve {
       if (has(i, isOff)) continue;
       const way = this.way[i];
       if (!this.first.has(way)) this.first.set(way, i);
+      if (!has(i, isOtherwise)) this.defensible[way] = 1;
       this.strips.forEach(({ c, o }, k) => { if (this.options[c * n + i] === o) this.members[k][way] = 1; });
     }
     const isKnown = (way) => !Number.isNaN(this.estimate[way]);
     this.shown = Int32Array.from(this.first.keys()).filter(isKnown).sort((a, b) => this.estimate[a] - this.estimate[b]);
-    this.counted = this.shown.filter((way) => !this.closed[way]);
+    this.counted = this.shown.filter((way) => !this.closed[way] && this.defensible[way]);
   }
 
   // Compute each way's state at the handles' positions: 0 neither, 1 ahead, 2 ahead beyond chance, negative if behind.
@@ -186,7 +191,8 @@ class Curve {
     this.strips.forEach(({ box, share, choice, option, label }, k) => {
       box.checked = this.isOn(choice, option);
       label.classList.toggle("off", !box.checked);
-      const members = this.shown.filter((way) => this.members[k][way] && !this.closed[way]);
+      const ways = option.is_uncertain ? this.shown.filter((way) => !this.closed[way]) : this.counted;
+      const members = ways.filter((way) => this.members[k][way]);
       write(share, members.length ? `${members.filter((way) => this.state[way] > 0).length} of ${members.length}` : MISSING);
     });
     this.plot.setAttribute("aria-valuemax", String(this.shown.length));
@@ -269,7 +275,7 @@ class Curve {
     });
     this.eachGroup(context, 0.5, (places, state) => {
       context.beginPath();
-      for (const place of apart(places)) this.mark(context, x(place), y(estimate[shown[place]]), size, state);
+      for (const place of apart(places)) this.mark(context, x(place), y(estimate[shown[place]]), size, state, !this.defensible[shown[place]]);
       context.lineWidth = 1.5;
       if (state === CLOSED) context.stroke(); else context.fill();
     });
@@ -293,9 +299,10 @@ class Curve {
     }
   }
 
-  // Draw a disc if the way is ahead, a triangle if it is behind, an open ring if it may not be claimed.
-  mark(context, x, y, size, state) {
-    if (size < 2) context.rect(Math.round(x - size), Math.round(y) - 1, Math.max(Math.round(2 * size), 1), 3);
+  // Draw a disc if the way is ahead, a triangle if it is behind, an open ring if it may not be claimed, a square if it asks otherwise.
+  mark(context, x, y, size, state, isOtherwise) {
+    if (isOtherwise && size >= 2) context.rect(x - 0.9 * size, y - 0.9 * size, 1.8 * size, 1.8 * size);
+    else if (size < 2) context.rect(Math.round(x - size), Math.round(y) - 1, Math.max(Math.round(2 * size), 1), 3);
     else if (state >= 0) {
       context.moveTo(x + size, y);
       context.arc(x, y, size, 0, 2 * Math.PI);
@@ -336,7 +343,8 @@ class Curve {
     const [value, low, high] = [this.estimate[way], ...limits].map((x) => numberText(100 * x, 1));
     const state = this.closed[way] ? `not claimed: ${reasons[this.closed[way] - 1]}` : Math.abs(this.state[way]) === 2 ? "shown"
       : "not beyond chance";
-    return `${others.join("; ") || "As declared"}. ${value} [${low}, ${high}], ${state}.`;
+    const apart = this.defensible[way] ? "" : ", asks slightly otherwise";
+    return `${others.join("; ") || "As declared"}. ${value} [${low}, ${high}], ${state}${apart}.`;
   }
 
   open(place) {

@@ -89,6 +89,11 @@ def test_states_at_ten_places_of_both_handles_are_those_of_python(page, per_clus
         claim = survives_claim(report.curve, Decision("Ann", "Bob", margin / 100), level)
         assert " ".join(filter(None, texts(page, ".headline") + texts(page, ".under"))) == claim.text
         assert texts(page, ".small") == [claim.detail]
+        # Ways with the option that asks otherwise are drawn, and counted in neither side.
+        shares = report.curve.equally_defensible.shares(level, margin / 100)
+        sides = [(shares.n_ahead, shares.n_shown), (shares.n_behind, shares.n_against)]
+        assert texts(page, ".side span") == [f"ahead: {n} of {shares.n_open}" for n, _ in sides]
+        assert texts(page, ".side small") == [f"{beyond or 'none'} beyond chance" if n else "" for n, beyond in sides]
     assert {2, 1, -1, 9} <= seen
 
 

@@ -80,6 +80,22 @@ def under_two_extractors(declared, other):
     return count(ArrayMaterial((extractor,), ("extractor",), states, {}, items, np.zeros(len(items), dtype=int)))
 
 
+def test_ways_that_ask_otherwise_change_no_verdict_and_are_counted_after_it():
+    """They counted as defensible ways: whoever looked at another category made a decision fall."""
+    kind = ChoiceClass.UNCERTAIN
+    categories = Choice("categories", "Categories", (Option("all", "all", ""), Option("x", "x", "")), kind, "")
+    lead = np.repeat([1.0, -1.0, 0.0], [30, 12, 20])
+    items = np.arange(len(lead))
+    left_out = {"categories=x": lead > 0}
+    material = ArrayMaterial((categories,), (), {(): lead}, left_out, items, np.zeros(len(lead), dtype=int))
+    curve = count(material, (categories,))
+    claim = survives_claim(curve, Decision("A", "B"))
+    assert claim.is_made and claim.sentence == (
+        "A scores higher than B; no other way of counting is open. "
+        "Asked slightly otherwise, it leads in 0 of 1 more way, in none by more than chance."
+    )
+
+
 def level_where_declared(*, elsewhere):
     """A and B are level as declared; under the other extractor A has so many right answers more than B."""
     declared = np.tile([1.0, -1.0, 0.0, 0.0], 10)

@@ -20,7 +20,7 @@ from flipcore.claims.decisions import Decision
 from flipcore.reports.browser_data.board import Board, Control, Headline, Row, level_control, packed
 from flipcore.reports.choices import ChoicesReport
 from flipcore.stats.base.estimate import Estimate, level_text, number_text
-from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
+from flipcore.stats.choices.choice import Choice, Option, asks_otherwise
 from flipcore.stats.choices.curve import Curve
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.85, *(round(0.9 + 0.01 * i, 2) for i in range(10)), 0.995, 0.999)
@@ -132,7 +132,7 @@ def in_sight(choices: Sequence[Choice], view: View) -> tuple[Choice, ...]:
         toggled = _toggled(choice, view)
         options = [choice.options[0]]
         for option in choice.options[1:]:
-            if not is_uncertain(choice, option) or option.name in toggled:
+            if not asks_otherwise(choice, option) or option.name in toggled:
                 options.append(option)
         if len(options) > 1:
             visible.append(replace(choice, options=tuple(options)))
@@ -145,17 +145,11 @@ def switched(choices: Sequence[Choice], view: View) -> tuple[list[str], list[str
     for choice in choices:
         toggled = _toggled(choice, view)
         for option in choice.options[1:]:
-            if is_uncertain(choice, option) and option.name in toggled:
+            if asks_otherwise(choice, option) and option.name in toggled:
                 also.append(choice.name)
-            elif is_uncertain(choice, option) or option.name in toggled:
+            elif asks_otherwise(choice, option) or option.name in toggled:
                 without.append(f"{choice.name}={option.name}")
     return without, also
-
-
-def is_uncertain(choice: Choice, option: Option) -> bool:
-    """Tell whether an option answers a slightly different question, so that it starts left out."""
-    may_differ = option.is_uncertain or choice.kind is ChoiceClass.UNCERTAIN
-    return may_differ and option.name != choice.options[0].name
 
 
 def _toggled(choice: Choice, view: View) -> set[str]:
@@ -196,7 +190,7 @@ def _option(choice: Choice, option: Option) -> dict[str, Any]:
         "name": quote(option.name, safe=""),
         "title": option.label,
         "reason": f"{choice.reason} {option.label.capitalize()}: {reason}.",
-        "is_uncertain": is_uncertain(choice, option),
+        "is_uncertain": asks_otherwise(choice, option),
     }
 
 

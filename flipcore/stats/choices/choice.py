@@ -51,6 +51,22 @@ class Choice:
     reason: str
 
 
+def asks_otherwise(choice: Choice, option: Option) -> bool:
+    """Tell whether an option answers a slightly different question, so that it is counted apart."""
+    may_differ = option.is_uncertain or choice.kind is ChoiceClass.UNCERTAIN
+    return may_differ and option.name != choice.options[0].name
+
+
+def defensible(choices: Iterable[Choice]) -> tuple[Choice, ...]:
+    """Return the choices without options that ask otherwise."""
+    kept = []
+    for choice in choices:
+        options = [option for option in choice.options if not asks_otherwise(choice, option)]
+        if len(options) > 1:
+            kept.append(replace(choice, options=tuple(options)))
+    return tuple(kept)
+
+
 # choice name -> option name; choices that are left out have their declared option
 Setting = Mapping[str, str]
 
@@ -108,14 +124,16 @@ def at_most(
     """Return the choices reduced to at most `most` specifications, and a sentence that says which
     options were left out ("" if none).
 
-    Single prompts are left out first, then the last option of the choice that has most options.
+    Options that ask otherwise are left out first, of them single prompts; then the last option of
+    the choice that has most options.
     """
     reduced, left_out = list(choices), []
     while math.prod(len(choice.options) for choice in reduced) > most:
         priorities = []
         for choice in reduced:
-            is_single_prompt = choice.name == PROMPT and choice.options[-1].is_uncertain
-            priorities.append((is_single_prompt, len(choice.options)))
+            is_apart = asks_otherwise(choice, choice.options[-1])
+            is_single_prompt = is_apart and choice.name == PROMPT
+            priorities.append((is_apart, is_single_prompt, len(choice.options)))
         index = max(range(len(reduced)), key=priorities.__getitem__)
         options = reduced[index].options
         left_out.append(f"{reduced[index].label.lower()} {options[-1].label}")

@@ -23,6 +23,7 @@ from flipcore.stats.choices.choice import (
     WEIGHTS,
     Choice,
     at_most,
+    defensible,
     selected,
     setting_of,
     specifications,
@@ -92,9 +93,13 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
         tests.append(_both_sides(sums, material.bounds))
         estimates.append(_estimates(states, part, sums))
     estimate, se, df, n_units, n_items = np.concatenate(estimates, axis=1)[:, order]
+    # "Survives every choice" is about the defensible ways, so its units are those they leave out.
+    survived = coarsest_units(units, material.categories, defensible(varied))
     coarse_tests = tests
-    if coarse.max(initial=-1) != units.max(initial=-1):
-        coarse_tests = [_both_sides(_sums(states, part, coarse), material.bounds) for part in parts]
+    if survived.max(initial=-1) != units.max(initial=-1):
+        coarse_tests = []
+        for part in parts:
+            coarse_tests.append(_both_sides(_sums(states, part, survived), material.bounds))
     # A choice that is not varied has its declared option, which may be closed.
     varied_names = {choice.name for choice in varied}
     fixed = [choice for choice in material.choices if choice.name not in varied_names]
@@ -121,7 +126,7 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
         tests=Tests(tests, order),
         coarse_tests=Tests(coarse_tests, order),
         # Without the units of items that have no value in any state.
-        n_coarse=len(np.unique(coarse[states.counted.any(axis=1)])),
+        n_coarse=len(np.unique(survived[states.counted.any(axis=1)])),
         effects=_effects(compared, changes, per_unit, sizes),
         bounds=material.bounds,
         note=note,

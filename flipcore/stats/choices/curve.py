@@ -3,7 +3,7 @@ single options."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Protocol
@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.choices.choice import Choice, Setting, setting_of
+from flipcore.stats.choices.choice import Choice, Setting, asks_otherwise, setting_of
 
 
 class State(StrEnum):
@@ -64,6 +64,21 @@ class Tests:
         """Return (specifications,) one-sided p of a mean above `null`, or `below` it."""
         p = [upper.p(null) if below else lower.p(null) for lower, upper in self.parts]
         return np.concatenate(p)[self.order]
+
+
+@dataclass(frozen=True)
+class _Selected:
+    """Tests of some of the specifications; `is_selected` is (specifications,) of all of them."""
+
+    tests: SpecificationTests
+    is_selected: np.ndarray
+
+    def limits(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.tests.limits(alpha)
+        return low[self.is_selected], high[self.is_selected]
+
+    def p(self, null: float, *, below: bool = False) -> np.ndarray:
+        return self.tests.p(null, below=below)[self.is_selected]
 
 
 @dataclass(frozen=True)
@@ -144,8 +159,8 @@ class Curve:
     n_items : number of items that count.
     closed : why nothing may be claimed; "" if something may.
     tests : over the declared units, which Ranking and Score use too.
-    coarse_tests, n_coarse : tests over the coarsest units that an option leaves out, and the number
-        of these units.
+    coarse_tests, n_coarse : tests over the coarsest units that an equally defensible option leaves
+        out, and the number of these units.
     effects : effects of single options.
     bounds : least and largest value of an item.
     note : which options were left out, because there were too many specifications.
@@ -172,6 +187,38 @@ class Curve:
     @cached_property
     def is_open(self) -> np.ndarray:
         return np.array([not reason for reason in self.closed], dtype=bool)
+
+    @cached_property
+    def is_apart(self) -> np.ndarray:
+        """(specifications,) True where an option asks slightly otherwise, so that the specification
+        is counted apart from the equally defensible ones."""
+        is_apart = np.zeros(len(self), dtype=bool)
+        for column, choice in enumerate(self.choices):
+            asking = [asks_otherwise(choice, option) for option in choice.options]
+            is_apart |= np.array(asking)[self.options[:, column]]
+        return is_apart
+
+    @cached_property
+    def equally_defensible(self) -> "Curve":
+        """The curve of the specifications that ask the same question."""
+        return self._selected(~self.is_apart) if self.is_apart.any() else self
+
+    @cached_property
+    def apart(self) -> "Curve | None":
+        """The curve of the ways that only options which ask otherwise lead to; None if there are
+        none."""
+        defensible_ways = self.ways.number[~self.is_apart]
+        is_apart = ~np.isin(self.ways.number, defensible_ways)
+        return self._selected(is_apart) if is_apart.any() else None
+
+    def _selected(self, is_selected: np.ndarray) -> "Curve":
+        numbers = {}
+        for name in ("options", "estimate", "se", "df", "n_units", "n_items"):
+            numbers[name] = getattr(self, name)[is_selected]
+        closed = tuple(np.array(self.closed, dtype=object)[is_selected])
+        tests = _Selected(self.tests, is_selected)
+        coarse_tests = _Selected(self.coarse_tests, is_selected)
+        return replace(self, **numbers, closed=closed, tests=tests, coarse_tests=coarse_tests)
 
     @cached_property
     def n_changed(self) -> np.ndarray:
@@ -241,12 +288,14 @@ class Curve:
 
     def ahead_in(self, margin: float = 0.0) -> dict[tuple[str, str], tuple[int, int]]:
         """Return (choice, option) -> (number of ways ahead, number of open ways) among the ways
-        with this option."""
+        with this option. Ways that ask otherwise count only for the options that do."""
         gaps = (self.estimate - margin).round(12)
         counts = {}
         for column, choice in enumerate(self.choices):
             for number, option in enumerate(choice.options):
                 has_option = (self.options[:, column] == number) & self.is_open
+                if not asks_otherwise(choice, option):
+                    has_option &= ~self.is_apart
                 n_ahead = len(set(self.ways.number[has_option & (gaps > 0)].tolist()))
                 n_open = len(set(self.ways.number[has_option].tolist()))
                 counts[choice.name, option.name] = (n_ahead, n_open)

@@ -34,7 +34,7 @@ REPEATED = choice("repeated", "all", "once")
 
 def twelve(*choices, clusters=ITEM):
     states = {("a",): FIRST, ("b",): SECOND, ("c",): FIRST}
-    left_out = {"key=out": ITEM == 11, "repeated=once": ITEM == 4}
+    left_out = {"key=out": ITEM == 11, "repeated=once": ITEM == 4, "categories=last": ITEM < 8}
     return ArrayMaterial(choices, ("extractor",), states, left_out, clusters, np.zeros(12, dtype=int))
 
 
@@ -123,6 +123,21 @@ def test_choices_are_switched_by_name():
         selected((EXTRACTOR,), without=["extractor=a"])
     with pytest.raises(BadInput, match="no choice 'prompt'"):
         selected((EXTRACTOR,), without=["prompt"])
+
+
+def test_ways_that_ask_otherwise_are_counted_apart():
+    """Of the last four items alone the lead is -1, -1, 0, 1: behind, or with item 12 left out too."""
+    categories = choice("categories", "all", "last", kind=ChoiceClass.UNCERTAIN)
+    made = twelve(EXTRACTOR, KEY, REPEATED, categories)
+    curve = count(made, (KEY, REPEATED, categories))
+    alone = count(made, (KEY, REPEATED))
+    defensible, apart = curve.equally_defensible, curve.apart
+    assert defensible.estimate.tolist() == alone.estimate.tolist() and defensible.shares(0.95) == alone.shares(0.95)
+    assert defensible.p_survives() == pytest.approx(alone.p_survives(), nan_ok=True)
+    assert apart.estimate == pytest.approx([-1 / 4, -1 / 4, -2 / 3, -2 / 3])
+    assert (apart.shares(0.95).n_open, apart.shares(0.95).n_closed) == (0, 2)
+    assert curve.ahead_in()["key", "out"] == alone.ahead_in()["key", "out"] == (2, 2)
+    assert alone.equally_defensible is alone and alone.apart is None
 
 
 def test_more_than_5000_leave_out_single_prompts_first_and_say_so():
