@@ -6,13 +6,14 @@ the repository.
 
 import csv
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
 
 from flipcore.claims.choices import moves_claim, survives_claim
 from flipcore.claims.decisions import Decision
-from flipcore.stats.choices.choice import selected
+from flipcore.stats.choices.choice import ChoiceClass, selected
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import Curve, State
 from flipcore.stats.choices.readouts import Answers, ItemFacts, material_of
@@ -65,7 +66,12 @@ def curves() -> dict[tuple[str, str], Curve]:
     found = {}
     for pair in combinations(order, 2):
         material = material_of(answers.of_models(*pair), facts)
-        found[pair] = count(material, selected(material.choices, also=["categories"]))
+        # Here the disputed subjects count as a defensible choice, because people disputed their keys.
+        accepted = []
+        for choice in material.choices:
+            options = tuple(replace(option, is_uncertain=False) for option in choice.options)
+            accepted.append(replace(choice, options=options, kind=ChoiceClass.EQUAL))
+        found[pair] = count(material, selected(accepted))
     return found
 
 

@@ -351,12 +351,17 @@ def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
         )
     sizes = Counter(facts.categories.get(item, "") for item in items)
     categories = sorted(set(sizes) - {""})
-    if len(categories) > 1 and len(set(sizes.values())) > 1:
+    are_unequal = len(set(sizes.values())) > 1
+    # Where a choice leaves out questions, categories of one size become unequal.
+    if len(categories) > 1 and (are_unequal or choices):
         weight_options = (
             Option("items", "questions alike", "declared"),
             Option(ALIKE, "categories alike", "a benchmark may have more of one category"),
         )
-        reason = f"The questions come in {len(categories)} categories of unequal size."
+        unequal = (
+            "of unequal size" if are_unequal else "that become unequal where questions are out"
+        )
+        reason = f"The questions come in {len(categories)} categories {unequal}."
         choices.append(Choice(names.WEIGHTS, "Weights", weight_options, ChoiceClass.EQUAL, reason))
     if len(categories) > 1:
         choices.append(_category_choice(facts))

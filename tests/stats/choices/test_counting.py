@@ -70,6 +70,13 @@ def test_categories_of_one_size_weigh_alike_already(items, expected):
     assert [choice.name for choice in item_choices(list(facts.categories), facts)] == expected
 
 
+def test_categories_of_one_size_are_unequal_once_a_key_is_left_out():
+    """MMLU-Redux has 100 questions of each subject, and lost half of its ways of counting."""
+    facts = ItemFacts({str(place): category for place, category in enumerate("aabb")}, wrong_key={"0"})
+    key, weights, _ = item_choices(list(facts.categories), facts)
+    assert (key.name, weights.name) == ("key", "weights") and "become unequal where questions are out" in weights.reason
+
+
 def test_items_without_a_value_are_no_units():
     """The page said "60 questions" and "over 80 independent units" of one decision."""
     _, stuff = material(np.random.default_rng(3), np.arange(150))
