@@ -1,7 +1,7 @@
 """Every choice of counting on real outputs: `python -m tests.choices_real` writes tests/choices_real.md.
 
-MMLU-Redux: 14 models' letters to 5,700 questions, the published key, and the questions that people found wrong. The data are not in
-the repository.
+MMLU-Redux: 14 models' letters to 5,700 questions, the published key, and the questions that people found wrong. MMLU-Pro: one model's
+outputs on 12,032 questions. Support tickets: two models, eight prompts and three runs of 60 questions. The data are not in the repository.
 """
 
 import csv
@@ -10,7 +10,9 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
+import pandas as pd
 
+from flipcore.api import study_in_memory
 from flipcore.claims.choices import moves_claim, survives_claim
 from flipcore.claims.decisions import Decision
 from flipcore.stats.choices.choice import ChoiceClass, selected
@@ -21,6 +23,8 @@ from tests.conftest import ROOT, SHARED_DATA
 
 PATH = SHARED_DATA / "keys" / "mmlu_redux_14_models.csv"
 N_DISPUTED_SUBJECTS, PER_SUBJECT = 12, 100  # the rows stand subject by subject, in 57 hundreds
+MMLU_PRO = SHARED_DATA / "mmlu_pro_outputs" / "model_outputs_Meta-Llama-3_1-8B-Instruct_5shots.zip"
+CROSSED = SHARED_DATA / "crossed" / "ticket-multi-model-x-prompt.csv"
 LETTERS = "ABCD"
 READ, UNREAD = 1, 2
 GUARD = """By t intervals without the guard 61 of 91 are shown in every way. The pair between is qwen_qwen2.5-72b-instruct-turbo over
@@ -75,6 +79,42 @@ def curves() -> dict[tuple[str, str], Curve]:
     return found
 
 
+def of_a_bar() -> list[str]:
+    """MMLU-Pro: the score of Llama-3.1-8B-Instruct in every way of counting its outputs."""
+    report = study_in_memory(MMLU_PRO).choices("recorded model", above=0.45)
+    estimates = report.curve.estimate[report.curve.is_open]
+    low, high = 100 * estimates.min(), 100 * estimates.max()
+    return [
+        "## A bar: MMLU-Pro",
+        "",
+        f"Llama-3.1-8B-Instruct, 12,032 questions, {len(report.curve)} ways of counting: {low:.1f} to {high:.1f}%.",
+        "",
+        *(f"> {claim.sentence}" for claim in report.claims),
+        "",
+    ]
+
+
+def of_a_crossed_table() -> list[str]:
+    """Support tickets: the lead of gemma4 over gemma3, also under each prompt and category."""
+    study = study_in_memory(CROSSED)
+    models = ("gemma4:e2b", "gemma3:4b")
+    report = study.choices(*models, also=["prompt"])
+    frame = pd.read_csv(CROSSED)
+    first = frame[(frame["run_idx"] == 1) & (frame["prompt_id"] == frame["prompt_id"].iloc[0])]
+    by_category = first.pivot_table(index="category", columns="model", values="correct")
+    leads = 100 * (by_category[models[0]] - by_category[models[1]])
+    return [
+        "## A crossed table: support tickets",
+        "",
+        f"{models[0]} over {models[1]}, 60 questions, eight prompts, three runs. The first run of the first prompt leads by",
+        # Categories have 15 questions each, so the lead is the mean of theirs.
+        f"{leads.mean():+.1f} points, in its categories by {leads.min():+.1f} to {leads.max():+.1f}.",
+        "",
+        f"> {report.claims[0].sentence}",
+        "",
+    ]
+
+
 def text() -> str:
     by_pair = curves()
     models = list(dict.fromkeys(first for first, _ in by_pair)) + [next(reversed(by_pair))[1]]
@@ -90,9 +130,13 @@ def text() -> str:
     untested = sum(any(np.isnan(effect.p) for effect in curve.effects if effect.choice.name == "unread") for curve in adjacent)
     decision, curve = Decision(*PICTURE), by_pair[PICTURE]
     lines = [
-        "# Every choice on MMLU-Redux",
+        "# Every choice on real outputs",
         "",
-        "`python -m tests.choices_real` writes this. 14 models, 5,700 questions, up to 48 ways of counting: unread wrong or left out;",
+        "`python -m tests.choices_real` writes this.",
+        "",
+        "## Pairs: MMLU-Redux",
+        "",
+        "14 models, 5,700 questions, up to 48 ways of counting: unread wrong or left out;",
         "key as published, wrong keys out, disputed out; repeated questions; subjects alike; without the 12 most disputed subjects.",
         "",
         "| | pairs |",
@@ -110,7 +154,7 @@ def text() -> str:
         ">",
         f"> {moves_claim(curve, decision).sentence}",
     ]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", *of_a_bar(), *of_a_crossed_table()])
 
 
 def main() -> None:
