@@ -27,6 +27,7 @@ from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.holdout.entries import root_of
 from flipcore.stats.holdout.verdict import (
     HoldoutTest,
+    covering,
     difficulty_test,
     difficulty_test_clustered,
     difficulty_test_paired,
@@ -248,12 +249,14 @@ class Condition:
         Below ten answers in a set it has no limits. With a share of cut answers above `MOST_CUT`,
         the limits hold whatever those answers would have been.
         """
-        estimate = replace(self.test(1.0).estimate, note=self.cut_sentence())
+        test = self.test(1.0)
         fewest = len(self.pairs) or min(len(self.target), len(self.retro))
-        if fewest >= MIN_N:
-            return estimate
-        note = f"No interval: {fewest} answers in one set."
-        return without_interval(estimate.value, fewest, note=note)
+        if fewest < MIN_N:
+            note = f"No interval: {fewest} answers in one set."
+            return without_interval(test.estimate.value, fewest, note=note)
+        if not test.estimate.has_interval and test.too_few:
+            return replace(test.estimate, note=f"No interval: {test.too_few}.")
+        return replace(test.estimate, note=self.cut_sentence())
 
     def cut_sentence(self) -> str:
         """Say how cut answers changed the limits; "" where they are few."""
@@ -330,21 +333,17 @@ def _top_k_hits(part: pd.DataFrame, k: int) -> np.ndarray:
 
 
 def _over_worst_cases(test: HoldoutTest, cases: Sequence[HoldoutTest]) -> HoldoutTest:
-    """Return the test with the largest p of all cases and with intervals that cover all of them."""
+    """Return the test with the largest p of all cases and with intervals that cover all of them.
+
+    Nothing may be claimed where one of the cases allows no claim.
+    """
     tests = (test, *cases)
-    low, high = _span([(case.estimate.low, case.estimate.high) for case in tests])
+    low, high = covering([(case.estimate.low, case.estimate.high) for case in tests])
     return replace(
         test,
-        p=max(case.p for case in tests),
+        p=float(np.max([case.p for case in tests])),
         estimate=replace(test.estimate, low=low, high=high, method="worst cases of cut answers"),
-        bound=_span([case.bound for case in tests]),
-        outer=_span([case.outer for case in tests]),
+        bound=covering([case.bound for case in tests]),
+        outer=covering([case.outer for case in tests]),
+        too_few=next((case.too_few for case in tests if case.too_few), ""),
     ).with_margin(test.margin)
-
-
-def _span(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the lowest and the highest end of all intervals."""
-    ends: list[float] = []
-    for interval in intervals:
-        ends.extend(interval)
-    return min(ends), max(ends)

@@ -344,6 +344,13 @@ def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutT
     ).with_margin(margin)
 
 
+def covering(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the smallest interval that covers all of them; NaN where one has no limits."""
+    # numpy's min and max return NaN if an end is NaN. Python's depend on the order then.
+    ends = np.array(intervals)
+    return float(ends.min()), float(ends.max())
+
+
 def join_tests(tests: Sequence[HoldoutTest]) -> HoldoutTest:
     """Join several tests of one kind (difficulty, by several models) into one.
 
@@ -352,7 +359,6 @@ def join_tests(tests: Sequence[HoldoutTest]) -> HoldoutTest:
     z(1 - alpha / 2k).
     """
     largest = max(tests, key=lambda test: abs(test.estimate.value))
-    bound = min(test.bound[0] for test in tests), max(test.bound[1] for test in tests)
     # The largest of k differences needs the limits of k comparisons (Bonferroni).
     wider = z_quantile(1 - ALPHA / 2 / len(tests)) / z_quantile(1 - ALPHA / 2)
     p_source: list[float] = []
@@ -362,7 +368,7 @@ def join_tests(tests: Sequence[HoldoutTest]) -> HoldoutTest:
         largest,
         p=float(np.min(holm([test.p for test in tests]))),
         p_source=tuple(p_source),
-        bound=bound,
+        bound=covering([test.bound for test in tests]),
         outer=_widened(largest, largest.outer, wider),
         detectable=max(test.detectable for test in tests),
         too_few=next((test.too_few for test in tests if test.too_few), ""),

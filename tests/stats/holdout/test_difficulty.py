@@ -115,6 +115,28 @@ def test_entries_of_one_template_count_as_one_cluster():
     assert not Condition("m", "regex", "plain", "", {"a": 1.0}, {"b": 0.0}, {}).is_clustered
 
 
+@pytest.mark.parametrize("cut_side", ["t", "r"])
+def test_a_worst_case_without_limits_leaves_no_limits(cut_side):
+    # Templates span both sets. With all cut answers right nothing varies, so that case has no limits.
+    sides = {side: {f"{side}{i}": 1.0 for i in range(200)} for side in "tr"}
+    cut = frozenset(f"{cut_side}{i}" for i in range(40))
+    sides[cut_side] |= dict.fromkeys(cut, 0.0)
+    sources = {f"{side}{i}": f"template {i // 10}" for side in "tr" for i in range(200)}
+    condition = Condition("m", "regex", "plain", "", sides["t"], sides["r"], sources, cut=cut)
+    test = condition.test(0.1)
+    inflation = condition.inflation()
+    assert not inflation.has_interval and inflation.note == "No interval: no answer differs from another."
+    assert np.isnan(test.outer).all()
+    assert test.state == "undecided" and test.too_few == "no answer differs from another"
+
+
+def test_joined_tests_have_no_bound_where_one_has_none():
+    known = difficulty_test(50, 100, 50, 100)
+    unknown = difficulty_test(0, 0, 1, 1)
+    for tests in ([known, unknown], [unknown, known]):
+        assert np.isnan(join_tests(tests).bound).all()
+
+
 @pytest.mark.slow
 def test_families_of_unequal_size_make_no_inflation():
     # one template of 40 and 20 single entries a set, the models equal: the large one counts as one draw
