@@ -87,11 +87,12 @@ class LogFacts:
     def sentences(self) -> Iterator[tuple[str, str]]:
         """Yield (subject, sentence) for each contradiction."""
         yield from self._against_plan()
-        n_several = sum(n > 1 for n in self.runs.values())
-        if n_several:
+        items = {(task, item) for task, _, item, *_ in self.runs}
+        repeated_items = {(task, item) for (task, _, item, *_), n in self.runs.items() if n > 1}
+        if repeated_items:
             yield (
                 "rows alike",
-                f"{self.file}: {n_several:,} of {count_of(len(self.runs), 'item')} "
+                f"{self.file}: {len(repeated_items):,} of {count_of(len(items), 'item')} "
                 "stand in several rows that no column tells apart; they are read as reruns of one "
                 "prompt. If another column tells them apart: --map sample=COLUMN, scorer=COLUMN.",
             )

@@ -46,7 +46,7 @@ class Grid:
     open_item: tuple[str, str] = ("", "")
     open_condition: str = ""
     is_rerun: bool = False  # whether rows that no column tells apart are reruns
-    n_repeated: int = 0  # combinations of values with several rows
+    n_repeated: int = 0  # items with several rows that agree in all of `row_key`
 
     @property
     def row_key(self) -> tuple[str, ...]:
@@ -585,8 +585,8 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             return replace(grid, run=name)
         if profile[name].n_distinct <= MOST_LEVELS and not profile[name].is_text:
             return replace(grid, open_condition=name)
-    sizes = profile.cell_sizes(row_key)
-    n_cells, n_repeated = sum(sizes.values()), sum(n for size, n in sizes.items() if size > 1)
+    n_cells = sum(profile.cell_sizes(row_key).values())
+    n_repeated = profile.n_repeated(grid.items, row_key)
     is_even = n_cells >= LEAST_ITEMS and _is_even(profile, row_key)
     ids = [name for name in unassigned if last_names(last_part(name), "id")]
     row_ids = [name for name in ids if profile.n_values(name) == profile.n_rows]

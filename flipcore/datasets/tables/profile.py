@@ -156,6 +156,15 @@ class Profile:
         query = f"SELECT n, count(*) FROM ({groups}) GROUP BY n"
         return dict(self.table.rows(query))
 
+    def n_repeated(self, names: Sequence[str], row_key: Sequence[str]) -> int:
+        """Count combinations of `names` with several rows that agree in all of `row_key`, which
+        includes `names`."""
+        key = ", ".join([*self.table.file, *(self.table.sql(name) for name in row_key)])
+        cells = ", ".join([*self.table.file, *(self.table.sql(name) for name in names)])
+        groups = f"SELECT {cells} FROM {self.table.relation} GROUP BY {key} HAVING count(*) > 1"
+        query = f"SELECT count(*) FROM (SELECT DISTINCT * FROM ({groups}))"
+        return int(self.table.rows(query)[0][0])
+
     def share_equal(self, name: str, second: str) -> float:
         """Return the share of rows in which two columns hold the same text."""
         left, right = self.table.sql(name), self.table.sql(second)

@@ -594,8 +594,10 @@ def _notes(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
             "reruns."
         )
     elif grid.n_repeated and not grid.open_item[0]:
+        stand = "stands" if grid.n_repeated == 1 else "stand"
         notes.append(
-            f"{grid.n_repeated:,} questions stand in several rows that no column tells apart."
+            f"{count_of(grid.n_repeated, 'question')} {stand} in several rows that no column tells "
+            "apart."
         )
     if grid.run and is_rater(grid.run):
         notes.append(

@@ -178,6 +178,8 @@ def test_rows_that_no_column_tells_apart_are_said(tmp_path, store):
     rows = [{"item_id": f"q{i}", "model": "m", "score": i % 2} for i in range(30)]
     rows.append(rows[3] | {"score": 0})  # a row that repeats another word for word would be left out
     assert "1 of 30 items stand in several rows" in abouts_of(store, written(tmp_path, rows))["rows alike"]
+    both = rows + [row | {"model": "m2"} for row in rows]
+    assert "1 of 30 items stand in several rows" in abouts_of(store, written(tmp_path, both, "b.csv"))["rows alike"]
     rows = [{"id": i, "question_id": f"q{i // 2}", "model": "m", "score": i % 2} for i in range(30)]
     said = abouts_of(store, written(tmp_path, rows, "two.csv"))
     assert "15 of 15 items" in said["rows alike"] and "--map item=id" in said["two columns"]

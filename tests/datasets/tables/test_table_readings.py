@@ -278,6 +278,16 @@ def test_the_sentence_says_which_rows_count_nowhere(tmp_path):
     assert reading.notes[0] == "Left out: 1 row that repeats another word for word."
 
 
+def test_a_question_that_two_models_answered_twice_is_counted_once(tmp_path):
+    rows = []
+    for i in range(30):
+        for model in ("m1", "m2"):
+            rows.append({"item_id": f"q{i}", "model": model, "score": i % 2})
+    rows += [row | {"score": 1 - row["score"]} for row in rows[:6]]
+    notes = " ".join(table(tmp_path, rows).notes)
+    assert "3 questions stand in several rows that no column tells apart." in notes
+
+
 def test_two_replies_and_a_winner_are_refused_though_their_names_part_them(tmp_path):
     rows = [
         {"prompt_id": i, "prompt_text": f"Write letter {i}.", "response_A": f"Dear {i},", "response_B": f"Hello {i},"}
