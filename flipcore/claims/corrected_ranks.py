@@ -39,11 +39,16 @@ HIGHER, UNDECIDED, FEW = "higher", "undecided", "few labels"
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """A model's score, corrected by people's labels; `units` (outputs,) are names of questions."""
+    """A model's score, corrected by people's labels.
+
+    `units` (outputs,) are names of questions. A `why_not` that is not "" withholds what is claimed
+    of the score.
+    """
 
     model: str
     score: Corrected
     units: np.ndarray
+    why_not: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +68,9 @@ class PairByPeople:
     claim: Claim
 
 
-def pairs_by_people(
-    models: Sequence[Labelled], level: float = 0.95, why_not: str = ""
-) -> list[PairByPeople]:
-    """Compare every pair of models, best models first; `why_not` withholds every claim."""
+def pairs_by_people(models: Sequence[Labelled], level: float = 0.95) -> list[PairByPeople]:
+    """Compare every pair of models, best models first. What withholds a model's score withholds
+    the claims on its pairs."""
     # -1 for NaN, so that a model without a score comes last.
     ordered = sorted(models, key=lambda model: -np.nan_to_num(model.score.estimate.value, nan=-1.0))
     model_pairs = list(combinations(ordered, 2))
@@ -81,7 +85,8 @@ def pairs_by_people(
         share = difference.p / p if 0 < p < 1 else 1 / len(model_pairs)
         joint = difference.estimate(1 - (1 - level) * share)
         raw = first.score.raw.value - second.score.raw.value
-        claim = _claim(first, second, joint, p, raw, level).not_claimed(why_not)
+        claim = _claim(first, second, joint, p, raw, level)
+        claim = claim.not_claimed(first.why_not or second.why_not)
         pairs.append(PairByPeople(first.model, second.model, difference, joint, p, raw, claim))
     return pairs
 
@@ -127,10 +132,9 @@ def _lacking_labels(labelled: Labelled) -> str:
     return f"label about {score.n_more:,} more of {labelled.model}"
 
 
-def ranks_by_people(
-    pairs: Sequence[PairByPeople], level: float = 0.95, why_not: str = ""
-) -> Claim | None:
-    """Rank the models by the leads of all pairs; None below three models, or if a pair has no p."""
+def ranks_by_people(pairs: Sequence[PairByPeople], level: float = 0.95) -> Claim | None:
+    """Rank the models by the leads of all pairs; None below three models, or if a pair has no p.
+    The claim is withheld where that of a pair is."""
     names = list(dict.fromkeys(chain.from_iterable((pair.first, pair.second) for pair in pairs)))
     # For two models the pair's own sentence is enough.
     if len(names) < 3 or any(math.isnan(pair.p) for pair in pairs):
@@ -157,4 +161,6 @@ def ranks_by_people(
     }
     outcome = UNDECIDED if is_open else "ranked"
     claim = Claim(HIGHER_BY_PEOPLE, outcome, sentence, asserted=not is_open, numbers=numbers)
-    return claim.not_claimed(why_not)
+    return claim.not_claimed(
+        next((pair.claim.withheld for pair in pairs if pair.claim.withheld), "")
+    )

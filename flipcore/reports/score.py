@@ -367,20 +367,6 @@ class RanksByPeople:
         return {"pairs": pairs, "ranks": ranks | dict(self.ranks.numbers)}
 
 
-def ranks_of(models: Sequence[ExtractorErrors], why_not: str = "") -> RanksByPeople:
-    """Rank models by scores that people's labels correct, under one extractor. A `why_not` that is
-    not "" withholds the claims."""
-    labelled = []
-    for errors in models:
-        if errors.score and errors.units is not None:
-            labelled.append(Labelled(errors.model, errors.score, errors.units))
-    if len(labelled) < 2:
-        return RanksByPeople()
-    level = labelled[0].score.level
-    pairs = pairs_by_people(labelled, level, why_not)
-    return RanksByPeople(tuple(pairs), ranks_by_people(pairs, level, why_not))
-
-
 @dataclass(frozen=True, eq=False)
 class ScoreReport(Answer):
     """The scores of a study's models under the extractor `reference`. Only items in `role` count.
@@ -416,11 +402,16 @@ class ScoreReport(Answer):
         for model_score in self.models:
             for errors in model_score.people:
                 if errors.extractor == model_score.reference:
-                    labelled.append(errors)
+                    if errors.score and errors.units is not None:
+                        labelled.append(
+                            Labelled(errors.model, errors.score, errors.units, model_score.why_not)
+                        )
                     break
-        # What withholds one of the scores withholds every comparison with it.
-        reasons = [model_score.why_not for model_score in self.models if model_score.why_not]
-        return ranks_of(labelled, reasons[0] if reasons else "")
+        if len(labelled) < 2:
+            return RanksByPeople()
+        level = labelled[0].score.level
+        pairs = pairs_by_people(labelled, level)
+        return RanksByPeople(tuple(pairs), ranks_by_people(pairs, level))
 
     @cached_property
     def ranks(self) -> tuple[Claim, ...]:

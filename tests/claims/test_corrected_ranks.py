@@ -1,5 +1,7 @@
 """Which model scores higher by people: the sentence follows p over all pairs, a closed gate withholds it, few labels say how many more."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from flipcore.claims.corrected_ranks import FEW, HIGHER, UNDECIDED, Labelled, pairs_by_people, ranks_by_people
@@ -33,8 +35,19 @@ def test_the_best_of_three_is_said_to_score_higher_and_the_level_two_are_undecid
 
 
 def test_a_closed_gate_withholds_the_sentence():
-    pairs = pairs_by_people(models({"a": 0.9, "b": 0.5}), why_not="the judge has not passed.")
+    closed = [replace(one, why_not="the judge has not passed.") for one in models({"a": 0.9, "b": 0.5})]
+    pairs = pairs_by_people(closed)
     assert pairs[0].claim.text == "Not claimed: the judge has not passed." and not pairs[0].claim.is_made
+
+
+def test_one_withheld_score_withholds_only_the_pairs_with_it():
+    labelled = models({"a": 0.9, "b": 0.5, "c": 0.5})
+    labelled[2] = replace(labelled[2], why_not="c left many answers unread.")
+    pairs = pairs_by_people(labelled)
+    withheld = {frozenset((pair.first, pair.second)): pair.claim.withheld for pair in pairs}
+    assert withheld[frozenset("ab")] == "" and pairs_by_people(labelled[:2])[0].claim.is_made
+    assert withheld[frozenset("ac")] == withheld[frozenset("bc")] == "c left many answers unread."
+    assert ranks_by_people(pairs).withheld == "c left many answers unread."
 
 
 def test_few_labels_and_few_disagreements_compare_nothing_yet():

@@ -1,6 +1,7 @@
 """A study's scores in one report: which wordings count as drawn, readers beside one another, gates, rows, and public figures."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -303,6 +304,12 @@ def test_labels_of_two_models_compare_them_with_the_labels_in_both_scores():
     shut = score_report(frame, labelled=labels, closed_gates={"regex": "nobody checked it."})
     assert {one.text for one in shut.by_people.claims} == {"Not claimed: nobody checked it."}
     assert score_report(frame).by_people.claims == () == score_report(whole, labelled=labels).by_people.claims
+    people = tuple(replace(errors, model="third") for errors in report.models[0].people)
+    third = replace(report.models[0], model="third", people=people, why_not="third left many answers unread.")
+    three = replace(report, models=(*report.models, third)).by_people.pairs
+    withheld = {one.claim.withheld for one in three if "third" in (one.first, one.second)}
+    assert withheld == {"third left many answers unread."}
+    assert [one.claim.withheld for one in three if "third" not in (one.first, one.second)] == [""]
 
 
 def test_few_disagreements_and_few_labels_say_how_many_are_missing():
