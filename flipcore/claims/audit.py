@@ -586,6 +586,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     base = base.assign(is_correct=base["score"], role=base.get("role", ""))
     base = base[base["role"] == _leading_role(base)]
     extractors = list(dict.fromkeys(base["extractor"]))
+    has_own_scorers = not set(extractors) <= set(OURS)
     by_extractor = base.groupby("extractor", sort=False)
     parts = [(str(extractor), "", part) for extractor, part in by_extractor]
     if base["task"].nunique() > 1:
@@ -594,7 +595,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     for extractor, task, part in parts:
         n_scored = part["score"].notna().groupby(part["model"]).any().sum()
         # Where a log has scorers of its own, those are enough for single tasks.
-        if n_scored < 2 or (extractor in OURS and len(extractors) > 1 and task):
+        if n_scored < 2 or (task and has_own_scorers and extractor in OURS):
             continue
         is_ranking = extractor == default_reference(extractors, log.scorers) and not task
         yield from _pairs_of_models(part, extractor, task, is_ranking=is_ranking)

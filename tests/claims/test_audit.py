@@ -224,6 +224,20 @@ def test_the_model_that_is_ahead_on_the_same_items_is_named_first():
     assert two_models([True, True, False], [None, None, True]) == []  # one item alone compares no models
 
 
+@pytest.mark.parametrize("others", [[], ["text_match"], ["text_match", "match"]])
+def test_single_tasks_are_compared_under_our_extractors_unless_the_log_has_its_own(others):
+    """One model is ahead on one task and behind on the other, so that only the single tasks differ in favour of one."""
+    readouts, items, calls = frame_of(40)
+    is_second = np.arange(40) >= 20
+    ids = [f"{'second' if second else 'first'}/{i}" for i, second in enumerate(is_second)]
+    readouts, items = readouts.assign(item_id=ids, family=ids, position=0), items.assign(item_id=ids)
+    models = [readouts.assign(model="m-1", is_correct=~is_second), readouts.assign(model="m-2", is_correct=is_second)]
+    frame = pd.concat([one.assign(extractor=name) for name in ("regex", *others) for one in models], ignore_index=True)
+    found = list(models_differ(AuditInput(frame, items, calls), scored(frame)))
+    on_tasks = {one.extractor for one in found if "on first" in one.claim.text or "on second" in one.claim.text}
+    assert on_tasks == ({"match"} if "match" in others else {"regex", *others})
+
+
 def graded_log(n=60, lead=1.0, scales=None, first="one"):
     """Two models, each graded from 0 to 5 by two readouts; the first is graded `lead` higher, by the second readout half of it."""
     readouts, items, calls = frame_of(n)
