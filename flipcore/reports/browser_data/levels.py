@@ -406,7 +406,7 @@ BOUNDS = {
     "alpha": (0.0, 1.0),
     "fpr": (0.0, 1.0),
 }
-CHOICES = (POLICIES, RULES, pearl_alpha.RULES)
+CHOICES = (POLICIES, RULES, tuple(pearl_alpha.RULES))
 
 
 def fitting(settings: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,16 +16,9 @@ from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_inter
 from flipcore.stats.base.intervals import clopper_pearson, mean_interval, t_quantile, z_quantile
 from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.separability import auc
-from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
+from flipcore.stats.memory.pearl_alpha import RULES
 
 FALSE_POSITIVES = 0.05
-# (never-seen scores, rate of false positives) -> (cut-off, rank)
-Rule = Callable[[Iterable[float], float], tuple[float, int | None]]
-RULES: dict[str, Rule] = {
-    "conformal": alpha_conformal,
-    "tolerance": alpha_tolerance,
-    "source": alpha_source,
-}
 
 
 def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.95) -> Estimate:

@@ -12,14 +12,13 @@ of non-members; NaN is left out.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from flipcore.core.errors import BadInput
 
-RULES = ("source", "conformal", "tolerance")
 SLACK = 1e-9  # ceil(.95 * 20) must be 19 in spite of rounding
 
 
@@ -132,6 +131,15 @@ def alpha_tolerance(
     return float(values[k - 1]), k
 
 
+# (sensitivities of non-members, rate of false positives) -> (alpha, rank)
+Rule = Callable[[Iterable[float], float], tuple[float, int | None]]
+RULES: dict[str, Rule] = {
+    "conformal": alpha_conformal,
+    "tolerance": alpha_tolerance,
+    "source": alpha_source,
+}
+
+
 def min_calibration(fpr: float, conf: float = 0.95) -> int:
     """Return the least number of non-members for the tolerance rule: the smallest m with 1 - (1 -
     fpr)^m >= conf. Raises BadInput unless both shares are between 0 and 1."""
@@ -154,10 +162,5 @@ def calibration(
         raise BadInput(f"The rule {rule!r} is not one of {', '.join(RULES)}.")
     values = np.asarray(list(neg), dtype=float)
     scores = values[~np.isnan(values)]
-    compute_alpha = {
-        "source": alpha_source,
-        "conformal": alpha_conformal,
-        "tolerance": alpha_tolerance,
-    }[rule]
-    alpha, k = compute_alpha(scores, fpr)
+    alpha, k = RULES[rule](scores, fpr)
     return Calibration(setting, rule, fpr, alpha, k, len(scores), len(values) - len(scores))
