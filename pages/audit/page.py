@@ -17,6 +17,7 @@ from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
 from pages.audit.cached import audit_of, every_choice
 from pages.common import session
+from pages.common.drafts import open_draft
 from pages.common.every_choice import TITLE
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
@@ -35,10 +36,7 @@ def next_steps(study_id: str) -> None:
             help="Opens New study with these items and this model.",
         ):
             with shown_problem():
-                draft, key = asked_again(session.store(), study_id), f"again-{study_id}"
-                st.session_state.setdefault("offered-drafts", {})[key] = draft.study
-                st.session_state.setdefault("draft-notes", {})[key] = draft.notes
-                st.switch_page("new_study/page.py", query_params={"from_study": key})
+                open_draft(f"again-{study_id}", asked_again(session.store(), study_id))
         st.page_link("studies/page.py", label="All studies", icon=":material/folder_open:")
 
 

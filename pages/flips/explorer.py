@@ -13,6 +13,7 @@ from flipcore.stats.flips.map_cells import column_id, column_parts
 from flipcore.store.export import safe
 from flipcore.store.queries import review
 from pages.common import screen, session
+from pages.common.drafts import open_draft
 from pages.common.inspector import inspector_place, open_item
 from pages.common.showing import offer_file, plain, show_table
 from pages.components.boards import flip_map, map_events
@@ -165,7 +166,7 @@ def show_selection(view: View, flipmap: DrawnMap) -> None:
             icon=":material/add_circle:",
             help="Ask these items again",
         ):
-            _open_draft(view, selection)
+            _ask_selection(view, selection)
         offer_file(
             "Export",
             data=lambda: _csv(view, selection),
@@ -205,19 +206,14 @@ def _offer_review(view: View, selection: list[str]) -> None:
         st.switch_page("paraphrase_review/page.py", query_params={"source": SELECTED})
 
 
-def _open_draft(view: View, selection: list[str]) -> None:
+def _ask_selection(view: View, selection: list[str]) -> None:
     """Open New study with a draft of this study on the selected items only."""
     try:
         draft = narrowed(session.store(), view.study_id, selection)
     except FlipscopeError as error:
         st.error(plain(error), icon=":material/error:")
         return
-    key = f"selection-{view.study_id}"
-    st.session_state.setdefault("offered-drafts", {})[key] = draft.study
-    st.session_state.setdefault("draft-notes", {})[key] = draft.notes
-    # New study keeps an open draft of the same study, but this selection needs its own.
-    st.session_state.pop("draft-of", None)
-    st.switch_page("new_study/page.py", query_params={"from_study": key})
+    open_draft(f"selection-{view.study_id}", draft)
 
 
 def _csv(view: View, selection: list[str]) -> str:

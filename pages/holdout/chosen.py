@@ -10,9 +10,11 @@ import streamlit as st
 from flipcore.core.records import IDENTITY, digest, role_name
 from flipcore.core.study import ItemSource, Part
 from flipcore.reports.holdout_sets import Sets, divided_sets, sets_of_sources, sets_of_study
+from flipcore.runs.asking_again import Draft
 from flipcore.runs.demo import example_holdout
 from flipcore.store.queries import holdout
 from pages.common import screen, session
+from pages.common.drafts import offer_draft
 from pages.common.links import remember_missing
 from pages.common.showing import shown_problem
 from pages.new_study.items import items_step
@@ -185,13 +187,10 @@ def ask_models(sets: Sets) -> None:
         Part("few_shot"),
         Part("prompt_format", {"layouts": ("helpful",)}),
     )
-    drafts = st.session_state.setdefault("offered-drafts", {})
-    drafts[sets.record_id] = replace(
-        example_holdout(), name="", axes=helpful_axes, items=sets.sources
-    )
+    study = replace(example_holdout(), name="", axes=helpful_axes, items=sets.sources)
     st.page_link(
         "new_study/page.py",
         label="Ask models about these sets",
         icon=":material/add_circle:",
-        query_params={"from_study": sets.record_id},
+        query_params=offer_draft(sets.record_id, Draft(study, notes=())),
     )

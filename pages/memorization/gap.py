@@ -13,6 +13,7 @@ from flipcore.extractors import title_of
 from flipcore.reports.browser_data.cutoffs import detector_line
 from flipcore.reports.published import gap_notes, gap_rows, inconsistency_rows
 from flipcore.reports.worked_examples import gap_example
+from flipcore.runs.asking_again import Draft
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap
@@ -21,6 +22,7 @@ from flipcore.stats.memory.matching import CALIPER, MAX_IMBALANCE, TITLES, TRAIT
 from flipcore.stats.memory.operand_size import operand_check
 from flipcore.store.queries import memory
 from pages.common import screen, session
+from pages.common.drafts import open_draft
 from pages.common.identity import name_field
 from pages.common.links import bound
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
@@ -290,7 +292,5 @@ def _offer_storing(view: View, matching: Matching, source) -> None:
             if st.button(
                 "New study with paired controls", key="match-study", disabled=study.is_recorded
             ):
-                key = f"paired-{view.study_id}"
-                draft = control_matching.paired_study(study, matching, source)
-                st.session_state.setdefault("offered-drafts", {})[key] = draft
-                st.switch_page("new_study/page.py", query_params={"from_study": key})
+                paired_study = control_matching.paired_study(study, matching, source)
+                open_draft(f"paired-{view.study_id}", Draft(paired_study, notes=()))

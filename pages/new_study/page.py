@@ -13,6 +13,7 @@ from flipcore.runs.demo import demo_study
 from flipcore.runs.plan import parts
 from flipcore.store.queries import studies
 from pages.common import session
+from pages.common.drafts import offered_draft
 from pages.common.header import page_header
 from pages.common.showing import plain
 from pages.new_study.items import items_step, own_file
@@ -39,16 +40,15 @@ def draft() -> Study:
     # Only for a new link, because later runs must keep what the user has set.
     if st.session_state.get("draft-of") != origin:
         parent, problem = _study_to_copy(origin)
-        # Other pages store drafts here before they open this page.
-        offered_drafts = st.session_state.get("offered-drafts", {})
-        if origin in offered_drafts:
-            base = offered_drafts[origin]
+        offered = offered_draft(origin)
+        if offered:
+            base = offered.study
         elif parent:
             base = replace(parent, name=f"{parent.name} (copy)")
         else:
             base = replace(demo_study(), name="")
         st.session_state["draft"] = base
-        if origin and not parent and not problem and origin not in offered_drafts:
+        if origin and not parent and not problem and not offered:
             problem = f"The study of this link is not here; this is a copy of {demo_study().name}."
         st.session_state["draft-of"], st.session_state["draft-problem"] = origin, problem
         st.session_state["draft-sources"] = list(base.items)
@@ -98,7 +98,8 @@ def step_details(number: int, title: str, icon: str):
 page_header("new_study", choose=False)
 base = draft()
 is_copy = bool(st.query_params.get("from_study"))
-for note in st.session_state.get("draft-notes", {}).get(st.query_params.get("from_study", ""), ()):
+offered = offered_draft(st.query_params.get("from_study", ""))
+for note in offered.notes if offered else ():
     st.caption(plain(note))
 steps, side = st.columns([5, 2], gap="medium")
 
