@@ -20,7 +20,7 @@ from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_tex
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.flips.contrast import (
-    BOTH,
+    SHARE_BOTH,
     PartsTest,
     detectable_difference,
     fewest_items,
@@ -368,7 +368,7 @@ def _gate_reason(cell: Decomposition, closed_gates: Mapping[str, str]) -> str:
 def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
     """Return the verdict with its sentences; `p_read` (3,) are the p among the answers read."""
     is_beyond_noise = stated_parts(cell.item_values) != THREE
-    noise = "" if test.above_floor else ", noise included"
+    noise = "" if test.is_floor_known else ", noise included"
     if is_beyond_noise:
         noise = ", reruns subtracted"
     units = "items" if cell.n_items == test.n else "clusters of items"
@@ -661,8 +661,8 @@ def plan_sentence(n: int, n_cells: int) -> str:
     return (
         f"{n:,} items{cells} find {_size_word(difference)} effect "
         f"({number_text(100 * difference, 0)} points more changes by the extractor than by the "
-        f"model) four times in five, if {percent_text(BOTH)} of pairs flip under both extractors "
-        f"and 4% by noise; {powers} of studies with more under both or twice the noise "
+        f"model) four times in five, if {percent_text(SHARE_BOTH)} of pairs flip under both "
+        f"extractors and 4% by noise; {powers} of studies with more under both or twice the noise "
         "(simulated)."
     )
 

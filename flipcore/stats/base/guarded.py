@@ -35,7 +35,7 @@ from flipcore.stats.base.families import FamilyMeans
 # for the small line of a claim by this test
 CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."
 POWER_QUANTILE = 0.8416  # standard normal quantile at .8: a power of four in five
-_CORRELATION_LEVEL = 0.05  # one-sided error of the upper limit of the correlation within clusters
+_CORRELATION_ERROR = 0.05  # one-sided error of the upper limit of the correlation within clusters
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,11 @@ class GuardedSide:
         is_clustered: bool = False,
     ) -> "GuardedSide":
         """Make the tests from `sums`; `end` is one of `bounds`."""
-        rows = sums.with_typical_correlation
+        sums_or_means = sums.with_typical_correlation
         # An item of this weight moves the sum by one, whatever the scale.
-        mean, se = _with_unseen(rows, end, 1 / abs(end))
+        mean, se = _with_unseen(sums_or_means, end, 1 / abs(end))
         lead = sums.lead(end) if is_clustered and isinstance(sums, ClusterSums) else None
-        return cls(mean, se, _degrees_of_freedom(rows), bounds, end, lead)
+        return cls(mean, se, _degrees_of_freedom(sums_or_means), bounds, end, lead)
 
     def p(self, null: float = 0.0) -> np.ndarray:
         """Return (k,) one-sided p of the hypothesis that the true mean is `null`, or lies further
@@ -216,13 +216,13 @@ class TaskMean:
         # The shift by one unseen item shrinks with the number of items, the error with its root.
         shift, se, df = np.max(np.abs(mean - self.value)), np.max(se), np.min(df)
 
-        def missing(log_growth: float) -> float:
+        def shortfall(log_growth: float) -> float:
             growth = np.exp(log_growth)
             quantiles = stdtrit(df * growth, 1 - alpha) + POWER_QUANTILE
             return float(shift / growth + quantiles * se / np.sqrt(growth) - gap)
 
         ends = -5.0, 15.0
-        return float(np.exp(brentq(missing, *ends))) if missing(ends[1]) < 0 else np.inf
+        return float(np.exp(brentq(shortfall, *ends))) if shortfall(ends[1]) < 0 else np.inf
 
     def _guarded(self, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (tasks,) means, standard errors and degrees of freedom of the mean over all tasks.
@@ -247,13 +247,13 @@ def task_mean(
     `bounds` are the lowest and the highest possible value. `unseen` is the number of items, perhaps
     a fraction, that is added at each bound.
     """
-    means, variances, degrees, counts, weights = [], [], [], [], [0.0]
+    means, variances, degrees, counts, inverse_sizes = [], [], [], [], []
     with_unseen: list[list[tuple[float, float]]] = [[], []]  # per end of the bounds, per task
     for values, clusters in tasks:
         x = np.asarray(values, dtype=float)
-        sums = _sums(x[None, :], clusters).with_largest_correlation
-        if isinstance(sums, _Clustered):
-            seen = sums.means
+        sums_or_means = _sums(x[None, :], clusters).with_largest_correlation
+        if isinstance(sums_or_means, _Clustered):
+            seen = sums_or_means.means
             mean, variance = float(seen.values[0]), float(seen.se[0]) ** 2
             n_effective, df = float(seen.n_effective[0]), float(seen.df[0])
         else:
@@ -264,17 +264,17 @@ def task_mean(
         variances.append(variance)
         degrees.append(df)
         counts.append(x.size)
-        weights.append(1 / max(n_effective, 1e-9))
+        inverse_sizes.append(1 / max(n_effective, 1e-9))
         for end_index, end in enumerate(bounds):
             n_events = (x < 0).sum() if end < 0 else (x > 0).sum()
-            guarded_sums: ItemSums | _Clustered = sums
-            if n_events and isinstance(sums, _Clustered):
-                guarded_sums = sums.with_few_events(np.array([n_events]), _CORRELATION_LEVEL)
-            mean_with, se_with = _with_unseen(guarded_sums, end, unseen[end_index])
+            guarded: ItemSums | _Clustered = sums_or_means
+            if n_events and isinstance(sums_or_means, _Clustered):
+                guarded = sums_or_means.with_few_events(np.array([n_events]), _CORRELATION_ERROR)
+            mean_with, se_with = _with_unseen(guarded, end, unseen[end_index])
             with_unseen[end_index].append((float(mean_with[0]), float(se_with[0]) ** 2))
-    guarded = np.array(with_unseen).reshape(2, len(means), 2)
+    mean_and_variance = np.array(with_unseen).reshape(2, len(means), 2)
     # Tasks weigh the same, so the variance of their mean adds 1/n_effective of each: k²/Σ(1/n).
-    n_effective = len(means) ** 2 / max(sum(weights), 1e-9)
+    n_effective = len(means) ** 2 / max(sum(inverse_sizes), 1e-9)
     is_testable = (
         sum(counts) >= MIN_N and n_effective >= MIN_CLAIM_FAMILIES and bool(np.min(degrees) > 0)
     )
@@ -282,8 +282,8 @@ def task_mean(
         np.array(means),
         np.array(variances),
         np.array(degrees),
-        guarded[:, :, 0],
-        guarded[:, :, 1],
+        mean_and_variance[:, :, 0],
+        mean_and_variance[:, :, 1],
         is_testable,
     )
 
@@ -361,7 +361,7 @@ class ClusterSums:
     def with_typical_correlation(self) -> "_Clustered":
         """Means with the median estimate of the correlation: copies count as one item."""
         squares = self.squares_won + self.squares_lost
-        correlation = _correlation_limit(self.means, squares, level=0.5)
+        correlation = _correlation_limit(self.means, squares, error=0.5)
         return _Clustered(self.means, np.where(np.isnan(correlation), 1.0, correlation))
 
     @cached_property
@@ -409,17 +409,17 @@ class _Clustered:
     means: FamilyMeans
     correlation: np.ndarray
 
-    def with_few_events(self, n_events: np.ndarray, level: float) -> "_Clustered":
+    def with_few_events(self, n_events: np.ndarray, error: float) -> "_Clustered":
         """Raise the correlation to the largest that `n_events` (k,) cannot exclude. No event counts
         as one event.
 
         By a beta-binomial law a rare event is alone in its cluster with a chance of
         (1 − ρ)/(1 + ρ(m − 2)), m being the size of the cluster. So n events, each alone, exclude
-        every ρ for which the n-th power of that chance is below `level`. Example at .05: one event
+        every ρ for which the n-th power of that chance is below `error`. Example at .05: one event
         in 20 clusters of 10 cannot exclude ρ = .68; the F limit alone would be .08.
         """
         typical = np.maximum(self.means.n / np.maximum(self.means.n_effective, 1e-9), 1.0)
-        chance = level ** (1 / np.maximum(n_events, 1))
+        chance = error ** (1 / np.maximum(n_events, 1))
         largest = (1 - chance) / np.maximum(1 + chance * (typical - 2), 1e-9)
         return _Clustered(self.means, np.maximum(self.correlation, np.clip(largest, 0.0, 1.0)))
 
@@ -433,11 +433,11 @@ def _sums(values: np.ndarray, families: np.ndarray | None) -> ItemSums | Cluster
 
 
 def _correlation_limit(
-    means: FamilyMeans, squares: np.ndarray, level: float = _CORRELATION_LEVEL
+    means: FamilyMeans, squares: np.ndarray, error: float = _CORRELATION_ERROR
 ) -> np.ndarray:
     """Return the one-sided upper limits (k,) of the one-way ANOVA correlation.
 
-    `squares` (k,) are sums of squared values. A `level` of .5 gives the median of the estimate.
+    `squares` (k,) are sums of squared values. An `error` of .5 gives the median of the estimate.
     NaN where nothing varies. The limit follows from the F ratio of mean squares between and within
     clusters (Searle 1971); unequal clusters enter by their mean size.
     """
@@ -457,42 +457,42 @@ def _correlation_limit(
         df_between, 1.0
     )
     quantile = np.ones(n.shape)
-    quantile[has_both] = fdtri(df_between[has_both], df_within[has_both], level)
+    quantile[has_both] = fdtri(df_between[has_both], df_within[has_both], error)
     ratio = np.divide(
         between, within * quantile, out=np.full(n.shape, np.inf), where=within * quantile > 0
     )
-    is_exact = np.isinf(ratio)  # nothing varies within clusters
-    ratio = np.where(is_exact, 1.0, ratio)
+    is_constant_within = np.isinf(ratio)  # nothing varies within clusters
+    ratio = np.where(is_constant_within, 1.0, ratio)
     limit = np.clip((ratio - 1) / np.maximum(ratio + mean_size - 1, 1e-300), 0.0, 1.0)
     # With one item per cluster, or one cluster, the data do not tell: assume the worst.
-    limit = np.where(is_exact | ~has_both, 1.0, limit)
+    limit = np.where(is_constant_within | ~has_both, 1.0, limit)
     return np.where(varies, limit, np.nan)
 
 
-def _degrees_of_freedom(rows: ItemSums | _Clustered) -> np.ndarray:
+def _degrees_of_freedom(sums_or_means: ItemSums | _Clustered) -> np.ndarray:
     """Return the degrees of freedom of a claim; NaN below 10 items or 6 effective clusters."""
-    if isinstance(rows, ItemSums):
-        return np.where(rows.n < MIN_N, np.nan, rows.n - 1.0)
-    means = rows.means
+    if isinstance(sums_or_means, ItemSums):
+        return np.where(sums_or_means.n < MIN_N, np.nan, sums_or_means.n - 1.0)
+    means = sums_or_means.means
     is_few = (means.n < MIN_N) | (means.n_effective < MIN_CLAIM_FAMILIES)
     return np.where(is_few, np.nan, means.df)
 
 
 def _with_unseen(
-    rows: ItemSums | _Clustered, end: float, weight: float
+    sums_or_means: ItemSums | _Clustered, end: float, weight: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard error with an unseen item, or cluster, of `weight` at `end`."""
-    if isinstance(rows, ItemSums):
-        size = rows.n + weight
-        mean = (rows.total + weight * end) / size
+    if isinstance(sums_or_means, ItemSums):
+        size = sums_or_means.n + weight
+        mean = (sums_or_means.total + weight * end) / size
         # Items that all agree leave a variance of rounding errors, perhaps below 0.
-        variance = np.maximum((rows.squares + weight * end**2) / size - mean**2, 1e-300)
+        variance = np.maximum((sums_or_means.squares + weight * end**2) / size - mean**2, 1e-300)
         return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9))
-    means = rows.means
+    means = sums_or_means.means
     n = np.maximum(means.n, 1.0)
     # Σn²/N, the expected size of the cluster of a random item.
     typical = np.divide(n, means.n_effective, out=np.ones(n.shape), where=means.n_effective > 0)
-    unseen_sum = end * (1 + (typical - 1) * rows.correlation)
+    unseen_sum = end * (1 + (typical - 1) * sums_or_means.correlation)
     size = n + weight * typical
     mean = (means.sums.sum(axis=0) + weight * unseen_sum) / size
     # CR2 as in `families`; the unseen cluster is a part of the mean.

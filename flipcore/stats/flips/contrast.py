@@ -1,22 +1,28 @@
-"""The larger part of the flips: three contrasts of the parts, on which a verdict rests.
+"""Tests of which part of the flips is larger, and the power of a design to show artifact.
 
-There are three parts, each a share of all pairs of variants. A+ flip under the compared extractor
-alone, A- under the reference alone, "both" under both. A misread answer flips under one extractor
-only. A flip under both extractors is genuine. So the contrasts weigh the parts against each other:
-A+ - both, A- - both, and both - A+ - A-. Swapping the extractors swaps the first two contrasts and
-leaves the third, so no choice of the reference contradicts another.
+A flip belongs to one of three parts, each a share of all pairs of variants: A+ flips under the
+compared extractor alone, A- under the reference alone, "both" under both. A misread answer flips
+under one extractor only, a genuine change under both. Each of the three contrasts weighs one part
+against the others:
 
-If every item has a noise floor, each part is taken beyond it: minus the same part among reruns of
-one prompt. The part that a contrast names must then be above 0 too. Reruns can flip more than
-variants do, and then a contrast beyond the floor can be above 0 although its part is not. Unread
+    compared   A+ - both
+    reference  A- - both
+    genuine    both - A+ - A-
+
+Swapping the extractors swaps the first two contrasts and leaves the third. So no choice of the
+reference contradicts another.
+
+If every item has a noise floor, it is subtracted: each part loses the same part among reruns of one
+prompt. The part that a contrast names must then be above 0 too. For reruns can flip more than
+variants do, and then a contrast can be above 0 although the part that it names is not. Unread
 answers count as whatever weighs most against the contrast.
 
-The second half of the module simulates the power of a design to show artifact. It tests A+ - both
-as for a study without noise floors and without families. All pairs of an item flip together. In the
-assumed world they flip under both extractors in a share `BOTH` of the items. They flip under the
-compared extractor alone in a share of `BOTH` plus the difference A+ - both. Noise adds a share
-`NOISE` of the items to either side. Two worlds are worse. In one, half as many pairs flip under
-both as under the compared extractor alone; in the other the noise is twice as large.
+`power` and what follows it simulate studies without noise floors and without families, and test
+A+ - both. All pairs of an item flip together. In the assumed world the share `SHARE_BOTH` of the
+items flips under both extractors. `SHARE_BOTH` plus the difference A+ - both flips under the
+compared extractor alone. Noise adds `SHARE_NOISE` to each of the two shares. Two worlds are worse.
+In one, half as many pairs flip under both as under the compared extractor alone. In the other, the
+noise is twice as large.
 """
 
 import math
@@ -48,14 +54,14 @@ class PartsTest:
     p_read : from the rates of the cell. There an unreadable answer is by default one more answer;
         answers that were cut off or never came are left out.
     n : number of items, or of families, with a pair.
-    above_floor : True if the parts are beyond their noise floors. If not, the p of "genuine" is
-        NaN.
+    is_floor_known : True if the noise floors were subtracted, or are 0. If not, the p of
+        "genuine" is NaN.
     """
 
     p: np.ndarray
     p_read: np.ndarray
     n: int
-    above_floor: bool
+    is_floor_known: bool
 
 
 def parts_test(cell: Decomposition, temperature: float | None = None) -> PartsTest:
@@ -64,26 +70,26 @@ def parts_test(cell: Decomposition, temperature: float | None = None) -> PartsTe
     has_floor = bool(has_pairs.any()) and not np.isnan(cell.unread.beyond.low[has_pairs]).any()
     # At temperature 0, if no rerun flipped, the floor of items without reruns is 0 as well.
     is_floor_zero = temperature == 0 and cell.W.value == 0 and cell.W_ref.value == 0
-    read = cell.item_values[:, _EXCESS if has_floor else _PARTS] @ _WEIGHTS.T
-    least = (cell.unread.beyond if has_floor else cell.unread.raw).low[:, _BOUND_COLUMNS]
+    read_values = cell.item_values[:, _EXCESS if has_floor else _PARTS] @ _WEIGHTS.T
+    least_values = (cell.unread.beyond if has_floor else cell.unread.raw).low[:, _BOUND_COLUMNS]
     bounds = (2 * BOUNDS[0], 2 * BOUNDS[1]) if has_floor else BOUNDS
     # A contrast and the part that it names must both be above 0, so the larger p counts.
     p, p_read = (
         guarded_t(values.T, bounds, cell.families).p_above.reshape(2, -1).max(axis=0)
-        for values in (least, read)
+        for values in (least_values, read_values)
     )
-    above_floor = has_floor or is_floor_zero
-    if not above_floor:
+    is_floor_known = has_floor or is_floor_zero
+    if not is_floor_known:
         # Reruns flip under both extractors too, so without a floor no flip is shown to be genuine.
         p[CONTRASTS.index("genuine")] = p_read[CONTRASTS.index("genuine")] = np.nan
     families = cell.families
     n = int(has_pairs.sum()) if families is None else np.unique(families[has_pairs]).size
-    return PartsTest(p, p_read, n, above_floor)
+    return PartsTest(p, p_read, n, is_floor_known)
 
 
-BOTH, NOISE = 0.10, 0.02
+SHARE_BOTH, SHARE_NOISE = 0.10, 0.02
 ASSUMED, HALF_BOTH, TWICE_NOISE = ("assumed", "half as many under both", "twice the noise")
-LARGEST = 1 - 2 * (BOTH + 2 * NOISE)  # difference A+ - both
+LARGEST = 1 - 2 * (SHARE_BOTH + 2 * SHARE_NOISE)  # difference A+ - both
 # The margin makes up for the error of a simulation of `N_RUNS`.
 TARGET_POWER, POWER_MARGIN = (0.80, 0.03)
 N_RUNS, STEP = 4_000, 0.01
@@ -94,11 +100,12 @@ MOST_DRAWN = 1_500
 def share_against(difference: float, world: str = ASSUMED) -> float:
     """Return the share of items whose pairs count against artifact. The share of items that count
     for artifact is larger by `difference` (A+ - both)."""
-    # For artifact count items that flip under the compared extractor alone, against it those that
-    # flip under both. Noise adds the same share to each.
+    # Items that flip under the compared extractor alone count for artifact, those that flip under
+    # both count against it. Noise adds the same share to each.
     if world == HALF_BOTH:
-        return min(max(difference, BOTH) + NOISE, (1 - difference) / 2)
-    return min(BOTH + (2 if world == TWICE_NOISE else 1) * NOISE, (1 - difference) / 2)
+        return min(max(difference, SHARE_BOTH) + SHARE_NOISE, (1 - difference) / 2)
+    noise = 2 * SHARE_NOISE if world == TWICE_NOISE else SHARE_NOISE
+    return min(SHARE_BOTH + noise, (1 - difference) / 2)
 
 
 def power(

@@ -59,5 +59,5 @@ def test_the_declared_way_has_the_p_of_the_page_flips(n_samples):
     curve = flip_curve(flip_material(answers, "first", ["order"], ["regex"], ItemFacts()))
     cell = next(cell for cell in decompositions(answers, "regex", tests=False) if cell.extractor == "first")
     test = parts_test(cell)
-    assert test.above_floor == (n_samples > 1)
+    assert test.is_floor_known == (n_samples > 1)
     assert curve.tests.p(0.0)[0] == pytest.approx(test.p[0], abs=1e-12)

@@ -291,8 +291,8 @@ def test_the_larger_part_alone_has_a_small_p():
 
 def test_without_reruns_nothing_is_asked_of_genuine_flips():
     test = parts_test(cell(0, 0, 0.5, again=False))
-    assert not test.above_floor and np.isnan(test.p[2]) and not np.isnan(test.p[:2]).any()
-    assert parts_test(cell(0, 0, 0.5)).above_floor
+    assert not test.is_floor_known and np.isnan(test.p[2]) and not np.isnan(test.p[:2]).any()
+    assert parts_test(cell(0, 0, 0.5)).is_floor_known
 
 
 def test_what_reruns_flip_is_no_change():
