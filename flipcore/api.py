@@ -18,7 +18,7 @@ from flipcore.core.errors import BadInput
 from flipcore.reports.answer import Answer
 from flipcore.reports.audit import Verdict, audit, verdict
 from flipcore.reports.choices import choices_report, flips_choices_report, leading_models
-from flipcore.reports.whole_study import WholeStudy, imported, study_of, whole_study
+from flipcore.reports.whole_study import WholeStudy, import_log, study_id_of, whole_study
 from flipcore.stats.flips.surface import surface
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
@@ -66,7 +66,7 @@ class StudyView:
 
         BadInput where the extractor has no readouts. `model` defaults to the first one.
         """
-        frame = self.whole.frame
+        frame = self.whole.flip_readouts
         frame = frame[frame["model"] == self._model(model)]
         if extractor not in set(frame["extractor"].unique()):
             extractors = ", ".join(dict.fromkeys(frame["extractor"])) or "none"
@@ -173,7 +173,7 @@ class Flipscope:
 
     def study(self, query: str) -> StudyView:
         """Find a study by its id or the start of its name; BadInput lists the studies."""
-        return StudyView(self.store, study_of(self.store, query))
+        return StudyView(self.store, study_id_of(self.store, query))
 
     def close(self) -> None:
         """Close the file, so that a dashboard can open it."""
@@ -202,4 +202,4 @@ def study_in_memory(source: pd.DataFrame | str | Path, words: Sequence[str] = ()
             source.to_json(path, orient="records", lines=True)
         else:
             path = Path(source)
-        return StudyView(store, imported(path, words, store))
+        return StudyView(store, import_log(path, words, store))

@@ -149,10 +149,10 @@ def _no_file(name: str) -> str:
 def _study_id(name: str, store: Store) -> str:
     """Return the id of the study with that name. BadInput lists the studies, unless the name looks
     like a file's: then it says that there is no such file."""
-    from flipcore.reports.whole_study import study_of as study_named
+    from flipcore.reports.whole_study import study_id_of
 
     try:
-        return study_named(store, name)
+        return study_id_of(store, name)
     except BadInput as error:
         if not _is_file_name(name):
             raise

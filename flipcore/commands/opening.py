@@ -45,10 +45,10 @@ def on_study(
 
     @wraps(act)
     def opened(options: argparse.Namespace) -> int:
-        from flipcore.reports.whole_study import study_of
+        from flipcore.reports.whole_study import study_id_of
 
         with open_store() as store:
-            return act(store, study_of(store, options.study), options)
+            return act(store, study_id_of(store, options.study), options)
 
     return opened
 

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Write the task of a stored study, or of one that a file declares."""
-    from flipcore.reports.whole_study import study_of
+    from flipcore.reports.whole_study import study_id_of
     from flipcore.store.queries import studies
 
     folders.admit(".")  # a stored study may name a file in the folder of its run
@@ -40,7 +40,7 @@ def act(options: argparse.Namespace) -> int:
             folders.admit(Path(options.study).parent)
             study = Study.read(options.study)
         else:
-            study = studies.declared(store, study_of(store, options.study))
+            study = studies.declared(store, study_id_of(store, options.study))
         variant_files = write_variants(store, study, options.harness, options.folder, options.model)
         print("\n".join([*map(str, variant_files.files), variant_files.sentence]))
         return 0

@@ -11,7 +11,7 @@ import pandas as pd
 
 from flipcore.claims.claim import Claim
 from flipcore.extractors import title_of
-from flipcore.reports.flips import surface_claim
+from flipcore.reports.flips import map_claim
 from flipcore.reports.memory import MemoryTest
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
@@ -101,7 +101,7 @@ def flips_by_model(
         cells = [cell for cell in all_cells if cell.axis not in (closed_gates or {})]
         temperature = (temperatures or {}).get(model)
         for cell in across_axes(cells):
-            claim = surface_claim(
+            claim = map_claim(
                 part, cell.extractor, reference, closed_gates=closed_gates, temperature=temperature
             )
             # The figure labels each row by its axis, which is the model here.

@@ -273,7 +273,7 @@ def change_words(axis: str) -> str:
 
 def flip_pairings(study: WholeStudy, model: str) -> dict[str, list[str]]:
     """Return axis -> extractors that can be compared with the reference, for one model."""
-    frame = study.flips_of(model)
+    frame = study.flip_readouts_of(model)
     frame = frame[frame["answer"].notna() & (frame["axis"] != IDENTITY)]
     pairings: dict[str, list[str]] = {}
     if not frame.empty:
@@ -313,8 +313,8 @@ def flips_material(
     for other_axis in axes[1:]:
         compared = [name for name in compared if name in pairings[other_axis]]
     extractor = _only("extractor", extractor, compared)
-    answers = coded_answers(study.flips_of(model))
-    reference = _flip_reference(study, study.flips_of(model))
+    answers = coded_answers(study.flip_readouts_of(model))
+    reference = _flip_reference(study, study.flip_readouts_of(model))
     alike = [name for name in answers.extractors if _reads_as(name, reference)]
     references = [reference, *(name for name in alike if name not in (reference, extractor))]
     return flip_material(
@@ -367,7 +367,7 @@ def choices_material(
     BadInput
         For a model without scored answers, and where no answer was judged right or wrong.
     """
-    frame = study.frame
+    frame = study.flip_readouts
     role = role or next(iter(roles_of(frame)), "")
     if EVERY_OTHER in models:
         rivals = [model for model in leading_models(study) if model not in models]
@@ -410,7 +410,7 @@ def loss_claims(old: Run, new: Run, check: RegressionCheck) -> dict[str, Claim]:
     sides = ((check.new, study), (check.old, whole_study(old.store, old.study_id)))
     frames = []
     for run_name, (model, run_study) in zip((NEW_RUN, OLD_RUN), sides, strict=True):
-        frame = run_study.frame
+        frame = run_study.flip_readouts
         frames.append(frame[frame["model"] == model].assign(model=run_name))
     readouts = pd.concat(frames, ignore_index=True)
     decision = Loss(NEW_RUN, OLD_RUN, -check.margin)
@@ -476,7 +476,7 @@ def item_facts(study: WholeStudy) -> ItemFacts:
 
 def leading_models(study: WholeStudy) -> list[str]:
     """Return the models with scores, the highest first. Raises BadInput where there is none."""
-    frame = study.frame
+    frame = study.flip_readouts
     frame = frame[(frame["role"] == next(iter(roles_of(frame)), "")) & frame["is_correct"].notna()]
     extractors = list(dict.fromkeys(frame["extractor"].astype(str)))
     if not extractors:

@@ -27,7 +27,7 @@ from flipcore.stats.holdout.difficulty import conditions
 from flipcore.text.counts import count_of, with_capital
 from flipcore.text.templates import repeated_templates, wordings
 
-FIELD = FIRST_TOKEN  # the extractor that the field uses most
+USUAL_EXTRACTOR = FIRST_TOKEN  # the extractor that the field uses most
 ASKED_ONCE = "Each item was asked once, in one wording, so nothing could flip."
 UNDEFINED_RATE = "Flips were not measured: no extractor read an answer to two variants of an item."
 MOST_SETS = 6  # most sets of items whose accuracies a sentence names
@@ -54,7 +54,7 @@ class Headline:
         return " ".join(claim.text for claim in self.claims if claim.text)
 
     @property
-    def total(self) -> Estimate | None:
+    def flip_rate(self) -> Estimate | None:
         """T, the share of pairs that flip under the compared extractor."""
         return self.flips.T if self.flips else None
 
@@ -65,14 +65,14 @@ class Headline:
 
 
 # (model, reference) -> its decompositions, for callers that have computed them already.
-Estimates = Callable[[str, str], list[Decomposition]]
+DecompositionsOf = Callable[[str, str], list[Decomposition]]
 
 
 def headline(
     frame: pd.DataFrame,
     n_models: int = 1,
     temperature: float | None = None,
-    estimates: Estimates | None = None,
+    decompositions_of: DecompositionsOf | None = None,
     scores: Sequence[TaskScore] = (),
     *,
     by_task: bool = False,
@@ -106,8 +106,11 @@ def headline(
     if "value" in frame:
         has_answer = has_answer | frame["value"].notna()
     read_names = [name for name in names if has_answer[frame["extractor"] == name].any()]
-    totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
-    totals = [total for total in totals if total.extractor in read_names]
+    if decompositions_of:
+        cells = decompositions_of(model, reference)
+    else:
+        cells = _decompositions(frame, reference)
+    totals = [total for total in across_axes(cells) if total.extractor in read_names]
     if leading(scores, model):
         accuracies = _own_accuracies(scores, model)
         accuracy_claim = score_claim(scores, model, prefix)
@@ -125,10 +128,10 @@ def headline(
         accuracy_claim = description(sentence, detail=OTHER_QUESTIONS if has_interval else "")
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
-    # There is no leading extractor where only the reference was read. FIELD then leads if it was
-    # read, else the first one that was.
     lead = claims.leading_extractor(totals, temperature)
-    lead = lead or (FIELD if FIELD in read_names else (read_names or names)[0])
+    if lead is None:
+        # There is none where only the reference has flips.
+        lead = USUAL_EXTRACTOR if USUAL_EXTRACTOR in read_names else (read_names or names)[0]
     total = next((total for total in totals if total.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
         undefined = "Nothing was changed, so there is no flip rate."
@@ -136,10 +139,10 @@ def headline(
             undefined = ASKED_ONCE if asked_once(frame) else UNDEFINED_RATE
         shown = (accuracy_claim, description(undefined))
         return Headline(shown, model, accuracies, score=accuracy_claim)
-    flips = claims.headline_of(totals, total.extractor, None, temperature)
-    flips = _of_results(flips, frame, total.extractor)
-    flips = replace(flips, sentence=f"{prefix}{flips.sentence}")
-    return Headline((flips, accuracy_claim), model, accuracies, total, accuracy_claim)
+    flips_claim = claims.headline_of(totals, total.extractor, None, temperature)
+    flips_claim = _of_results(flips_claim, frame, total.extractor)
+    flips_claim = replace(flips_claim, sentence=f"{prefix}{flips_claim.sentence}")
+    return Headline((flips_claim, accuracy_claim), model, accuracies, total, accuracy_claim)
 
 
 def asked_once(frame: pd.DataFrame) -> bool:
@@ -208,7 +211,7 @@ def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estima
     return means
 
 
-def made_from(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[str]]]:
+def wording_inputs(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[str]]]:
     """Return questions, families and options as `text.templates` takes them.
 
     `items` has dataset, question, family and options. Some datasets draw each item, wording
@@ -235,9 +238,9 @@ def by_wording(
     """Return model -> its headline and accuracy with each wording as one unit.
 
     Pages show it beside intervals over items. Empty unless a tenth of the items repeat another's
-    wording. `items` has item_id and the columns of `made_from`.
+    wording. `items` has item_id and the columns of `wording_inputs`.
     """
-    parts_of_items = made_from(items)
+    parts_of_items = wording_inputs(items)
     if frame.empty or not repeated_templates(*parts_of_items):
         return {}
     units = dict(zip(items["item_id"], wordings(*parts_of_items), strict=True))
@@ -257,7 +260,7 @@ def by_wording(
     return sentences
 
 
-def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
+def _decompositions(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
     return decompositions(coded_answers(frame), reference, tests=False)
 
 
@@ -355,24 +358,24 @@ def claimed_headline(
     closed_gates: Collection[str],
     n_models: int = 1,
     temperature: float | None = None,
-    estimates: Estimates | None = None,
+    decompositions_of: DecompositionsOf | None = None,
     scores: Sequence[TaskScore] = (),
     *,
     by_task: bool = False,
     is_begun: bool = False,
 ) -> Headline:
     """Word the card without the axes and extractors in `closed_gates`, and name these. The other
-    parameters are those of `headline`; `estimates` are of all rows."""
+    parameters are those of `headline`; `decompositions_of` gives those of all rows."""
     # Base prompts stay, because every axis stores them, also one whose changes nobody reviewed.
     is_unreviewed = frame["axis"].isin(closed_gates) & (frame["variant"] != BASE)
     claimed = frame[~(is_unreviewed | frame["extractor"].isin(closed_gates))]
-    # The given estimates include the rows that are left out, so they serve only where none is.
+    # The given decompositions include the rows that are left out, so they serve only where none is.
     is_whole = len(claimed) == len(frame)
     summary = headline(
         claimed,
         n_models,
         temperature,
-        estimates if is_whole else None,
+        decompositions_of if is_whole else None,
         scores,
         by_task=by_task,
         is_begun=is_begun,
@@ -388,7 +391,7 @@ def claimed_headline(
     return replace(summary, claims=(*summary.claims, note))
 
 
-def judges(frame: pd.DataFrame) -> list[str]:
+def graders(frame: pd.DataFrame) -> list[str]:
     """Return the extractors that only say right or wrong and take no answer out."""
     by_extractor = frame.groupby("extractor", sort=False, observed=True)
     return [str(name) for name, part in by_extractor if what_differs(part) == "scores"]
@@ -396,7 +399,7 @@ def judges(frame: pd.DataFrame) -> list[str]:
 
 def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
     """Return the claim with "results" for "answers" where the extractor is a judge."""
-    if not judges(frame[frame["extractor"] == extractor]):
+    if not graders(frame[frame["extractor"] == extractor]):
         return claim
     # A judge says right or wrong, so the result flips and not the answer.
     sentence = re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence)
@@ -404,33 +407,33 @@ def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
     return replace(claim, sentence=sentence)
 
 
-def surface_claim(
+def map_claim(
     frame: pd.DataFrame,
     extractor: str,
     reference: str,
     axis: str | None = None,
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
-    estimates: Sequence[Decomposition] | None = None,
+    cells: Sequence[Decomposition] | None = None,
 ) -> Claim:
     """Return the claim above the flip map of one model: of one `axis`, or of all open axes.
-    `estimates` are the decompositions of `frame` under this reference; None computes them."""
-    estimates = _estimates(frame, reference) if estimates is None else estimates
+    `cells` are the decompositions of `frame` under this reference; None computes them."""
+    cells = _decompositions(frame, reference) if cells is None else cells
     closed_gates = closed_gates or {}
-    if not estimates:
+    if not cells:
         return description("Nothing was changed, so there is no flip rate.", claims.UNDEFINED)
     if axis is not None:
         # The p-values are corrected over all cells, although the map shows one.
-        cell_claims = claims.cell_claims(estimates, closed_gates, temperature)
-        places = [(cell.axis, cell.extractor) for cell in estimates]
+        cell_claims = claims.cell_claims(cells, closed_gates, temperature)
+        places = [(cell.axis, cell.extractor) for cell in cells]
         return cell_claims[places.index((axis, extractor))]
-    open_cells = [cell for cell in estimates if cell.axis not in closed_gates]
+    open_cells = [cell for cell in cells if cell.axis not in closed_gates]
     if not open_cells:
         gates = " ".join(dict.fromkeys(closed_gates.values()))
         return Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(gates)
     claim = claims.headline_of(across_axes(open_cells), extractor, closed_gates, temperature)
     claim = _of_results(claim, frame, extractor)
-    closed_axes = [cell.axis.replace("_", " ") for cell in estimates if cell.axis in closed_gates]
+    closed_axes = [cell.axis.replace("_", " ") for cell in cells if cell.axis in closed_gates]
     if not closed_axes:
         return claim
     left_out = ", ".join(dict.fromkeys(closed_axes))
@@ -443,24 +446,28 @@ def _answers(base: pd.DataFrame) -> pd.DataFrame:
 
 
 def flip_to_open(
-    frame: pd.DataFrame, field: str, scorers: Sequence[str] = ()
+    frame: pd.DataFrame, extractor: str, scorers: Sequence[str] = ()
 ) -> dict[str, str] | None:
-    """Return {item, axis, readout} of the first model's item with the largest artifact.
+    """Return the item of the first model with the largest artifact, as {item, axis, readout}, which
+    are parameters of a link to the flip map.
 
-    It flips most under the extractor `field` and least under the reference. None where there is no
-    such item. `frame` has readouts.
+    It flips most under `extractor` and least under the reference. None where there is no such
+    item. `frame` has readouts.
     """
     if frame.empty:
         return None
     frame = frame[frame["model"] == frame["model"].iloc[0]]
     names = list(frame["extractor"].unique())
-    if field not in names:
+    if extractor not in names:
         return None
     reference = default_reference(names, scorers)
-    first, second = surface.align(surface.surface(frame, field), surface.surface(frame, reference))
+    compared_cells, reference_cells = surface.align(
+        surface.surface(frame, extractor), surface.surface(frame, reference)
+    )
     # Reruns change nothing that a reader could look at.
-    if set(first.columns) <= {IDENTITY}:
+    if set(compared_cells.columns) <= {IDENTITY}:
         return None
-    row = surface.order_of(first, second, "difference", first.items)[0]
-    column = surface.most_flipping_column(first, row)
-    return {"item": first.items[row], "axis": column, "readout": field}
+    items = compared_cells.items
+    row = surface.order_of(compared_cells, reference_cells, "difference", items)[0]
+    column = surface.most_flipping_column(compared_cells, row)
+    return {"item": items[row], "axis": column, "readout": extractor}

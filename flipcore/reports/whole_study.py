@@ -24,7 +24,7 @@ from flipcore.core.version import __version__
 from flipcore.extractors import EXTRACTORS, needs_judge, title_of
 from flipcore.reports.answer import Answer, Question, Settings
 from flipcore.reports.badges import badges_of
-from flipcore.reports.flips import Headline, by_wording, judges, made_from, scores_alone
+from flipcore.reports.flips import Headline, by_wording, graders, scores_alone, wording_inputs
 from flipcore.reports.holdout import HoldoutReport, Inflation, SetsReport, holdout_report, inflation
 from flipcore.reports.log_scores import TaskScore, leading, task_scores
 from flipcore.reports.memory import (
@@ -53,11 +53,10 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.connection import Store
-from flipcore.store.queries import holdout, studies
+from flipcore.store.queries import holdout, pairs, studies
 from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import endings, reported
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.pairs import control_pairs
 from flipcore.store.queries.readout_rows import all_and_comparable, as_texts
 from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates
@@ -122,13 +121,14 @@ def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
     """Count the answers that were cut off, per model and extractor. `endings` are those of
     `store.queries.audit`, `frame` the readouts of the same study."""
     summaries = []
-    call = ["model", "item_id", "variant_id", "sample"]
-    cut = frame.loc[frame["status"] == CUT, call].drop_duplicates().assign(is_cut=True)
+    call_columns = ["model", "item_id", "variant_id", "sample"]
+    cut = frame.loc[frame["status"] == CUT, call_columns].drop_duplicates().assign(is_cut=True)
     for row in endings.to_dict("records"):
         is_of_model = (frame["model"] == row["model"]) & (frame["variant"] == BASE)
         asked = frame[is_of_model & (frame["extractor"] == row["extractor"])]
         role = next(iter(roles_of(asked)), "")
-        asked = asked[asked["is_correct"].notna() & (asked["role"] == role)].drop_duplicates(call)
+        asked = asked[asked["is_correct"].notna() & (asked["role"] == role)]
+        asked = asked.drop_duplicates(call_columns)
         finished = asked[asked["status"] != CUT]
         # A log's scorer scores cut answers too, so another extractor's status says which were cut.
         if row["extractor"] not in EXTRACTORS:
@@ -191,34 +191,36 @@ class WholeStudy:
         return reasons(self.store, self.study_id)
 
     @cached_property
-    def pairs(self) -> Pairs:
+    def control_pairs(self) -> Pairs:
         """The stored pairs of its items with controls."""
-        return control_pairs(self.store, self.study_id, self.lock)
+        return pairs.control_pairs(self.store, self.study_id, self.lock)
 
     @cached_property
     def _readouts(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         # Both frames come from the same rows, which are slow to read.
         scope = sight(self.store, self.study_id, self.lock)
-        everything, frame = all_and_comparable(self.store, self.study_id, scope, "standing")
-        return as_texts(everything), frame
+        all_readouts, flip_readouts = all_and_comparable(
+            self.store, self.study_id, scope, paraphrases="standing"
+        )
+        return as_texts(all_readouts), flip_readouts
 
     @property
-    def everything(self) -> pd.DataFrame:
+    def all_readouts(self) -> pd.DataFrame:
         """All readouts of visible items."""
         return self._readouts[0]
 
     @property
-    def frame(self) -> pd.DataFrame:
+    def flip_readouts(self) -> pd.DataFrame:
         """The readouts that count for flips."""
         return self._readouts[1]
 
     @property
-    def scored_frame(self) -> pd.DataFrame:
+    def score_readouts(self) -> pd.DataFrame:
         """The readouts that count for scores."""
         # A log's own grades cannot flip, so only scores use them.
         graders = queries.graders(self.store, self.study_id, self.study.scorers)
         if not graders:
-            return self.frame
+            return self.flip_readouts
         return studies.readouts(self.store, self.study_id, lock=self.lock, grades_of=graders)
 
     @cached_property
@@ -248,18 +250,20 @@ class WholeStudy:
 
     @cached_property
     def judges(self) -> Judges:
+        """Judges (models that grade) compared with each other and with people's labels."""
         models = [use.name for use in self.study.models]
-        return judges_of(self.frame, self.labelled, judge_models(self.store, self.study), models)
+        judges = judge_models(self.store, self.study)
+        return judges_of(self.flip_readouts, self.labelled, judges, models)
 
     @cached_property
     def cut(self) -> list[Truncation]:
         """Counts of answers that were cut off."""
-        return truncations(endings(self.store, self.study_id), self.frame)
+        return truncations(endings(self.store, self.study_id), self.flip_readouts)
 
     @property
     def measurements(self) -> Mapping[str, Sequence[Measurement]]:
         """The measurements of each detector, by model."""
-        return measurements_of(self.everything, self.study, self.items, self.pairs)
+        return measurements_of(self.all_readouts, self.study, self.items, self.control_pairs)
 
     @property
     def memory(self) -> MemoryReport:
@@ -270,10 +274,10 @@ class WholeStudy:
         """The flips of each model; a model with losses alone has a report without cells."""
         temperatures = {use.name: use.temperature for use in self.study.models}
         by_task = self.study.is_recorded
-        warning = repeated_templates(*made_from(self.items))
-        wording_notes = by_wording(self.frame, self.items, temperatures, by_task=by_task)
+        warning = repeated_templates(*wording_inputs(self.items))
+        wording_notes = by_wording(self.flip_readouts, self.items, temperatures, by_task=by_task)
         reports = study_report(
-            self.frame,
+            self.flip_readouts,
             self.reference or None,
             self.closed_gates,
             temperatures,
@@ -289,7 +293,7 @@ class WholeStudy:
                 reports[model] = FlipsReport(model, NO_ANSWERS)
                 is_scored = leading(self.task_scores, model)
                 headline = scores_alone(self.task_scores, model) if is_scored else NO_ANSWERS
-            harness = harness_accuracy(self.everything[self.everything["model"] == model])
+            harness = harness_accuracy(self.all_readouts[self.all_readouts["model"] == model])
             reports[model] = replace(reports[model], headline=headline, harness=harness)
         return reports
 
@@ -332,7 +336,7 @@ class WholeStudy:
     @cached_property
     def models(self) -> list[str]:
         """The models with answers that could flip, then those with losses or other values alone."""
-        names = [*self.frame["model"].unique(), *self.everything["model"].unique()]
+        names = [*self.flip_readouts["model"].unique(), *self.all_readouts["model"].unique()]
         return list(dict.fromkeys(map(str, names)))
 
     @property
@@ -342,11 +346,11 @@ class WholeStudy:
     @property
     def badges(self) -> list[tuple[str, str]]:
         """(badge, text) pairs that qualify every number here."""
-        judge = any(needs_judge(name) for name in self.closed_gates)
+        judge_is_closed = any(needs_judge(name) for name in self.closed_gates)
         n_unreviewed = studies.n_unreviewed(self.store, self.study_id)
-        pairs = badges_of(self.row, n_unreviewed, judge_is_closed=judge)
+        badges = badges_of(self.row, n_unreviewed, judge_is_closed=judge_is_closed)
         # Only pages show a study under a lock, and they make their own badges.
-        return [*pairs, ("EXPLORATORY", "EXPLORATORY")]
+        return [*badges, ("EXPLORATORY", "EXPLORATORY")]
 
     @property
     def provenance(self) -> str:
@@ -355,16 +359,16 @@ class WholeStudy:
         named = f", replies name {other_models}" if other_models else ""
         return f"Study {self.study.name} ({self.study_id}){named}, Flipscope {__version__}"
 
-    def answers_of(self, model: str) -> pd.DataFrame:
+    def readouts_of(self, model: str) -> pd.DataFrame:
         """Return all readouts of a model, with the columns of the reference models that memory
         tests use."""
-        return frames.with_reference(self.everything, self.study)[
-            self.everything["model"].to_numpy() == model
+        return frames.with_reference(self.all_readouts, self.study)[
+            self.all_readouts["model"].to_numpy() == model
         ]
 
-    def flips_of(self, model: str) -> pd.DataFrame:
+    def flip_readouts_of(self, model: str) -> pd.DataFrame:
         """Return the readouts of a model that count for flips."""
-        return self.frame[self.frame["model"] == model]
+        return self.flip_readouts[self.flip_readouts["model"] == model]
 
     def temperature(self, model: str) -> float | None:
         """The temperature at which the model was asked; None where that is not known."""
@@ -373,11 +377,11 @@ class WholeStudy:
     def mismatch(self, model: str) -> str:
         """Name the two extractors that disagree most on a recording's answers. "" where right
         answers are known, because the scores show then how far extractors disagree."""
-        frame = self.flips_of(model)
+        frame = self.flip_readouts_of(model)
         n_extractors = frame.loc[frame["answer"].notna(), "extractor"].nunique()
         if not self.study.is_recorded or frame["is_correct"].notna().any() or n_extractors < 2:
             return ""
-        return disagreements(frame, judges(frame)).sentence(title_of)
+        return disagreements(frame, graders(frame)).sentence(title_of)
 
     def text(self) -> str:
         lines = [*self.score.lines(), ""] if self.score else []
@@ -394,7 +398,7 @@ class WholeStudy:
                 lines.append(f"{model}: {mismatch}")
         lines += self.judges.sentences
         lines += [f"{truncation.model}, {truncation.sentence()}" for truncation in self.cut]
-        lines += unreadable_labels(self.frame)
+        lines += unreadable_labels(self.flip_readouts)
         if self.plugins:
             lines.append(f"Plug-ins of other packages: {self.plugins}.")
         return "\n".join(lines).strip()
@@ -427,7 +431,7 @@ def compute_answer(question: Question, study: WholeStudy, settings: Settings) ->
     """
     if question is Question.RANKING:
         return ranking_report(
-            study.frame,
+            study.flip_readouts,
             settings.reference or None,
             study.closed_gates,
             settings.role or None,
@@ -441,11 +445,11 @@ def compute_answer(question: Question, study: WholeStudy, settings: Settings) ->
     if question is Question.MEMORY:
         control, gates = study.study.control, study.closed_gates
         family = family_tests(study.measurements, control, gates)
-        return memory_report(family, study.everything, study.study)
+        return memory_report(family, study.all_readouts, study.study)
     if question is not Question.SCORE:
         raise ValueError(f"{question} has an answer per model: `WholeStudy.flips`.")
     return score_report(
-        study.scored_frame,
+        study.score_readouts,
         is_recorded=study.study.is_recorded,
         reference=settings.reference or None,
         closed_gates=study.closed_gates,
@@ -478,7 +482,7 @@ def _without_repeated_accuracy(score: ScoreReport | None, headline: Headline) ->
     return replace(headline, claims=claims)
 
 
-def study_of(store: Store, query: str) -> str:
+def study_id_of(store: Store, query: str) -> str:
     """Return the id of the study with that id, or whose name begins with `query`.
 
     Raises BadInput where no study or several studies match.
@@ -496,7 +500,7 @@ def study_of(store: Store, query: str) -> str:
     raise BadInput(f"No study matches {query!r}. There are: {listed or 'none yet'}.")
 
 
-def imported(path: Path, map_words: Sequence[str], store: Store) -> str:
+def import_log(path: Path, map_words: Sequence[str], store: Store) -> str:
     """Import a log into the store and return its study id; `map_words` are those of --map."""
     # A user who names a file on the command line may read its folder.
     folders.admit(path if path.is_dir() else path.parent)

@@ -39,15 +39,15 @@ class PageStudy(WholeStudy):
         return gates.all_closed_gates(self.study_id, self.lock)
 
     @property
-    def everything(self) -> pd.DataFrame:
+    def all_readouts(self) -> pd.DataFrame:
         return session.readouts(self.study_id, lock=self.lock, everything=True)
 
     @property
-    def frame(self) -> pd.DataFrame:
+    def flip_readouts(self) -> pd.DataFrame:
         return session.readouts(self.study_id, lock=self.lock)
 
     @property
-    def scored_frame(self) -> pd.DataFrame:
+    def score_readouts(self) -> pd.DataFrame:
         return session.readouts(self.study_id, lock=self.lock, of_scores=True)
 
     @property
@@ -89,7 +89,7 @@ def _cached_answer(
 def measurements(study_id: str, lock: str | None) -> dict[str, list[Measurement]]:
     """Return model -> measurements of all memory detectors."""
     study = PageStudy(session.store(), study_id, lock=lock)
-    return measurements_of(study.everything, study.study, study.items, study.pairs)
+    return measurements_of(study.all_readouts, study.study, study.items, study.control_pairs)
 
 
 @session.cached("Computing every estimate", max_entries=2, revision=gates.revision_with_labels)

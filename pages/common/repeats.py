@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from flipcore.core.records import Item
-from flipcore.reports.flips import PER_WORDING, by_wording, made_from
+from flipcore.reports.flips import PER_WORDING, by_wording, wording_inputs
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.showing import plain
@@ -27,7 +27,7 @@ def show_for_items(items: Sequence[Item]) -> None:
         for item in items
     ]
     frame = pd.DataFrame(rows, columns=["dataset", "question", "family", "options"])
-    _warn(repeated_templates(*made_from(frame)))
+    _warn(repeated_templates(*wording_inputs(frame)))
 
 
 def _warn(warning: str) -> None:
@@ -38,7 +38,7 @@ def _warn(warning: str) -> None:
 @session.cached(is_kept=True)
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
-    warning = repeated_templates(*made_from(items))
+    warning = repeated_templates(*wording_inputs(items))
     # Reading the answers takes long, and most studies need no warning.
     if not warning:
         return ""

@@ -12,7 +12,7 @@ from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.reports.flips import ASKED_ONCE, judges, nothing_to_compare
+from flipcore.reports.flips import ASKED_ONCE, graders, nothing_to_compare
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen, session
@@ -26,7 +26,7 @@ from pages.flips.map_data import View, drawn_map, readouts_of_model
 @session.cached("Comparing the extractors", 16, is_kept=True)
 def _disagreements(study_id: str, model: str):
     frame = readouts_of_model(study_id, model)
-    return disagreements(frame, judges(frame))
+    return disagreements(frame, graders(frame))
 
 
 def show_disagreement(study_id: str, model: str) -> None:
@@ -198,7 +198,7 @@ def show_asked_once(study_id: str) -> None:
 
 
 def show(study_id: str, line: DeltaGenerator) -> None:
-    """Show the answer, the map with its inspector, and how extractors disagree.
+    """Show the claim, the map with its inspector, and how extractors disagree.
 
     The controls are drawn in `line`.
     """
@@ -209,14 +209,14 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         return
     with line:
         view = controls(study_id)
-    # If the variants of one axis are shown, the answer is about that axis only.
+    # If the variants of one axis are shown, the claim is about that axis only.
     one_axis = view.opened[0] if len(view.opened) == 1 else None
-    answer = map_data.answer(study_id, view.model, view.compared, view.reference, one_axis)
-    st.markdown(f"## {plain(answer.text)}")
+    claim = map_data.map_claim(study_id, view.model, view.compared, view.reference, one_axis)
+    st.markdown(f"## {plain(claim.text)}")
     # The noise floor is shown on hover, because three lines of numbers push the map out of sight.
-    parts, _, noise_floor = answer.detail.partition(" Noise floor: ")
+    parts, _, noise_floor = claim.detail.partition(" Noise floor: ")
     st.caption(plain(parts), help=plain(f"Noise floor: {noise_floor}") if noise_floor else None)
-    if unchecked := unchecked_words([answer], map_data.n_labelled_pairs(study_id)):
+    if unchecked := unchecked_words([claim], map_data.n_labelled_pairs(study_id)):
         st.caption(plain(unchecked))
         st.page_link(
             "paraphrase_review/page.py",

@@ -1,4 +1,4 @@
-"""Cached data of the flip map, and the answer above it."""
+"""Cached data of the flip map, and the claim above it."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,17 +10,15 @@ from flipcore.annotation.judge_labels import labelled_pairs
 from flipcore.claims.claim import Claim
 from flipcore.core.records import FIRST_TOKEN, digest
 from flipcore.core.version import __version__
-from flipcore.reports import flips as reports
+from flipcore.reports import flips as flips_report
 from flipcore.reports.browser_data import flip_map
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips import label_mass, map_cells, surface
 from flipcore.stats.flips.surface import Cells, Choices
 from flipcore.store.judgements import OUTPUT_LABELS
 from flipcore.store.queries import judgements
 from pages.common import gates, session
-from pages.common import headline as shared
-from pages.common.headline import headline
+from pages.common import headline as headlines
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class View:
 
 def leading_extractor(study_id: str) -> str:
     """Return the extractor of the study's headline, so that the map starts with what it says."""
-    flips = headline(study_id).flips
+    flips = headlines.headline(study_id).flips
     return flips.extractor if flips is not None else FIRST_TOKEN
 
 
@@ -102,19 +100,19 @@ def _readouts_of_model(study_id: str, model: str) -> pd.DataFrame:
 @session.cached(is_kept=True)
 def most_disputed(study_id: str, model: str) -> list[str]:
     """Return the ids of a model's items; items on which extractors disagree come first."""
-    return reports.most_disputed(_readouts_of_model(study_id, model))
+    return flips_report.most_disputed(_readouts_of_model(study_id, model))
 
 
 @session.cached(is_kept=True)
 def why_nothing_was_read(study_id: str) -> str:
     """Return why no output of the study could be read; "" if at least one was read."""
-    return reports.why_nothing_was_read(session.readouts(study_id))
+    return flips_report.why_nothing_was_read(session.readouts(study_id))
 
 
 @session.cached(is_kept=True)
 def asked_once(study_id: str) -> bool:
     """Return True if the study has one prompt and one sample per question: nothing can flip."""
-    return reports.asked_once(session.readouts(study_id))
+    return flips_report.asked_once(session.readouts(study_id))
 
 
 @session.cached(is_kept=True)
@@ -161,21 +159,21 @@ def cells(
     return surface.align(compared_cells, reference_cells, order)
 
 
-def answer(study_id: str, model: str, compared: str, reference: str, axis: str | None) -> Claim:
+def map_claim(study_id: str, model: str, compared: str, reference: str, axis: str | None) -> Claim:
     """Return the claim above the map: whether genuine flips or artifacts prevail."""
-    return _answer(
+    return _map_claim(
         study_id, model, compared, reference, axis, tuple(gates.all_closed_gates(study_id).items())
     )
 
 
 @session.cached(max_entries=32, is_kept=True)
-def _answer(
+def _map_claim(
     study_id: str, model: str, compared: str, reference: str, axis: str | None, closed_gates: tuple
 ) -> Claim:
     frame, temperature = readouts_of_model(study_id, model), session.temperature(study_id, model)
-    estimates = shared.estimates(study_id, model, reference)
-    return surface_claim(
-        frame, compared, reference, axis, dict(closed_gates), temperature, estimates
+    cells = headlines.estimates(study_id, model, reference)
+    return flips_report.map_claim(
+        frame, compared, reference, axis, dict(closed_gates), temperature, cells
     )
 
 
@@ -215,27 +213,28 @@ def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
     # Per model: the cells of the compared and of the reference extractor.
     pairs = [cells(view.study_id, model, view.compared, view.reference) for model in view.models]
     if len(pairs) == 1:
-        compared, reference = pairs[0]
+        compared_cells, reference_cells = pairs[0]
     else:
-        compared = map_cells.stack([pair[0] for pair in pairs])
-        reference = map_cells.stack([pair[1] for pair in pairs])
+        compared_cells = map_cells.stack([pair[0] for pair in pairs])
+        reference_cells = map_cells.stack([pair[1] for pair in pairs])
     model_of_row: list[str] = []
     for model, (model_cells, _) in zip(view.models, pairs, strict=True):
         model_of_row += [model] * len(model_cells.items)
     texts, family = questions(view.study_id), families(view.study_id)
     order = flip_map.map_rows(
-        compared, reference, view.sort, view.search, texts, flips_only=view.flips_only
+        compared_cells, reference_cells, view.sort, view.search, texts, flips_only=view.flips_only
     )
-    names = _group_names(view, compared.items, model_of_row)
-    rows = flip_map.in_groups(compared, reference, order, names, view.sort)
-    items = [compared.items[i] for i in rows.rows]
+    names = _group_names(view, compared_cells.items, model_of_row)
+    rows = flip_map.in_groups(compared_cells, reference_cells, order, names, view.sort)
+    items = [compared_cells.items[i] for i in rows.rows]
     models = [model_of_row[i] for i in rows.rows]
-    compared, reference = _with_variants(view, compared, 0), _with_variants(view, reference, 1)
+    compared_cells = _with_variants(view, compared_cells, 0)
+    reference_cells = _with_variants(view, reference_cells, 1)
     if view.is_difference:
         title = f"{view.titles[0]} minus {view.titles[1].lower()}, points"
-        panels = [(title, map_cells.difference(compared, reference))]
+        panels = [(title, map_cells.difference(compared_cells, reference_cells))]
     else:
-        panels = [(view.titles[0], compared), (view.titles[1], reference)]
+        panels = [(view.titles[0], compared_cells), (view.titles[1], reference_cells)]
     arrays = flip_map.map_arrays(
         panels[:1] if view.compared == view.reference else panels,
         rows,

@@ -222,8 +222,9 @@ def _link_to_outputs(page: str, params: dict[str, str]) -> None:
 
 
 @session.cached(max_entries=4, is_kept=True)
-def _flip_to_open(study_id: str, field: str) -> dict[str, str] | None:
-    return flip_to_open(session.readouts(study_id), field, session.declared(study_id).scorer_names)
+def _flip_to_open(study_id: str, extractor: str) -> dict[str, str] | None:
+    scorers = session.declared(study_id).scorer_names
+    return flip_to_open(session.readouts(study_id), extractor, scorers)
 
 
 @session.cached(max_entries=4, is_kept=True)

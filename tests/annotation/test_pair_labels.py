@@ -101,7 +101,7 @@ def test_people_who_read_as_the_reference_change_nothing_and_others_correct_it(s
     assert every.people.stated.value == pytest.approx(every.raw.G.value)
     assert every.people.artifact.value == pytest.approx(every.raw.A.value)
     together = people_on_flips(
-        "simulated-noisy", whole.flips["simulated-noisy"].cells, whole.frame, labelled_pairs(store, S), {}, at_once=True
+        "simulated-noisy", whole.flips["simulated-noisy"].cells, whole.flip_readouts, labelled_pairs(store, S), {}, at_once=True
     )
     assert together[0].people.stated.low < every.people.stated.low and leading(people[::-1]).raw.extractor == "first_token"
     assert "0 disagreements" in every.people.stated.note and "No labelled pair differs" in every.narrower
@@ -127,7 +127,7 @@ def test_labels_that_are_too_few_for_limits_correct_nothing_in_words_or_tables(s
 def test_a_closed_gate_withholds_and_pairs_without_an_answer_are_left_out(store):
     label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", []), other=40)
     whole = whole_study(store, S)
-    pairs, frame = labelled_pairs(store, S), whole.frame
+    pairs, frame = labelled_pairs(store, S), whole.flip_readouts
     cells = whole.flips["simulated-noisy"].cells
     shut = people_on_flips("simulated-noisy", cells, frame, pairs, {"label_set": "nobody reviewed it."})
     assert {one.raw.axis for one in shut} == {"option_order", "label_set"}  # over one open axis there is no mean over axes

@@ -9,7 +9,7 @@ import pytest
 from flipcore.claims import flips
 from flipcore.claims.flips import prediction_claim
 from flipcore.claims.plans import equality_plan, gap_plan
-from flipcore.reports.flips import surface_claim
+from flipcore.reports.flips import map_claim
 from flipcore.reports.study import study_report
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -230,21 +230,21 @@ def test_the_surface_says_what_the_cells_say():
             + asked(f"i{i}", "AA", axis=axis)
         ]
     ).assign(is_correct=1.0)
-    opened = surface_claim(made, "first_token", "regex", "option_order")
+    opened = map_claim(made, "first_token", "regex", "option_order")
     assert (
         opened.text.startswith("Option order, first token: mostly the extractor, not the model, p < .001. 50%")
         and opened.is_made
     )
-    over = surface_claim(made, "first_token", "regex")
+    over = map_claim(made, "first_token", "regex")
     assert over.text == (
         "50% (likely 34 to 66%) of answers change only because of how they are read (first token)."
     ) and over.detail.startswith("p < .001. Changes that a rerun alone makes count, too. Of all pairs")
-    shut = surface_claim(made, "first_token", "regex", closed_gates={"option_order": "x", "label_set": "y"})
+    shut = map_claim(made, "first_token", "regex", closed_gates={"option_order": "x", "label_set": "y"})
     assert shut.text == "Not claimed: x y"
-    part = surface_claim(made, "first_token", "regex", closed_gates={"label_set": "Nobody looked."})
+    part = map_claim(made, "first_token", "regex", closed_gates={"label_set": "Nobody looked."})
     assert part.is_made and part.detail.endswith("Left out, not reviewed enough: label set.")
-    assert "The answer differs between two prompts of one question in" in surface_claim(made, "regex", "regex").text
-    assert not np.isnan(surface_claim(made, "first_token", "regex").numbers["p"]) and isinstance(made, pd.DataFrame)
+    assert "The answer differs between two prompts of one question in" in map_claim(made, "regex", "regex").text
+    assert not np.isnan(map_claim(made, "first_token", "regex").numbers["p"]) and isinstance(made, pd.DataFrame)
 
 
 def test_the_predictor_reports_its_numbers_and_claims_nothing():

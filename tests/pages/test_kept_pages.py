@@ -23,7 +23,7 @@ STUDY = Study(
 COMPUTING = (
     "pages.common.headline.claimed_headline",
     "flipcore.reports.whole_study.score_report",
-    "pages.flips.map_data.surface_claim",
+    "flipcore.reports.flips.map_claim",
     "pages.flips.map.disagreements",
     "flipcore.reports.browser_data.flip_map.map_arrays",
 )

@@ -101,7 +101,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "common/scores.py _choices": lambda: Choices.load(S, None),
     "common/scores.py board": at("pages.common.scores.board", S, Settings(), None, True),
     "flips/map.py _disagreements": at("pages.flips.map._disagreements", S, MODEL),
-    "flips/map_data.py _answer": lambda: map_data.answer(S, MODEL, "first_token", "regex", None),
+    "flips/map_data.py _map_claim": lambda: map_data.map_claim(S, MODEL, "first_token", "regex", None),
     "flips/map_data.py _kept_map_content": lambda: map_data._kept_map_content(
         map_data.View(S, MODEL, "first_token", "regex", ("First token", "Regex"))
     ),

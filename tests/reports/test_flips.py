@@ -10,10 +10,10 @@ from flipcore.reports.flips import (
     by_wording,
     claimed_headline,
     headline,
-    made_from,
+    map_claim,
     nothing_to_compare,
-    surface_claim,
     why_nothing_was_read,
+    wording_inputs,
 )
 from flipcore.runs.demo import demo_studies
 from flipcore.stats.holdout.difficulty import conditions
@@ -68,7 +68,7 @@ def test_a_declared_extractor_that_read_nothing_is_named():
 def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():
     # A, B, C under the first token: 3 of 3 pairs differ; written A, B, B: 2 of 3; so a third flips under the first token alone
     found = said(two_readouts("ABC", "ABB"))
-    assert (found.total.value, found.genuine.value) == pytest.approx((1, 2 / 3))
+    assert (found.flip_rate.value, found.genuine.value) == pytest.approx((1, 2 / 3))
     flips, accuracy = found.claims
     assert (
         flips.text
@@ -100,8 +100,8 @@ def test_what_a_scorer_that_only_judges_gives_are_results_and_no_answers():
     rows = [row for i in range(12) for row in asked(f"i{i}", [RIGHT, RIGHT, WRONG])]
     assert "The result differs between two prompts of one question in" in said(rows, RIGHT).sentence
     made = frame(rows).assign(is_correct=lambda every: every["answer"] == RIGHT)
-    assert "The result differs" in surface_claim(made, "regex", "regex").text
-    assert "The answer differs" in surface_claim(made.assign(answer="B"), "regex", "regex").text
+    assert "The result differs" in map_claim(made, "regex", "regex").text
+    assert "The answer differs" in map_claim(made.assign(answer="B"), "regex", "regex").text
 
 
 def test_asking_again_is_no_change():
@@ -155,7 +155,7 @@ def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
     found = claimed_headline(made, {"paraphrase"})
     assert found.sentence == ("Not claimed: too little was reviewed of paraphrase. Right on 100% [71, 100] of 12 items.")
     assert not found.claims[0].is_made
-    assert claimed_headline(made, set()).total.value == 1.0
+    assert claimed_headline(made, set()).flip_rate.value == 1.0
 
 
 def test_an_accuracy_of_many_items_keeps_within_what_was_seen():
@@ -206,6 +206,6 @@ def test_a_demo_warns_of_no_repeated_wordings(number):
     every = [item for source in demo_studies()[number].items for item in load(source)]
     rows = [(one.dataset, one.question, one.item_id, one.options) for one in every]
     items = pd.DataFrame(rows, columns=["dataset", "question", "family", "options"])
-    assert repeated_templates(*made_from(items)) == ""
-    of_a_file = repeated_templates(*made_from(items.assign(dataset="file")))
+    assert repeated_templates(*wording_inputs(items)) == ""
+    of_a_file = repeated_templates(*wording_inputs(items.assign(dataset="file")))
     assert ("repeat another item's wording" in of_a_file) is (sum(one.kind == "number" for one in every) > 100)

@@ -70,7 +70,7 @@ def imported(tmp_path, monkeypatch, *words, rows=rows):
 def test_roles_without_a_rewriting_say_how_to_declare_one(tmp_path, monkeypatch):
     store, whole = imported(tmp_path, monkeypatch)
     assert whole.memory.tests["m"] == []
-    said = why_no_test(whole.everything)
+    said = why_no_test(whole.all_readouts)
     assert "The study's changes are reworded;" in said and f"--map {' '.join(REWORDING)}, " in said
     store.close()
 
@@ -91,7 +91,7 @@ def test_a_value_of_the_column_of_axes_is_declared_a_rewriting_and_the_control_r
 @pytest.mark.slow
 def test_a_rewriting_without_the_published_wording_beside_it_says_so(tmp_path, monkeypatch):
     store, whole = imported(tmp_path, monkeypatch, REWRITING[0])
-    said = why_no_test(whole.everything)
+    said = why_no_test(whole.all_readouts)
     assert "--map axis:published=identity, " in said and "=paraphrase" not in said
     store.close()
 

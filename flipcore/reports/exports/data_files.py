@@ -46,7 +46,7 @@ def data_files(results: WholeStudy) -> tuple[list[File], str]:
         File("stats.json", "stats.json", stats, "application/json;charset=utf-8", about_stats),
         File(VALUES_FILE, VALUES_FILE, values, "text/csv;charset=utf-8", about_values),
     ]
-    readouts, items = results.everything[list(READOUTS)], _items(results)
+    readouts, items = results.all_readouts[list(READOUTS)], _items(results)
     if len(readouts) > MOST_ROWS:
         export = command(f"export {results.study_id}")
         return files, f"{len(readouts):,} readouts are too many for this file: {export}."
@@ -71,7 +71,7 @@ def _item_values(results: WholeStudy) -> list[dict[str, object]]:
     """Return one row per item and cell, in the order in which the bootstrap takes the items."""
     rows = []
     for model in results.models:
-        ids = list(dict.fromkeys(results.flips_of(model)["item_id"]))
+        ids = list(dict.fromkeys(results.flip_readouts_of(model)["item_id"]))
         for cell in results.flips[model].cells:
             for unit, values in zip(ids, cell.item_values.tolist(), strict=True):
                 place = {"model": model, "cell": cell_place(cell), "unit": unit}

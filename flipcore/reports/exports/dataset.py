@@ -124,7 +124,7 @@ def _frames(results: WholeStudy, *, shows_examples: bool) -> dict[str, pd.DataFr
         _prompt(json.loads(parts), shows_examples=shows_examples) for parts in completions["parts"]
     ]
     return {
-        "readouts": results.everything[list(READOUTS)],
+        "readouts": results.all_readouts[list(READOUTS)],
         "items": results.items[list(ITEMS)],
         "completions": completions[list(COMPLETIONS)],
     }

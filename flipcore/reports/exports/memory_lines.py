@@ -35,7 +35,7 @@ def _detector_of(test: MemoryTest) -> Detector | None:
 
 def _frame_of(results: WholeStudy, model: str, test: MemoryTest) -> pd.DataFrame:
     """Return the answers to the items of a test."""
-    frame = frames.compared_sets(results.answers_of(model), results.study)
+    frame = frames.compared_sets(results.readouts_of(model), results.study)
     return frame[frame["kind"] == test.measurement.kind] if test.measurement else frame
 
 
@@ -51,7 +51,7 @@ def line_of(
     if detector is None:
         return None, None
     frame = _frame_of(results, model, test)
-    members = members_of(results.study, results.items, results.pairs)
+    members = members_of(results.study, results.items, results.control_pairs)
     settings = settings_of(detector, results.study, model)
     analysis = analysis_of(detector, frame, *frames.roles_of(frame), members, **settings)
     if analysis is None:

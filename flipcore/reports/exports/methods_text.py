@@ -24,7 +24,7 @@ from flipcore.methods.words import (
     interval_method,
 )
 from flipcore.protocols.single_shot import IDENTITY_SAMPLES
-from flipcore.reports.flips import made_from
+from flipcore.reports.flips import wording_inputs
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.resample import N_BOOT
@@ -102,7 +102,7 @@ def _model(use: ModelUse, *, asks_again: bool) -> str:
 def _methods(study: WholeStudy) -> Iterator[Method]:
     n_cells = [len(flips.cells) for flips in study.flips.values()]
     if any(n_cells):
-        all_readouts = study.everything
+        all_readouts = study.all_readouts
         groups_by_meaning = any(map(reads_together, all_readouts["extractor"].unique()))
         yield from (method for method in FLIPS if method is not MEANING or groups_by_meaning)
     detector_methods = []
@@ -140,7 +140,7 @@ def _intervals(study: WholeStudy) -> Iterator[str]:
 
 
 def _closing(study: WholeStudy) -> Iterator[str]:
-    questions, families, options = made_from(study.items)
+    questions, families, options = wording_inputs(study.items)
     if repeats := repeated_templates(questions, families, options):
         yield repeats
     if study.closed_gates:

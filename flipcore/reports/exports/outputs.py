@@ -100,7 +100,7 @@ def _evidence_of_model(results: WholeStudy, m: int, model: str, n_items: int) ->
 def _flip_items(results: WholeStudy, model: str, cell: Decomposition) -> list[str]:
     """Return the items in the order of the page. The items on which the two extractors differ most
     come first; for the reference those that flip most."""
-    frame = results.flips_of(model)
+    frame = results.flip_readouts_of(model)
     order = list(dict.fromkeys(frame["item_id"]))
     first, second = surface.align(
         surface.open_axis(frame, cell.axis, cell.extractor),

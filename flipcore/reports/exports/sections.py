@@ -94,7 +94,7 @@ def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
             continue
         shown.append(_flips_of_model(results, m, model))
         data = levels.board(
-            coded_answers(results.flips_of(model)),
+            coded_answers(results.flip_readouts_of(model)),
             title_of,
             closed_gates=results.closed_gates,
             temperature=results.temperature(model),

@@ -150,7 +150,7 @@ def test_a_reader_can_compute_a_number_from_the_tables_inside(flips, whole):
         values = [float(row["T"]) for row in mine if row["T"]]
         assert len(values) == one.T.n and sum(values) / len(values) == pytest.approx(one.T.value)
     readouts = list(csv.DictReader(io.StringIO(files_in(flips)["readouts.csv.gz"])))
-    assert len(readouts) == len(whole.frame)
+    assert len(readouts) == len(whole.flip_readouts)
 
 
 def _key(row):

@@ -6,7 +6,7 @@ import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.by_model import flip_panels
-from flipcore.reports.flips import flip_to_open, headline, surface_claim
+from flipcore.reports.flips import flip_to_open, headline, map_claim
 from flipcore.reports.ranking import ranking_report
 from flipcore.runs import runner
 from flipcore.stats.flips import label_mass, surface
@@ -140,7 +140,7 @@ def test_every_statistic_is_that_of_the_texts(run):
         assert plain(surface.open_axis(one, "option_order", "regex")) == plain(
             surface.open_axis(other, "option_order", "regex")
         )
-        assert surface_claim(one, "first_token", "regex") == surface_claim(other, "first_token", "regex")
+        assert map_claim(one, "first_token", "regex") == map_claim(other, "first_token", "regex")
 
 
 def test_a_formula_in_a_category_is_harmless_in_a_spreadsheet():
