@@ -708,7 +708,7 @@ def _pairs_of_models(
 ) -> Iterator[Finding]:
     """Find the pairs of models with different scores; claimed if `is_ranking`, else described."""
     own_contest = contest(order(scores(part)), extractor)
-    values = own_contest.order.scores.values[own_contest.own_way]
+    values = own_contest.order.scores.values[own_contest.declared_way]
     for first, second in combinations(range(len(own_contest.models))[:MOST_READOUTS], 2):
         # NaN where either model has no score, so that both are compared on the same items.
         ahead = values[:, first] - values[:, second]

@@ -63,7 +63,8 @@ SEPARATED = Assertion(
     worlds=WORLDS,
 )
 ASSERTIONS: tuple[Assertion, ...] = (BETTER, SEPARATED)
-FIRST, SOME, NONE, FEW = "first", "some separated", "not separated", "few"
+FIRST, SOME, NONE = "first", "some separated", "not separated"
+TOO_LITTLE = "few"  # too few models, answers or items to rank
 LEVEL = 0.95
 MOST_NAMES = 3
 POWER = 0.8  # probability that the estimated number of further items decides
@@ -73,17 +74,19 @@ POWER = 0.8  # probability that the estimated number of further items decides
 class Contest:
     """An order of models in each way, with adjusted p.
 
-    `own_way` is the index of the declared way, -1 if no model has answers there. `is_claimed`
-    (ways,) is True for ways that may be claimed; `closed_gates` (axis or extractor -> reason)
-    exclude the others. `p_own` (models, models) and `p_by_way` (ways, models, models) are adjusted
-    p that the first model is better than the second.
+    declared_way : index of the declared way, -1 if no model has answers there.
+    may_be_claimed : (ways,) False for ways that a closed gate excludes.
+    closed_gates : axis or extractor -> reason.
+    p_declared : (models, models) adjusted p, at the declared way, of the claim that the first model
+        is better than the second.
+    p_by_way : (ways, models, models) the same in every way, adjusted over all ways.
     """
 
     order: Order
-    own_way: int
-    is_claimed: np.ndarray
+    declared_way: int
+    may_be_claimed: np.ndarray
     closed_gates: Mapping[str, str]
-    p_own: np.ndarray
+    p_declared: np.ndarray
     p_by_way: np.ndarray
 
     @property
@@ -91,11 +94,11 @@ class Contest:
         return self.order.scores.models
 
     @property
-    def own_gate_reason(self) -> str:
+    def declared_gate_reason(self) -> str:
         """Return why nothing is claimed at the declared way; "" if it may be."""
-        if self.own_way < 0 or self.is_claimed[self.own_way]:
+        if self.declared_way < 0 or self.may_be_claimed[self.declared_way]:
             return ""
-        way = self.order.scores.ways[self.own_way]
+        way = self.order.scores.ways[self.declared_way]
         return self.closed_gates.get(way.extractor, "")
 
 
@@ -109,19 +112,21 @@ def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None
     """Return the order with its two families of tests."""
     ways = order.scores.ways
     gates = closed_gates or {}
-    is_claimed, own_way = np.ones(len(ways), dtype=bool), -1
+    may_be_claimed, declared_way = np.ones(len(ways), dtype=bool), -1
     for i, way in enumerate(ways):
-        is_claimed[i] = not any(closes(gate, way) for gate in gates)
-        if own_way < 0 and way.is_base and way.extractor == reference:
-            own_way = i
-    p_own = np.full((len(order.scores.models),) * 2, np.nan)
-    if own_way >= 0:
+        may_be_claimed[i] = not any(closes(gate, way) for gate in gates)
+        if declared_way < 0 and way.is_base and way.extractor == reference:
+            declared_way = i
+    p_declared = np.full((len(order.scores.models),) * 2, np.nan)
+    if declared_way >= 0:
         # The declared way is a family of its own.
-        p_own = order.adjusted(np.arange(len(ways)) == own_way)[own_way]
-    return Contest(order, own_way, is_claimed, gates, p_own, order.adjusted(is_claimed))
+        p_declared = order.adjusted(np.arange(len(ways)) == declared_way)[declared_way]
+    return Contest(
+        order, declared_way, may_be_claimed, gates, p_declared, order.adjusted(may_be_claimed)
+    )
 
 
-def place(way: Way) -> str:
+def way_text(way: Way) -> str:
     """Return "own prompt, written answer" or "option order: rotate-1, first token"."""
     prompt = "own prompt" if way.is_base else f"{way.axis.replace('_', ' ')}: {way.key}"
     return f"{prompt}, {title_of(way.extractor).lower()}"
@@ -132,10 +137,10 @@ def difference(contest: Contest, j: int, k: int, level: float = LEVEL) -> Estima
 
     The interval agrees with the adjusted p: it excludes 0 exactly if that p is small enough.
     """
-    if contest.own_way < 0:
+    if contest.declared_way < 0:
         return missing(level=level, note="not read at the study's own prompt")
-    way, alpha = contest.own_way, 1 - level
-    raw_p, adjusted_p = contest.order.p[way, j, k], contest.p_own[j, k]
+    way, alpha = contest.declared_way, 1 - level
+    raw_p, adjusted_p = contest.order.p[way, j, k], contest.p_declared[j, k]
     # The share of alpha that Holm leaves for this pair, or Bonferroni's share if p is 0 or 1.
     share = 1 / (len(contest.models) * (len(contest.models) - 1))
     if 0 < adjusted_p < 1:
@@ -146,30 +151,32 @@ def difference(contest: Contest, j: int, k: int, level: float = LEVEL) -> Estima
 def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     """Name the best model at the declared way, or those of which one is best."""
     if len(contest.models) < 2:
-        return description("This study has answers of one model, so there is nothing to rank.", FEW)
-    if contest.own_way < 0:
         return description(
-            "No model was read by the reference extractor at the study's own prompt.", FEW
+            "This study has answers of one model, so there is nothing to rank.", TOO_LITTLE
         )
-    means = contest.order.means[contest.own_way]
+    if contest.declared_way < 0:
+        return description(
+            "No model was read by the reference extractor at the study's own prompt.", TOO_LITTLE
+        )
+    means = contest.order.means[contest.declared_way]
     by_mean = np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")
     ranking = [int(i) for i in by_mean if not np.isnan(means[i])]
     if not ranking:
         return description(
             "No item was answered by every model at the study's own prompt, so they have no "
             "common order.",
-            FEW,
+            TOO_LITTLE,
         )
     if len(ranking) < 2:
-        return description("Only one model has answers at the study's own prompt.", FEW)
+        return description("Only one model has answers at the study's own prompt.", TOO_LITTLE)
     first, second = ranking[:2]
     gap = difference(contest, first, second, level)
-    n_clusters = int(contest.order.n_families[contest.own_way])
-    n = int(contest.order.n[contest.own_way])
+    n_clusters = int(contest.order.n_families[contest.declared_way])
+    n = int(contest.order.n[contest.declared_way])
     first_name, second_name = contest.models[first], contest.models[second]
-    p, ordered = float(contest.p_own[first, second]), tuple(contest.models[i] for i in ranking)
+    p, ordered = float(contest.p_declared[first, second]), tuple(contest.models[i] for i in ranking)
     all_models = range(len(contest.models))
-    most_unread = _most_unread(contest, contest.own_way, all_models)
+    most_unread = _most_unread(contest, contest.declared_way, all_models)
     unread = f"; up to {percent_text(most_unread, 1)} of answers unread or failed"
     if not most_unread:
         unread = ""
@@ -178,10 +185,10 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
         units = "items" if n_clusters == n else "clusters of items"
         few = f"too few {units} for a claim ({n_clusters}){unread}"
         sentence = f"{_lead_clause(first_name, second_name, gap)}: {few}."
-        detail = _own_detail(contest, n, all_models)
-        claim = Claim(BETTER, FEW, sentence, detail=detail, numbers=numbers)
-        return claim.not_claimed(contest.own_gate_reason)
-    best, worst = rank_limits(contest.p_own[np.ix_(ranking, ranking)], 1 - level)
+        detail = _declared_detail(contest, n, all_models)
+        claim = Claim(BETTER, TOO_LITTLE, sentence, detail=detail, numbers=numbers)
+        return claim.not_claimed(contest.declared_gate_reason)
+    best, worst = rank_limits(contest.p_declared[np.ix_(ranking, ranking)], 1 - level)
     firsts = [contest.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]
     models_behind = [name for name in ordered if name not in firsts]
     if len(firsts) == 1:
@@ -203,23 +210,23 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
         if len(ranking) == 2:
             start = "Undecided which is better"
         sentence = f"{start}: {_lead_clause(first_name, second_name, gap)}{unread}."
-    n_more, supposes = n_more_items(contest, first, second, level), ""
+    n_more, assumption = n_more_items(contest, first, second, level), ""
     numbers |= {"not_behind": tuple(firsts), "n_more_items": n_more}
     # More items do not help if unread answers of the present ones leave the lead open.
     if outcome != FIRST and math.isfinite(n_more) and not most_unread:
         between = "it" if len(ranking) == 2 else f"between {first_name} and {second_name}"
         sentence += f" About {round_up(n_more):,} more items would decide {between}."
-        supposes = " The number of further items supposes that the lead stays as it is."
+        assumption = " The number of further items supposes that the lead stays as it is."
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
     lead_p = f"Lead of {first_name} over {second_name}: {p_text(p)}. " if gap.value else ""
-    detail = f"{lead_p}{_own_detail(contest, n, all_models)}{supposes}"
+    detail = f"{lead_p}{_declared_detail(contest, n, all_models)}{assumption}"
     if len(firsts) > MOST_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
     # Where it is undecided which model is best, the claim still asserts that others are behind.
     is_asserted = outcome != NONE
     claim = Claim(BETTER, outcome, sentence, asserted=is_asserted, detail=detail, numbers=numbers)
-    return claim.not_claimed(contest.own_gate_reason)
+    return claim.not_claimed(contest.declared_gate_reason)
 
 
 def n_more_items(contest: Contest, j: int, k: int, level: float = LEVEL) -> float:
@@ -229,7 +236,7 @@ def n_more_items(contest: Contest, j: int, k: int, level: float = LEVEL) -> floa
     power is `POWER`, the level that of one pair among all. Infinite if the models tie, with too few
     items, or if no more items are needed.
     """
-    values, groups = contest.order.scores.values[contest.own_way], contest.order.scores.groups
+    values, groups = contest.order.scores.values[contest.declared_way], contest.order.scores.groups
     differences = values[:, j] - values[:, k]
     is_known = ~np.isnan(differences)
     n = int(is_known.sum())
@@ -257,26 +264,28 @@ def _lead_clause(first_name: str, second_name: str, gap: Estimate) -> str:
     return f"{first_name} leads {second_name} by {''.join(gap.likely_points())}"
 
 
-def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = LEVEL) -> Claim:
+def lead_claim(
+    contest: Contest, j: int, k: int, extractor_title: str, level: float = LEVEL
+) -> Claim:
     """Return the claim about one pair at the declared way, where model j is ahead of k.
 
     The p and the interval are those of `best_claim`, over all pairs in both directions.
     """
-    p, gap = float(contest.p_own[j, k]), difference(contest, j, k, level)
+    p, gap = float(contest.p_declared[j, k]), difference(contest, j, k, level)
     asserted = is_shown(p, level)
     first, second, n = contest.models[j], contest.models[k], _n_of_both(contest, j, k)
     finding = f"Undecided whether {first} and {second} differ on {n:,} items"
     if asserted:
         finding = f"{first} scores higher than {second} on the same {n:,} items"
-    sentence = f"{finding}, by {extractor}: {gap.text_points()}."
+    sentence = f"{finding}, by {extractor_title}: {gap.text_points()}."
     # Readers take a large p beside "undecided" for certainty, so it is in the detail.
-    detail = f"{p_text(p)}. {_own_detail(contest, n, (j, k))}"
+    detail = f"{p_text(p)}. {_declared_detail(contest, n, (j, k))}"
     if asserted:
         sentence = sentence.removesuffix(".") + f", {p_text(p)}."
-        detail = _own_detail(contest, n, (j, k))
+        detail = _declared_detail(contest, n, (j, k))
     n_more = n_more_items(contest, j, k, level)
     # More items do not help if unread answers of the present ones leave the lead open.
-    is_all_read = not _most_unread(contest, contest.own_way, (j, k))
+    is_all_read = not _most_unread(contest, contest.declared_way, (j, k))
     if not asserted and math.isfinite(n_more) and is_all_read:
         detail = (
             f"About {round_up(n_more):,} more items would decide it, should the lead stay what it "
@@ -285,35 +294,35 @@ def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = 
     outcome = SOME if asserted else NONE
     numbers = {"difference": gap, "p": p}
     claim = Claim(BETTER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers)
-    return claim.not_claimed(contest.own_gate_reason)
+    return claim.not_claimed(contest.declared_gate_reason)
 
 
-def lead_words(contest: Contest, j: int, k: int, extractor: str, task: str = "") -> str:
+def lead_words(contest: Contest, j: int, k: int, extractor_title: str, task: str = "") -> str:
     """Return a sentence that only describes how far model j is ahead of k; `task` may be ""."""
     # Nothing is claimed, so the 95% interval is not corrected for other pairs.
-    gap = contest.order.difference(contest.own_way, j, k, 0.025)
+    gap = contest.order.difference(contest.declared_way, j, k, 0.025)
     where = f" on {task}" if task else ""
     items = f"these {_n_of_both(contest, j, k):,} items{where}"
     return (
         f"{contest.models[j]} is {gap.text_points()} ahead of {contest.models[k]} on {items}, "
-        f"by {extractor}."
+        f"by {extractor_title}."
     )
 
 
 def _n_of_both(contest: Contest, j: int, k: int) -> int:
     """Count the items that both models answered at the declared way."""
-    values = contest.order.scores.values[contest.own_way]
+    values = contest.order.scores.values[contest.declared_way]
     return int((~np.isnan(values[:, j] - values[:, k])).sum())
 
 
-def _own_detail(contest: Contest, n: int, models: Sequence[int]) -> str:
+def _declared_detail(contest: Contest, n: int, models: Sequence[int]) -> str:
     """Return the small print of the declared way, for a sentence on `n` items."""
     n_pairs, family = len(contest.models) * (len(contest.models) - 1) // 2, ""
     if n_pairs > 1:
         family = f" p corrected for {n_pairs} pairs of models in both directions (Holm)."
-    extractor = title_of(contest.order.scores.ways[contest.own_way].extractor).lower()
-    n_clusters = int(contest.order.n_families[contest.own_way])
-    is_clustered = n_clusters != int(contest.order.n[contest.own_way])
+    extractor = title_of(contest.order.scores.ways[contest.declared_way].extractor).lower()
+    n_clusters = int(contest.order.n_families[contest.declared_way])
+    is_clustered = n_clusters != int(contest.order.n[contest.declared_way])
     size = f"{n:,} items in {n_clusters:,} clusters" if is_clustered else f"{n:,} items"
     assumed = f" {CLUSTERS_LIKE_SEEN}" if is_clustered else ""
     basis = f"Study's own prompt, {extractor}, {size}.{family}{assumed}"
@@ -325,7 +334,7 @@ def _unread_words(contest: Contest, n: int, models: Sequence[int]) -> str:
 
     Return "" if every answer was read. `n` is the number of items in the sentence.
     """
-    shares, lowest, highest, n_shared = _unread_bounds(contest, contest.own_way, models)
+    shares, lowest, highest, n_shared = _unread_bounds(contest, contest.declared_way, models)
     parts = []
     for m, share, low, high in zip(models, shares, lowest, highest, strict=True):
         if not share > 0:
@@ -368,7 +377,7 @@ def _unread_bounds(
 def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     """Count the claimed ways in which model j leads k, and those that separate the two."""
     leads = contest.order.leads(j, k)
-    claimed_leads = leads[contest.is_claimed].tolist()
+    claimed_leads = leads[contest.may_be_claimed].tolist()
     ahead, behind, ties, n_open = (
         claimed_leads.count(kind) for kind in (AHEAD, BEHIND, TIED, OPEN)
     )
@@ -390,7 +399,7 @@ def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     outcome = SOME if n_first or n_second else NONE
     detail = f"{second} leads in {behind}, they tie in {ties}."
     if n_open:
-        open_ways = np.flatnonzero(contest.is_claimed & (leads == OPEN))
+        open_ways = np.flatnonzero(contest.may_be_claimed & (leads == OPEN))
         most_unread = max(_most_unread(contest, int(way), (j, k)) for way in open_ways)
         detail += (
             f" Unread or failed answers, up to {percent_text(most_unread, 1)}, leave open who "
@@ -419,11 +428,11 @@ def _n_separating(p: np.ndarray, level: float) -> int:
 
 def winners(contest: Contest) -> Claim:
     """Count the ways in which each model ranks first, as a description."""
-    ways = [int(i) for i in np.flatnonzero(contest.is_claimed)]
+    ways = [int(i) for i in np.flatnonzero(contest.may_be_claimed)]
     firsts = {}
     for m, model in enumerate(contest.models):
         won_ways = [i for i in ways if contest.order.ranks[i, m] == 1]
-        firsts[model] = [place(contest.order.scores.ways[i]) for i in won_ways]
+        firsts[model] = [way_text(contest.order.scores.ways[i]) for i in won_ways]
     counts = {model: len(places) for model, places in firsts.items() if places}
     combinations = f"{count_of(len(ways), 'combination')} of prompt and extractor"
     if not counts:

@@ -87,7 +87,7 @@ class RankingReport(Answer):
     def rows(self) -> Iterator[Row]:
         """Yield every model's accuracy under every way, then the difference of each pair."""
         for i, way in enumerate(self.contest.order.scores.ways):
-            way_name = ranking_claims.place(way)
+            way_name = ranking_claims.way_text(way)
             for m, model in enumerate(self.contest.models):
                 estimate = accuracy(self.contest, i, m)
                 labels = {"model": model, "way": way_name}
@@ -166,22 +166,22 @@ def by_rank(contest: Contest) -> list[int]:
     """Return model indices by accuracy at the own prompt under the reference, the best first.
     Models without a score there come last."""
     means = np.zeros(len(contest.models))
-    if contest.own_way >= 0:
-        means = contest.order.means[contest.own_way]
+    if contest.declared_way >= 0:
+        means = contest.order.means[contest.declared_way]
     return [int(i) for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
 
 
 def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     """Compare the models of index `j` and `k`."""
     values, families = contest.order.scores.values, contest.order.scores.families
-    own_values = values[contest.own_way]
+    own_values = values[contest.declared_way]
     # Without answers at the own prompt under the reference, the scores there are unknown.
-    if contest.own_way < 0:
+    if contest.declared_way < 0:
         own_values = np.full_like(values[0], np.nan)
     # `paired_scores` returns its second argument less its first, so model j is the second.
     paired = paired_scores(own_values[:, k], own_values[:, j], families, level=level)
     # Both directions of the pair are corrected already; the smaller p is that of the lead.
-    p = float(np.fmin(contest.p_own[j, k], contest.p_own[k, j]))
+    p = float(np.fmin(contest.p_declared[j, k], contest.p_declared[k, j]))
     joint = ranking_claims.difference(contest, j, k, level)
     claim = ranking_claims.pair_claim(contest, j, k, level)
     return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claim)
@@ -211,14 +211,14 @@ def way_rows(contest: Contest, level: float = LEVEL) -> list[dict[str, Any]]:
     rows = []
     for i, way in enumerate(contest.order.scores.ways):
         row: dict[str, Any] = {
-            "way": ranking_claims.place(way),
+            "way": ranking_claims.way_text(way),
             "items": int(contest.order.n[i]),
-            "claimed": bool(contest.is_claimed[i]),
+            "claimed": bool(contest.may_be_claimed[i]),
         }
         for m, model in enumerate(contest.models):
             row[model] = _percent_or_note(accuracy(contest, i, m))
             row[f"rank of {model}"] = rank_text(
-                contest.order.ranks[i, m], best[i, m], worst[i, m], is_claimed=row["claimed"]
+                contest.order.ranks[i, m], best[i, m], worst[i, m], may_be_claimed=row["claimed"]
             )
         rows.append(row)
     return rows
@@ -232,12 +232,12 @@ def split_items(contest: Contest, way: int, first: str, second: str) -> list[str
     return [items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
 
 
-def rank_text(rank: float, best: int, worst: int, *, is_claimed: bool) -> str:
+def rank_text(rank: float, best: int, worst: int, *, may_be_claimed: bool) -> str:
     """Return "2 [1, 3]", or the rank alone where no interval is claimed."""
     # A model without an answer under a way has no rank there.
     if np.isnan(rank):
         return "–"
-    return f"{int(rank)} [{best}, {worst}]" if is_claimed else f"{int(rank)}"
+    return f"{int(rank)} [{best}, {worst}]" if may_be_claimed else f"{int(rank)}"
 
 
 def accuracy(contest: Contest, way: int, model: int) -> Estimate:
@@ -268,13 +268,13 @@ def _percent_or_note(estimate: Estimate) -> str:
 def accuracies_sentence(report: RankingReport) -> str:
     """State each model's accuracy at the own prompt under the reference; "" without answers."""
     contest = report.contest
-    if contest.own_way < 0:
+    if contest.declared_way < 0:
         return ""
     parts = []
     for m in by_rank(contest):
-        score = _percent_or_note(accuracy(contest, contest.own_way, m))
+        score = _percent_or_note(accuracy(contest, contest.declared_way, m))
         parts.append(f"{contest.models[m]} {score}")
-    items = f"{int(contest.order.n[contest.own_way]):,} {role_name(report.role)} items"
+    items = f"{int(contest.order.n[contest.declared_way]):,} {role_name(report.role)} items"
     return f"Right at the study's own prompt, on {items}: {'; '.join(parts)}."
 
 

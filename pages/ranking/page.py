@@ -36,21 +36,21 @@ from pages.components import boards
 from pages.ranking import cached
 
 
-def show_flip_maps(study_id: str, lock: str | None, models: Sequence[str]) -> None:
+def show_flip_maps(study_id: str, lock_id: str | None, models: Sequence[str]) -> None:
     """Draw a small flip map per model, with the same rows and one scale.
 
     Nothing if each question was asked once.
     """
     names = [
         name
-        for name in session.readouts(study_id, lock=lock)["extractor"].unique()
-        if cached.panels(study_id, lock, name).is_measured
+        for name in session.readouts(study_id, lock=lock_id)["extractor"].unique()
+        if cached.panels(study_id, lock_id, name).is_measured
     ]
     if not names:
         return
     st.subheader("Where each model flips", anchor=False)
     extractor = screen.segments("Extractor", names, "panels-of", format_func=title_of)
-    panels = cached.panels(study_id, lock, extractor)
+    panels = cached.panels(study_id, lock_id, extractor)
     # With many items, a row stands for several of them.
     row_title = (
         "items, most flips first"
@@ -62,12 +62,12 @@ def show_flip_maps(study_id: str, lock: str | None, models: Sequence[str]) -> No
 
 
 def show_decomposition(
-    study_id: str, lock: str | None, reference: str, models: Sequence[str]
+    study_id: str, lock_id: str | None, reference: str, models: Sequence[str]
 ) -> None:
     """Show one row per model and extractor over all axes; nothing without flip rates."""
     measured = [
         model_flips
-        for model_flips in cached.flips(study_id, lock, reference)
+        for model_flips in cached.flips(study_id, lock_id, reference)
         if model_flips.is_measured
     ]
     if not measured:
@@ -86,9 +86,9 @@ def show_memory_and_inflation(study_id: str) -> None:
     Both leave out the items that were set aside.
     """
     # Inflation needs accuracies on a benchmark and a holdout.
-    sets = conditions(holdout.accuracies(session.store(), study_id))
-    if sets:
-        model_conditions, claim = inflation_of(sets, gates.all_closed_gates(study_id))
+    all_conditions = conditions(holdout.accuracies(session.store(), study_id))
+    if all_conditions:
+        model_conditions, claim = inflation_of(all_conditions, gates.all_closed_gates(study_id))
         st.subheader("Inflation, model by model", anchor=False)
         st.markdown(plain(claim.text))
         bars = [
@@ -105,10 +105,10 @@ def show_memory_and_inflation(study_id: str) -> None:
 
 
 def show_outputs(study_id: str, report: RankingReport) -> None:
-    """Show two models' outputs of an item, under the way that the link names; nothing without one.
+    """Show two models' outputs of one item, under the way that the link names; nothing without it.
 
-    A way is a version of the prompt under one extractor.
-    Offered are the items that one of the two models has right and the other one wrong.
+    A way is a version of the prompt under one extractor. The user chooses among the items that one
+    of the two models has right and the other one wrong.
     """
     contest = report.contest
     ids = [way_id(way) for way in contest.order.scores.ways]
@@ -183,9 +183,11 @@ def settings(study_id: str, lock: dict | None) -> dict:
 
 
 @st.fragment
-def board(study_id: str, mode: str, chosen: dict, lock: str | None, report: RankingReport) -> None:
+def board(
+    study_id: str, mode: str, chosen: dict, lock_id: str | None, report: RankingReport
+) -> None:
     """Draw the board, and below it two outputs under the way that was clicked."""
-    board_data = cached.board(study_id, cached.settings_of(study_id, lock, chosen), lock)
+    board_data = cached.board(study_id, cached.settings_of(study_id, lock_id, chosen), lock_id)
     n_ways = len(board_data["rows"])
     # The height of the drawn board, wide and narrow: its head and its rows.
     with screen.reserved_space("ranking", 170 + 37 * n_ways, 410 + 38 * n_ways):
@@ -249,7 +251,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
         show_table("pairs-by-people", score.by_people.table_rows())
         st.caption(
             "Each model's score is corrected by the labels of its own outputs (page Score); p "
-            "over all pairs is Holm's."
+            "over all pairs is corrected by Holm's method."
         )
     ranked = [report.contest.models[m] for m in by_rank(report.contest)]
     # Models without right or wrong answers have no rank, but their answers may flip.
@@ -276,8 +278,8 @@ def show_order(study_id: str, line: DeltaGenerator) -> None:
     how_to_read(
         "A row is one **way**: a version of the prompt under one extractor. The number is the "
         "share of right answers. The dot is the model's rank, the bar its **rank interval**: all "
-        "bars hold at once at the level above. A tinted cell is first. Click a row to read answers "
-        "on which two models differ. **p, pair alone** is McNemar's, or a t test where samples are "
+        "bars hold at once at the level above. A tinted cell marks a model that ranks first. Click "
+        "a row to read answers on which two models differ. **p, pair alone** is McNemar's, or a t test where samples are "
         "averaged."
     )
 

@@ -5,11 +5,11 @@ import pytest
 
 from flipcore.claims.ranking import (
     BETTER,
-    FEW,
     FIRST,
     NONE,
     SEPARATED,
     SOME,
+    TOO_LITTLE,
     best_claim,
     contest,
     lead_claim,
@@ -111,7 +111,7 @@ def test_nothing_is_asserted_where_no_pair_is_separated_and_below_ten_items():
     claim = best_claim(alike(A=STRONG, B=MIDDLE))
     assert not claim.is_made and claim.outcome == NONE and "A leads B by 2.5 points (likely −" in claim.text
     few = best_claim(alike(A="111111111", B="000000000"))
-    assert not few.is_made and few.outcome == FEW and few.text.endswith("too few items for a claim (9).")
+    assert not few.is_made and few.outcome == TOO_LITTLE and few.text.endswith("too few items for a claim (9).")
     assert not best_claim(alike(A=STRONG)).is_made
 
 
@@ -141,13 +141,13 @@ def test_the_winner_of_each_way_is_counted():
 def test_a_closed_gate_takes_its_ways_out_of_both_families(closed):
     ways = {OWN: STRONG, TOKEN: STRONG, LOWER: STRONG}
     one = contest_of({"A": ways, "B": dict.fromkeys(ways, WEAK)}, closed)
-    assert one.is_claimed.tolist() == ([False, True, False] if "regex" in closed else [True, True, False])
+    assert one.may_be_claimed.tolist() == ([False, True, False] if "regex" in closed else [True, True, False])
     best = best_claim(one)
     assert best.is_made is ("regex" not in closed)
     assert "regex" not in closed or best.text == "Not claimed: The judge has not passed."
     assert (
         np.isnan(one.p_by_way[2]).all()
-        and f"of {count_of(int(one.is_claimed.sum()), 'combination')} of" in pair_claim(one, 0, 1).text
+        and f"of {count_of(int(one.may_be_claimed.sum()), 'combination')} of" in pair_claim(one, 0, 1).text
     )
 
 
@@ -161,7 +161,7 @@ def test_what_one_model_was_not_read_in_is_held_against_whoever_would_lead(lost)
     """A tenth that nobody read takes no way from anybody; it moves the limits and the p, and stands in the sentence."""
     part = lost * 20 + WEAK[20:]
     one = contest_of({"A": {OWN: STRONG, TOKEN: STRONG}, "B": {OWN: part, TOKEN: WEAK}, "C": {OWN: STRONG, TOKEN: STRONG}})
-    assert one.is_claimed.tolist() == [True, True]
+    assert one.may_be_claimed.tolist() == [True, True]
     claim = best_claim(one)
     assert claim.is_made and claim.text.endswith("B is behind; up to 10.0% of answers unread or failed.")
     asked = " on the 200 items asked" if lost == "-" else ""  # of 180 the accuracy, which a failed call is not in

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from flipcore.claims.ranking import Contest, best_claim, pair_claim, place
+from flipcore.claims.ranking import Contest, best_claim, pair_claim, way_text
 from flipcore.reports.browser_data.board import Board, Headline, Row, level_control, steps
 from flipcore.reports.browser_data.levels import LEVELS
 from flipcore.reports.ranking import RankingReport, accuracy, by_rank
@@ -36,7 +36,7 @@ def board(report: RankingReport, level: float) -> Board:
     for j, k in list(combinations(models, 2))[:MOST_PAIRS]:
         pairs.append(steps(pair_claim(contest, j, k, shown_level).text for shown_level in LEVELS))
     headline = steps(best_claim(contest, shown_level).text for shown_level in LEVELS)
-    rows = [_row(contest, i, models, ranks[:, i]) for i in range(len(contest.is_claimed))]
+    rows = [_row(contest, i, models, ranks[:, i]) for i in range(len(contest.may_be_claimed))]
     return Board(
         "ranking",
         rows,
@@ -44,18 +44,18 @@ def board(report: RankingReport, level: float) -> Board:
         [level_control(LEVELS, level)],
         lines=pairs,
         columns=["Prompt and extractor", *(contest.models[m] for m in models)],
-        changes=_changes(rows, ranks, contest.is_claimed),
+        changes=_changes(rows, ranks, contest.may_be_claimed),
         hint="Click to read the outputs on which the models differ.",
     )
 
 
 def _changes(
-    rows: Sequence[Row], ranks: np.ndarray, is_claimed: np.ndarray
+    rows: Sequence[Row], ranks: np.ndarray, may_be_claimed: np.ndarray
 ) -> list[tuple[int, str]]:
     """Return (position, text) of each level at which the ranks of some row change."""
     changes = []
     for i in range(1, len(LEVELS)):
-        has_moved = (ranks[i] != ranks[i - 1]).any(axis=(1, 2)) & is_claimed
+        has_moved = (ranks[i] != ranks[i - 1]).any(axis=(1, 2)) & may_be_claimed
         titles = list(dict.fromkeys(rows[j].title for j in np.flatnonzero(has_moved).tolist()))
         if titles:
             more = len(titles) - MOST_NAMED
@@ -67,8 +67,8 @@ def _changes(
 
 def _row(contest: Contest, i: int, models: Sequence[int], ranks: np.ndarray) -> Row:
     """Return the row of way `i`; `models` are model indices, `ranks` (levels, models, limits)."""
-    way, is_claimed = contest.order.scores.ways[i], bool(contest.is_claimed[i])
-    title, pictures = place(way), []
+    way, may_be_claimed = contest.order.scores.ways[i], bool(contest.may_be_claimed[i])
+    title, pictures = way_text(way), []
     for column, m in enumerate(models):
         estimate, rank = accuracy(contest, i, m), contest.order.ranks[i, m]
         picture = {
@@ -77,10 +77,10 @@ def _row(contest: Contest, i: int, models: Sequence[int], ranks: np.ndarray) -> 
             "hint": f"{contest.models[m]}: {estimate.text_percent()} right",
             "of": len(models),
             "rank": None if np.isnan(rank) else int(rank),
-            "limits": steps(ranks[:, column].tolist()) if is_claimed else None,
+            "limits": steps(ranks[:, column].tolist()) if may_be_claimed else None,
         }
         pictures.append(picture)
-    styles = {"own": i == contest.own_way, "withheld": not is_claimed}
+    styles = {"own": i == contest.declared_way, "withheld": not may_be_claimed}
     return Row(
         with_capital(title),
         id=way_id(way),
