@@ -64,7 +64,7 @@ class Spending:
         """Return the most that the call should cost, in USD, from its bytes."""
         return call_bound(call, self.cards.get(call.model)) or 0.0
 
-    def most(self, call: Call) -> float:
+    def bound_by_bills(self, call: Call) -> float:
         """Return the most that the call may cost, in USD, given what this server billed so far."""
         return self.bound(call) * self._factor.get(call.model, 1.0)
 
@@ -74,7 +74,7 @@ class Spending:
 
     def reserve(self, call: Call) -> float | None:
         """Set aside the most that the call may cost and return it; None while it does not fit."""
-        price = self.most(call)
+        price = self.bound_by_bills(call)
         if price == 0:
             return 0.0
         if self.cap_usd is None:
@@ -97,14 +97,16 @@ class Spending:
             self._n_on_way[call.model] -= 1
 
     def settle(self, call: Call, completion: Completion) -> float:
-        """Add the call's cost to `spent_usd` and return it. The cost is the bill, or `most`
-        where the reply of a priced model has no token counts. The input of attempts without an
-        answer is added, because it may have been billed."""
+        """Add the call's cost to `spent_usd` and return it.
+
+        The cost is the bill, or `bound_by_bills` where the reply of a priced model has no token
+        counts. The input of attempts without an answer is added, because it may have been billed.
+        """
         lost, bound = self.lost(call, completion), self.bound(call)
         if completion.status != "ok" and completion.cost_usd is None:
             self.spent_usd += lost
             return lost
-        bill = self.most(call) if completion.cost_usd is None else completion.cost_usd
+        bill = self.bound_by_bills(call) if completion.cost_usd is None else completion.cost_usd
         if bound:
             self._factor[call.model] = max(self._factor.get(call.model, 1.0), bill / bound)
             self._billed.add(call.model)
@@ -190,7 +192,7 @@ class Asking:
         try:
             while self._on_way:
                 await asyncio.wait(self._on_way)
-            await self.storing.safe()
+            await self.storing.until_stored()
         except Exception as problem:
             self.fault(problem)
         finally:
@@ -232,7 +234,7 @@ class Asking:
             f" stored is lost. {self._resume_hint}",
         )
 
-    def stopped(self) -> bool:
+    def check_stopped(self) -> bool:
         """Return whether no further call may begin; a cancellation or a failed write stops it."""
         if self.cancel.is_set():
             self.stop(CANCELLED)
@@ -242,26 +244,27 @@ class Asking:
 
     async def _watch(self) -> None:
         while True:
-            self.stopped()  # so that a cancellation reaches calls that wait for another attempt
+            # A cancellation must also reach calls that wait for another attempt.
+            self.check_stopped()
             self._on_report()
             await asyncio.sleep(REPORT_S)
 
     async def each(
-        self, jobs: Iterable[T], work: Callable[[T], Awaitable[None]], n_open: int
+        self, jobs: Iterable[T], work: Callable[[T], Awaitable[None]], n_workers: int
     ) -> None:
-        """Do the jobs in order, with `n_open` workers at once, until the asking stops."""
+        """Do the jobs in order, with `n_workers` workers at once, until the asking stops."""
         remaining_jobs = iter(jobs)
 
         async def worker() -> None:
             for job in remaining_jobs:
-                if self.stopped():
+                if self.check_stopped():
                     return
                 try:
                     await work(job)
                 except Exception as error:  # calls on their way must still be received
                     self.fault(error)
 
-        await asyncio.gather(*(worker() for _ in range(n_open)))
+        await asyncio.gather(*(worker() for _ in range(n_workers)))
 
     async def replies(self, calls: Sequence[Call]) -> dict[str, Completion]:
         """Return completions by call id: stored ones, and those that are bought now. Failed
@@ -331,7 +334,7 @@ class Asking:
         """Make one call, or wait for the reply if it is on its way; None if the asking stops."""
         backend = self.backends[call.model]
         async with self._slots[backend.name]:
-            while not self.stopped():
+            while not self.check_stopped():
                 own_future, other_future = self._calls_in_flight.begin(call.call_id)
                 if own_future is not None:
                     return await self._buy(call, backend)
@@ -348,7 +351,7 @@ class Asking:
 
     async def _await_other(self, future: Future[Completion]) -> Completion | None:
         """Wait for another asking's reply; None when it fails or this asking stops."""
-        while not future.done() and not self.stopped():
+        while not future.done() and not self.check_stopped():
             await asyncio.sleep(_POLL_S)
         return future.result() if future.done() and future.exception() is None else None
 
@@ -364,7 +367,7 @@ class Asking:
         except BaseException as error:
             if isinstance(error, Exception):  # a fault of ours: send nothing more
                 self.fault(error)
-            self._record_cut_off(call)
+            self._record_interrupted(call)
             self._calls_in_flight.give_up(call.call_id, error)
             raise
         finally:
@@ -377,7 +380,7 @@ class Asking:
         self._hand_over(call, completion, backend)
         return completion
 
-    def _record_cut_off(self, call: Call) -> None:
+    def _record_interrupted(self, call: Call) -> None:
         """Record the cost of a call that an error interrupted, because it may have been billed."""
         no_reply = Completion(call.call_id, "failed", n_lost=1)
         if cost := self.spending.settle(call, no_reply):
@@ -410,7 +413,7 @@ class Asking:
     async def _reserved(self, call: Call) -> float | None:
         """Wait until the call's cost fits within the cap, and return the amount set aside. None
         once the asking stops, or where no call on its way can leave room any more."""
-        while not self.stopped():
+        while not self.check_stopped():
             reserved = self.spending.reserve(call)
             if reserved is not None:
                 return reserved
@@ -453,7 +456,7 @@ class InFlight:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: dict[str, Future[Completion]] = {}
-        self._safe_ids: set[str] = set()
+        self._stored_ids: set[str] = set()
 
     @staticmethod
     def of(store: Store) -> "InFlight":
@@ -469,7 +472,7 @@ class InFlight:
         - (None, None): it was stored since this process began.
         """
         with self._lock:
-            if call_id in self._safe_ids:
+            if call_id in self._stored_ids:
                 return None, None
             if call_id in self._calls:
                 return None, self._calls[call_id]
@@ -484,7 +487,7 @@ class InFlight:
     def forget(self, call_id: str) -> None:
         """Forget a call whose completion is no longer stored."""
         with self._lock:
-            self._safe_ids.discard(call_id)
+            self._stored_ids.discard(call_id)
 
     def end(self, call_id: str, completion: Completion, error: BaseException | None) -> None:
         """Give the stored completion to those who wait for it; give up where `error` is set."""
@@ -493,7 +496,7 @@ class InFlight:
             return
         with self._lock:
             if completion.status == "ok":
-                self._safe_ids.add(call_id)
+                self._stored_ids.add(call_id)
             self._calls.pop(call_id).set_result(completion)
 
 
@@ -528,12 +531,12 @@ class Storing:
             self._n_unstored -= 1
             self.problem = self.problem or error
 
-    async def room(self) -> None:
+    async def until_room(self) -> None:
         """Wait while more than MOST_UNSTORED batches wait for the disk."""
         while self._n_unstored > MOST_UNSTORED:
             await asyncio.sleep(_POLL_S)
 
-    async def safe(self) -> None:
+    async def until_stored(self) -> None:
         """Wait until everything is stored. Raise the first error in writing."""
         while self._n_unstored:
             await asyncio.sleep(_POLL_S)

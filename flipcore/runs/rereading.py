@@ -502,7 +502,7 @@ class _Judging:
         async with self.asking:
             for block in _blocks(self.store, self.study_id, method.kinds):
                 judgements = await self._judgements(block)
-                if self.asking.stopped():
+                if self.asking.check_stopped():
                     break
                 for answer, reading, calls in judgements:
                     sources = [answer.completion.call_id, *(call.call_id for call in calls)]
@@ -536,7 +536,7 @@ class _Judging:
         while True:
             judgements = self.method.read(block, self.asking.backends[self.method.judge], replies)
             open_calls = _open_calls(judgements, replies)
-            if not open_calls or self.asking.stopped():
+            if not open_calls or self.asking.check_stopped():
                 return judgements
             replies |= await self.asking.replies(list(open_calls.values()))
 

@@ -324,13 +324,15 @@ class _Run:
         n_calls = self.asking.progress.n_calls
         started = study_row(self.study, "running", "", n_calls=n_calls, started_at=rows.now())
         self.asking.storing.add([*declared_rows(self.plan), ("studies", [started])])
-        await self.asking.storing.safe()
+        await self.asking.storing.until_stored()
 
     async def _all_items(self) -> None:
         jobs = product(self.plan.items, self.study.models)
         n_calls_per_item = self.asking.progress.n_calls / len(self.plan.items)
-        n_open = self.asking.place.n_open(self.study.models, self.asking.cards, n_calls_per_item)
-        await self.asking.each(jobs, self._item_or_none, n_open)
+        n_workers = self.asking.place.n_items_at_once(
+            self.study.models, self.asking.cards, n_calls_per_item
+        )
+        await self.asking.each(jobs, self._item_or_none, n_workers)
 
     async def _item_or_none(self, job: tuple[ItemPlan, ModelUse]) -> None:
         """Ask an item, or count and skip it where it is complete."""
@@ -344,7 +346,7 @@ class _Run:
     async def _item(self, item_plan: ItemPlan, use: ModelUse) -> None:
         completions: dict[str, Completion] = {}
         at_end = False
-        while not self.asking.stopped():
+        while not self.asking.check_stopped():
             calls = self.plan.protocol.next_calls(self._history(item_plan, use, completions))
             if not calls:
                 at_end = True
@@ -352,7 +354,7 @@ class _Run:
             completions |= await self.asking.replies(calls)
         if completions:
             self._read(item_plan, use, completions, at_end=at_end)
-        await self.asking.storing.room()
+        await self.asking.storing.until_room()
 
     def _history(
         self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion]

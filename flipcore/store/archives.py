@@ -103,7 +103,9 @@ def open_folders(connection: DuckDBPyConnection, folders: Iterable[str]) -> None
             connection.register_filesystem(system)
 
 
-def check_hot(archived: dict[str, Archive], parts: Sequence[tuple[str, list[dict]]]) -> None:
+def check_not_archived(
+    archived: dict[str, Archive], parts: Sequence[tuple[str, list[dict]]]
+) -> None:
     """Raise BadInput for rows of an archived study, which could exist twice then."""
     for table, rows in parts if archived else ():
         if table in _ROWS_OF_STUDY:

@@ -26,10 +26,9 @@ import pyarrow as pa
 from flipcore.access.acting import Permission, require
 from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
-from flipcore.store import commits, late_readouts, questions
-from flipcore.store.archives import check_hot
+from flipcore.store import commits, late_readouts, pack_tables, questions
+from flipcore.store.archives import check_not_archived
 from flipcore.store.audit_log import act_row, acts_of, chained, keep_outside
-from flipcore.store.pack_tables import SOURCES, drop_marks
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
@@ -104,7 +103,7 @@ class Writer:
         Then nothing is queued."""
         future: Future = Receipt(self._wanted)
         nonempty = [(table, rows) for table, rows in parts if rows]
-        check_hot(self._store.archives, nonempty)
+        check_not_archived(self._store.archives, nonempty)
         person = check_write(nonempty)
         nonempty += acts_of(person, nonempty)
         if nonempty:
@@ -143,7 +142,7 @@ class Writer:
             outcome = action(connection)
             self._mark_changed(connection, changes)
             if changes is None or changes:
-                questions.fill(connection, items)
+                questions.add_missing_keys(connection, items)
             for table, row in rows:
                 _upsert(connection, tables()[table], row)
             return outcome
@@ -161,7 +160,7 @@ class Writer:
 
     def _mark_changed(self, connection: Any, study_ids: Collection[str] | None) -> None:
         """Invalidate packed readouts of these studies (None: of all), within a transaction."""
-        drop_marks(connection, study_ids)
+        pack_tables.drop_marks(connection, study_ids)
         self._n_changes.update([None] if study_ids is None else study_ids)
 
     def flush(self, timeout: float | None = 60) -> None:
@@ -290,9 +289,9 @@ class Writer:
             _upsert(connection, tables()[table], rows)
         if any(table in by_table for table in questions.SOURCES):
             rows_of_items = chain.from_iterable(by_table.get(name, ()) for name in questions.TABLES)
-            questions.fill(connection, {row["item_id"] for row in rows_of_items})
+            questions.add_missing_keys(connection, {row["item_id"] for row in rows_of_items})
         changed: set[str] = set()
-        for table in SOURCES:
+        for table in pack_tables.SOURCES:
             changed.update(row["study_id"] for row in by_table.get(table, ()))
         self._mark_changed(connection, changed)
 
@@ -407,7 +406,7 @@ def _upsert(connection, table: Table, rows: list[dict]) -> None:
         rows_by_columns.setdefault(tuple(row), []).append(row)
     for columns, similar_rows in rows_by_columns.items():
         values = {column: [row[column] for row in similar_rows] for column in columns}
-        insert_columns(connection, table, columns_as_arrow(table, values))
+        upsert_arrow(connection, table, columns_as_arrow(table, values))
 
 
 def columns_as_arrow(table: Table, values: Mapping[str, list]) -> pa.Table:
@@ -419,23 +418,25 @@ def columns_as_arrow(table: Table, values: Mapping[str, list]) -> pa.Table:
     return pa.table(arrays)
 
 
-def write_columns(connection, columns: Mapping[str, pa.Table]) -> None:
+def write_columns(connection, arrow_tables: Mapping[str, pa.Table]) -> None:
     """Write rows of several tables in the caller's transaction; no two may have the same key.
     Readouts of items that a lock has fixed go to `late_readouts`, as with `add_together`."""
-    studies = columns["readouts"]["study_id"].unique().to_pylist() if "readouts" in columns else []
+    studies = []
+    if "readouts" in arrow_tables:
+        studies = arrow_tables["readouts"]["study_id"].unique().to_pylist()
     if studies and late_readouts.fixed(connection, studies):
-        rows = {name: table.to_pylist() for name, table in columns.items()}
+        rows = {name: table.to_pylist() for name, table in arrow_tables.items()}
         for name, rows_of_table in late_readouts.separate_late(connection, rows).items():
             _upsert(connection, tables()[name], rows_of_table)
         return
-    for name, table in columns.items():
-        insert_columns(connection, tables()[name], table)
+    for name, table in arrow_tables.items():
+        upsert_arrow(connection, tables()[name], table)
 
 
-def insert_columns(connection, table: Table, rows: pa.Table) -> None:
+def upsert_arrow(connection, table: Table, arrow_rows: pa.Table) -> None:
     """Insert rows, or update the stored rows with their keys; no two rows may have the same key."""
-    columns = rows.column_names
-    connection.register("incoming", rows)
+    columns = arrow_rows.column_names
+    connection.register("incoming", arrow_rows)
     new_value = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"
     changes = ", ".join(
         f"{column} = {new_value.format(column, table.name)}"

@@ -279,8 +279,8 @@ def show_order(study_id: str, line: DeltaGenerator) -> None:
         "A row is one **way**: a version of the prompt under one extractor. The number is the "
         "share of right answers. The dot is the model's rank, the bar its **rank interval**: all "
         "bars hold at once at the level above. A tinted cell marks a model that ranks first. Click "
-        "a row to read answers on which two models differ. **p, pair alone** is McNemar's, or a t test where samples are "
-        "averaged."
+        "a row to read answers on which two models differ. **p, pair alone** is McNemar's, or a t "
+        "test where samples are averaged."
     )
 
 

@@ -65,7 +65,7 @@ def test_who_waits_is_told_when_the_rows_are_safe():
     storing.add([("readouts", [])], told.append)
     assert told == []
     disk.futures[0].set_result(None)
-    asyncio.run(storing.safe())
+    asyncio.run(storing.until_stored())
     assert told == [None] and storing.problem is None
 
 
@@ -78,5 +78,5 @@ def test_the_first_fault_is_raised_at_the_end():
     disk.futures[1].set_exception(first)
     disk.futures[0].set_exception(second)
     with pytest.raises(OSError, match="full"):
-        asyncio.run(storing.safe())
+        asyncio.run(storing.until_stored())
     assert told == [first, second]

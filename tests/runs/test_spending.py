@@ -36,7 +36,9 @@ def test_an_attempt_without_an_answer_costs_its_input_whatever_came_after_it():
     ):
         spending = Spending(10.0, 0.0, {"m": PAID})
         assert spending.settle(CALL, completion) == pytest.approx(bill + 3 * INPUT_USD) == pytest.approx(spending.spent_usd)
-        assert spending.most(CALL) == spending.bound(CALL)  # what was lost is no sign that a server bills more than it should
+        assert spending.bound_by_bills(CALL) == spending.bound(
+            CALL
+        )  # what was lost is no sign that a server bills more than it should
 
 
 def test_whoever_names_no_earlier_spending_has_the_whole_cap(store):

@@ -38,7 +38,7 @@ def test_keys_of_batches_are_those_of_all_items_at_once():
         def fill_again(connection):
             for name in TABLES:
                 connection.execute(f"DELETE FROM questions.{name}")
-            questions.fill(connection)
+            questions.add_missing_keys(connection)
 
         store.writer.transact(fill_again, changes=()).result()
         assert len(by_batch["twins"]) > 12

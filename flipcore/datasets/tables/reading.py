@@ -38,39 +38,39 @@ _ORDER = (
     "systems outputs samples output score match target direction percentages negative condition "
     "rows item"
 ).split() + ["failed calls"]
-MOST_ARMS = 60
+MOST_ARMS = 60  # most arms whose scores are computed
 MOST_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
 
 
-def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> TableReading:
-    """Read a table by its structure; `words` are the words of `--map` and their values.
+def read_table(path: str | Path, map_words: Mapping[str, str] | None = None) -> TableReading:
+    """Read a table by its structure; `map_words` are the words of `--map` and their values.
 
     Raises BadInput for a file without rows.
     """
-    words = words or {}
-    table = load(path, words.get("sheet", ""))
+    map_words = map_words or {}
+    table = load(path, map_words.get("sheet", ""))
     with closing(table.connection):
-        return read_loaded(table, Path(path).name, words)
+        return read_loaded(table, Path(path).name, map_words)
 
 
-def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReading:
-    """Read a loaded table; `file` is its name, `words` are the words of `--map`."""
+def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableReading:
+    """Read a loaded table; `file` is its name, `map_words` are the words of `--map`."""
     table_profile = profile(table)
     pair = _compared_pair(table_profile)
-    shape = Shape() if pair else _shape(table_profile, words)
+    shape = Shape() if pair else _shape(table_profile, map_words)
     if shape:
         table_profile = profile(reshape(table, shape))
     roles = _without_model_contexts(find_roles(table_profile), table.names)
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
-    roles = _with_mapped_roles(roles, words, table_profile)
+    roles = _with_mapped_roles(roles, map_words, table_profile)
     grid = find_grid(table_profile, roles)
-    grid = _with_mapped_grid(table_profile, grid, words)
+    grid = _with_mapped_grid(table_profile, grid, map_words)
     n_copies = _n_copies(table_profile, grid)
     if n_copies:
         table_profile = profile(_without_copies(table_profile.table))
         grid = replace(grid, n_repeated=0, is_rerun=False)
     roles = _without_item_facts(table_profile, roles, grid)
-    roles, target_notes = _without_differing_target(table_profile, roles, grid, words)
+    roles, target_notes = _without_differing_target(table_profile, roles, grid, map_words)
     reading = TableReading(
         file,
         table_profile.n_rows,
@@ -82,12 +82,12 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         n_copies=n_copies,
         other_sheets=table.other_sheets,
     )
-    refusal = _refusal(table_profile, reading, words, pair)
+    refusal = _refusal(table_profile, reading, map_words, pair)
     if refusal:
         return replace(reading, refusal=refusal)
     reading = _counted(table_profile, reading)
     reading = _scored(table_profile, reading)
-    if "reverse" not in words:
+    if "reverse" not in map_words:
         graders = (*reading.roles.scores, *reading.roles.judges)
         reading = replace(reading, lower=tuple(filter(lower_is_better, graders)))
     left_out = _left_out(table_profile, reading, table.n_broken)
@@ -95,7 +95,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
     notes = [*_notes(table_profile, reading), *target_notes, *_shared_score_notes(shared_scores)]
     reading = replace(reading, notes=tuple(notes))
     questions = open_questions(table_profile, reading) + find_doubts(table_profile, reading)
-    questions = [question for question in questions if not is_answered(question, words)]
+    questions = [question for question in questions if not is_answered(question, map_words)]
     questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
 
@@ -123,11 +123,11 @@ def _without_copies(table: Table) -> Table:
     return table.with_relation("single", table.names)
 
 
-def _shape(table_profile: Profile, words: Mapping[str, str]) -> Shape:
+def _shape(table_profile: Profile, map_words: Mapping[str, str]) -> Shape:
     """Return the shape that a user named, or else the one that the columns suggest."""
-    if "model_columns" in words or "sample_columns" in words:
-        models = _split(words.get("model_columns", ""))
-        return Shape(models, _split(words.get("sample_columns", "")))
+    if "model_columns" in map_words or "sample_columns" in map_words:
+        models = _split(map_words.get("model_columns", ""))
+        return Shape(models, _split(map_words.get("sample_columns", "")))
     return find_shape(table_profile)
 
 
@@ -177,44 +177,44 @@ def _shared_score_notes(shared: Sequence[str]) -> list[str]:
     ]
 
 
-def _with_mapped_roles(roles: Roles, words: Mapping[str, str], table_profile: Profile) -> Roles:
+def _with_mapped_roles(roles: Roles, map_words: Mapping[str, str], table_profile: Profile) -> Roles:
     """Replace the roles that a user named by `--map`."""
-    if "score" in words:
-        scores = _columns_in(table_profile, words["score"])
+    if "score" in map_words:
+        scores = _columns_in(table_profile, map_words["score"])
         roles = replace(roles, scores=scores, judges=(), unnamed_scores=())
-    if "people" in words:
-        people = _columns_in(table_profile, words["people"])
+    if "people" in map_words:
+        people = _columns_in(table_profile, map_words["people"])
         scores = tuple(name for name in roles.scores if name not in people)
         judges = tuple(name for name in roles.judges if name not in people)
         roles = replace(roles, people=people, scores=scores, judges=judges)
-    if "missing" in words:
-        missing = {float(value) for value in _split(words["missing"])}
+    if "missing" in map_words:
+        missing = {float(value) for value in _split(map_words["missing"])}
         negatives = lone_negatives(table_profile, roles)
         sentinel = tuple((name, value) for name, value in negatives if value in missing)
         roles = replace(roles, sentinel=sentinel)
-    if "text" in words:
-        output = words["text"] if words["text"] in table_profile.columns else ""
+    if "text" in map_words:
+        output = map_words["text"] if map_words["text"] in table_profile.columns else ""
         roles = replace(roles, output=output, agreements=())
-    if "target" in words:
-        target = words["target"] if words["target"] in table_profile.columns else ""
+    if "target" in map_words:
+        target = map_words["target"] if map_words["target"] in table_profile.columns else ""
         roles = replace(roles, target=target, agreements=())
-    if "prompt" in words:
-        roles = replace(roles, prompts=_columns_in(table_profile, words["prompt"]))
+    if "prompt" in map_words:
+        roles = replace(roles, prompts=_columns_in(table_profile, map_words["prompt"]))
     return roles
 
 
-def _with_mapped_grid(table_profile: Profile, grid: Grid, words: Mapping[str, str]) -> Grid:
+def _with_mapped_grid(table_profile: Profile, grid: Grid, map_words: Mapping[str, str]) -> Grid:
     """Replace the columns of the grid that a user named by `--map`."""
-    if words.get("item") == "":
+    if map_words.get("item") == "":
         grid = replace(grid, items=(), open_item=("", ""), is_rerun=False, n_repeated=0)
-    if words.get("item"):
-        items = _columns_in(table_profile, words["item"])
+    if map_words.get("item"):
+        items = _columns_in(table_profile, map_words["item"])
         grid = replace(grid, items=items or grid.items, open_item=("", ""))
-    if "models" in words:
-        conditions = _columns_in(table_profile, words["models"])
+    if "models" in map_words:
+        conditions = _columns_in(table_profile, map_words["models"])
         grid = replace(grid, conditions=conditions, open_condition="")
-    if words.get("sample") in table_profile.columns:
-        grid = replace(grid, run=words["sample"], open_condition="")
+    if map_words.get("sample") in table_profile.columns:
+        grid = replace(grid, run=map_words["sample"], open_condition="")
     return grid
 
 
@@ -231,7 +231,7 @@ def _without_item_facts(table_profile: Profile, roles: Roles, grid: Grid) -> Rol
 
 
 def _without_differing_target(
-    table_profile: Profile, roles: Roles, grid: Grid, words: Mapping[str, str]
+    table_profile: Profile, roles: Roles, grid: Grid, map_words: Mapping[str, str]
 ) -> tuple[Roles, list[str]]:
     """Drop a right answer that differs between rows of one question, where a score is left.
 
@@ -239,7 +239,7 @@ def _without_differing_target(
     with it: those of a model whose options were shuffled anew.
     """
     n_differing = n_with_differing_target(table_profile, roles, grid)
-    if not n_differing or not roles.graders or words.get("target"):
+    if not n_differing or not roles.graders or map_words.get("target"):
         return roles, []
     items = ",".join(grid.items)
     note = (
@@ -257,7 +257,7 @@ def _without_differing_target(
 def _refusal(
     table_profile: Profile,
     reading: TableReading,
-    words: Mapping[str, str],
+    map_words: Mapping[str, str],
     pair: tuple[str, str] | None,
 ) -> str:
     """Say why a table is not read; "" if it is. `pair` are the columns of two models or outputs
@@ -265,7 +265,7 @@ def _refusal(
     roles, grid = reading.roles, reading.grid
     first_names = ", ".join(name[:40] for name in table_profile.names[:12])
     columns = f" The columns are {first_names}{' …' if len(table_profile.names) > 12 else ''}."
-    if words.get("score") or words.get("text"):
+    if map_words.get("score") or map_words.get("text"):
         return ""
     if pair and not roles.scores:
         return (
@@ -273,13 +273,13 @@ def _refusal(
             f"comparison is no score of either.{columns} Give a table with a score or an output "
             "per row, or name the score: --map score=COLUMN."
         )
-    systems = _systems_of_means(table_profile, reading)
-    if systems and not words.get("item"):
-        value = "value" if len(systems) == 1 else "pair"
+    summary_columns = _columns_of_summary(table_profile, reading)
+    if summary_columns and not map_words.get("item"):
+        value = "value" if len(summary_columns) == 1 else "pair"
         return (
-            f"Each row holds one {value} of {' and '.join(systems)}: a ranking of "
+            f"Each row holds one {value} of {' and '.join(summary_columns)}: a ranking of "
             f"means, not of questions.{columns} Give the table with a row per question and "
-            f"{systems[0]}. If each of these {value}s is a question: --map item=COLUMN."
+            f"{summary_columns[0]}. If each of these {value}s is a question: --map item=COLUMN."
         )
     if not (roles.output or roles.readouts or roles.graders):
         return ""  # the message about missing columns comes later, where rows become records
@@ -306,7 +306,7 @@ def _refusal(
     return ""
 
 
-def _systems_of_means(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
+def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
     """Return the columns that name a row, if each row holds the mean scores of a system.
 
     Either one column of models, or the columns of systems and of settings or sets of questions. ()

@@ -112,7 +112,7 @@ class Place(ABC):
         """Return the slots that calls of the model hold while they are on their way."""
         return Slots(self.n_in_flight(name, cards))
 
-    def n_open(
+    def n_items_at_once(
         self, uses: Sequence[ModelUse], cards: Mapping[str, ModelCard], n_calls: float
     ) -> int:
         """Return how many items to work on at once, where an item has `n_calls` over all models.

@@ -165,7 +165,9 @@ def test_without_any_worker_the_run_ends_with_a_sentence_and_resumes(store, whol
 
 @pytest.mark.slow
 def test_a_cancelled_run_goes_on_elsewhere(store, whole, monkeypatch):
-    monkeypatch.setattr(Place, "n_open", lambda self, uses, cards, n_calls: 2)  # else every call would be on its way by then
+    monkeypatch.setattr(
+        Place, "n_items_at_once", lambda self, uses, cards, n_calls: 2
+    )  # else every call would be on its way by then
     cancel = threading.Event()
     on = place(3, dies=lambda number, n_calls: cancel.set())  # with the first answer
     first = runner.run(tiny_study(), store, place=on, cancel=cancel)
