@@ -18,6 +18,7 @@ from flipcore.stats.flips.decomposition import (
     paired_t_p,
     quantities,
 )
+from flipcore.stats.flips.noise_floor import NOT_MEASURED
 from flipcore.stats.flips.unread import Bounds, Unread
 
 ALL_AXES = "all_changes"
@@ -28,9 +29,10 @@ def across_axes(
 ) -> list[Decomposition]:
     """Return one Decomposition per extractor, over the axes of its `cells`.
 
-    The value of an item is its mean over the axes that define it. It is beyond the noise floor only
-    if all of these axes have a floor. The axis is named `ALL_AXES`, or keeps its name if only one
-    axis has pairs. `p_artifact` and `share` are not computed.
+    The value of an item is its mean over the axes that define it. Values beyond the noise floor
+    need a floor on all of these axes. The axis is named `ALL_AXES`, or keeps its name if only one
+    axis has pairs. `p_artifact` and `share` are not computed. `warnings`, `n_excluded` and
+    `n_left_out` are those of the first axis.
     """
     by_extractor: dict[str, list[Decomposition]] = {}
     for cell in cells:
@@ -68,7 +70,10 @@ def over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
 def _pooled(
     group: Sequence[Decomposition], values: np.ndarray, by_name: dict[str, Estimate]
 ) -> Decomposition:
-    first, axes = group[0], [cell.axis for cell in group if not math.isnan(cell.T.value)]
+    """Return the first cell with the values over all axes in place of its own."""
+    first = group[0]
+    with_pairs = [cell for cell in group if not math.isnan(cell.T.value)]
+    measured = [cell.floor_source for cell in with_pairs if cell.floor_source != NOT_MEASURED]
     if first.is_reference:
         by_name |= {
             name: getattr(first, name)
@@ -82,10 +87,11 @@ def _pooled(
     return replace(
         first,
         **estimates,
-        axis=axes[0] if len(axes) == 1 else ALL_AXES,
+        axis=with_pairs[0].axis if len(with_pairs) == 1 else ALL_AXES,
         share=missing(first.T.n, first.T.level, "Not computed over all axes."),
         p_artifact=math.nan,
         p_more=paired_t_p(quantities(values, "A_minus_G")[:, 0], first.families),
+        floor_source=", ".join(dict.fromkeys(measured)) or NOT_MEASURED,
         n_items=int((~np.isnan(quantities(values, "T"))).sum()),
         unread=_unread(group),
         item_values=values,

@@ -23,6 +23,7 @@ from flipcore.stats.flips.decomposition import (
     item_rates,
     paired_t_p,
 )
+from flipcore.stats.flips.pooled import across_axes
 from tests import naive
 from tests.lab.claims import flips as worlds
 from tests.lab.simulations.planted import PlantedTruth, planted_columns, planted_readouts
@@ -172,6 +173,16 @@ def test_with_samples_the_floor_is_taken_off_both_sides():
     both = decomposition(with_samples(12, 6))
     # T = .1, G = .05, W = .2, W_ref = .1: A_excess = (.1 - .05) - (.2 - .1), G_excess = .05 - .1
     assert (both.A_excess.value, both.G_excess.value) == (pytest.approx(-0.05), pytest.approx(-0.05))
+
+
+def test_the_floor_over_all_axes_names_the_source_of_axes_with_pairs():
+    """The first axis has no pair and no rerun: the card said that the floor of the other was not measured."""
+    without_pairs = readouts({E: [["0", "absent"]] * 12, REF: [["0", "absent"]] * 12}, axis="paraphrase")
+    answers = coded_answers(pd.concat([without_pairs, with_samples(4, n=12)]))
+    cells = decompositions(answers, REF, n_boot=200, extractors=[E], tests=False)
+    assert cells[0].floor_source == "not measured" and math.isnan(cells[0].T.value)
+    (pooled,) = across_axes(cells, n_boot=200)
+    assert pooled.W.value > 0 and pooled.floor_source == cells[1].floor_source != "not measured"
 
 
 def test_an_unmeasured_floor_is_missing():
