@@ -3,8 +3,8 @@
 A cell is one axis and one extractor of one model. Some of its pairs of variants flip under the
 compared extractor alone (A+), some under the reference extractor alone (A-), some under both.
 T, the compared extractor's flips, is A+ and both; G, the reference's, is A- and both. So no
-sentence calls G a part of T. Where a noise floor was measured, sentences lead with the rate above
-it. Without one, no flip is called genuine.
+sentence calls G a part of T. Where a noise floor was measured and reruns flip, sentences lead with
+the rate above it. Where no floor is known, no flip is called genuine.
 """
 
 import math
@@ -21,6 +21,7 @@ from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.flips.contrast import (
     SHARE_BOTH,
+    SHARE_NOISE,
     PartsTest,
     detectable_difference,
     fewest_items,
@@ -97,7 +98,7 @@ _WORDS = {
     BELOW: "A is below G by the source's rule",
 }
 # Over all axes the sentence is a page's headline: it needs no glossary, and its p is in the detail.
-_ANSWERS = {
+_HEADLINES = {
     ARTIFACT: "{lead|likely} of answers change only because of how they are read ({extractor})",
     OF_REFERENCE: "{lead|likely} of answers change only because of how the reference extractor "
     "reads them",
@@ -108,12 +109,12 @@ _ANSWERS = {
     OPEN: "Undecided whether the model or the extractor changes answers: {lead|likely} change only "
     "when {extractor} reads them",
 }
-_PLACES = {
+_PART_WORDS = {
     "A_plus": "only under this extractor",
     "A_minus": "only under the reference extractor",
     "both": "under both",
 }
-# Outcome -> the rate that its sentence gives first; A_plus for all others.
+# Outcome -> the part that its sentence gives first; A_plus for all others.
 _LEADS = {OF_REFERENCE: "A_minus", GENUINE: "both"}
 
 
@@ -382,26 +383,26 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
         ends[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it"
         decided_by[OPEN] = "Unread answers could turn it. "
     ends |= {FEW: few, ABOVE: _WORDS[ABOVE], BELOW: _WORDS[BELOW]}
-    leads = {key: _LEADS.get(key, "A_plus") for key in ends}
+    parts = {key: _LEADS.get(key, "A_plus") for key in ends}
     sentences = {}
-    for key, lead in leads.items():
-        unread = _unread_suffix(cell, lead, is_beyond_noise=is_beyond_noise)
-        rate = f"{{lead}} of pairs flip {_PLACES[lead]}{noise}{unread}"
+    for key, part in parts.items():
+        unread = _unread_suffix(cell, part, is_beyond_noise=is_beyond_noise)
+        rate = f"{{lead}} of pairs flip {_PART_WORDS[part]}{noise}{unread}"
         sentences[key] = f"{place(cell)}: {ends[key]}. {rate}."
     if cell.axis == ALL_AXES:
         extractor = title_of(cell.extractor).lower().partition(" (")[0]
-        for key, answer in _ANSWERS.items():
-            unread = _headline_suffix(cell, leads[key], is_beyond_noise=is_beyond_noise)
+        for key, answer in _HEADLINES.items():
+            unread = _headline_suffix(cell, parts[key], is_beyond_noise=is_beyond_noise)
             # `with_leading_rate` puts in the leading rate when the level is known.
             sentences[key] = f"{answer.replace('{extractor}', extractor)}.{unread}"
         for key, decided in decided_by.items():
             decided_by[key] = f"{decided}{_reruns_words(noise)}"
-    quantities = {key: f"{lead}_excess" if is_beyond_noise else lead for key, lead in leads.items()}
-    return Verdict(cell, test, p, sentences, quantities, decided_by)
+    leads = {key: f"{part}_excess" if is_beyond_noise else part for key, part in parts.items()}
+    return Verdict(cell, test, p, sentences, leads, decided_by)
 
 
 def _reruns_words(noise: str) -> str:
-    """Return how reruns enter the rates as a sentence; "" where the test is above the floor."""
+    """Return how reruns enter the rates as a sentence; "" where reruns are known not to flip."""
     if not noise:
         return ""
     verb = "count, too" if "included" in noise else "are subtracted"
@@ -412,7 +413,7 @@ def _parts_sentence(cell: Decomposition) -> str:
     """Return "Of all pairs, these flip: 40% [20, 60] only under this extractor, …"."""
     parts = (
         f"{replace(getattr(cell, name), coverage=None).text_percent()} {words}"
-        for name, words in _PLACES.items()
+        for name, words in _PART_WORDS.items()
     )
     return f"Of all pairs, these flip: {', '.join(parts)}."
 
@@ -469,7 +470,7 @@ def unread_words(cell: Decomposition) -> str:
     if cell.is_reference or np.isnan(cell.T.value):
         return f"{start}."
     parts = [
-        f"{_range_words(*unread_limits(cell, name))} {words}" for name, words in _PLACES.items()
+        f"{_range_words(*unread_limits(cell, name))} {words}" for name, words in _PART_WORDS.items()
     ]
     return f"{start}; whatever they were, of all pairs {', '.join(parts)}."
 
@@ -662,8 +663,8 @@ def plan_sentence(n: int, n_cells: int) -> str:
         f"{n:,} items{cells} find {_size_word(difference)} effect "
         f"({number_text(100 * difference, 0)} points more changes by the extractor than by the "
         f"model) four times in five, if {percent_text(SHARE_BOTH)} of pairs flip under both "
-        f"extractors and 4% by noise; {powers} of studies with more under both or twice the noise "
-        "(simulated)."
+        f"extractors and {percent_text(2 * SHARE_NOISE)} by noise; {powers} of studies with more "
+        "under both or twice the noise (simulated)."
     )
 
 

@@ -1,11 +1,13 @@
 """T = G + A and related quantities, for all axes and extractors of one model at once (source 004).
 
 T is the flip rate under extractor e, G the flip rate under the reference e*, and A = T - G. All are
-means over the items for which both rates are defined, and over the variants that both extractors
-have. A may be negative if the reference is the noisier one; it is not cut off at 0.
+means over the items for which both rates are defined. They count the outputs of which both
+extractors have a readout. A may be negative if the reference is the noisier one; it is not cut off
+at 0.
 
-In names, A_plus is the share of pairs that flip under e alone, A_minus under e* alone, both under
-both. W and W_ref are the noise floors of e and e*. "excess" means minus the floor.
+In names, A_plus is the share of pairs that flip under e alone, A_minus of those under e* alone, and
+`both` of those under both. W and W_ref are the noise floors of e and e*. "excess" means minus the
+floor.
 """
 
 import math
@@ -75,8 +77,9 @@ class Decomposition:
 
     share : A / T.
     p_artifact, p_more : p of A = 0 by sign flips, and of A = G by the paired t.
-    n_items : number of items that both extractors define.
-    n_excluded, n_left_out : number of other items, and of those that only one extractor defines.
+    n_items : number of items with a flip rate under both extractors.
+    n_excluded : number of other items.
+    n_left_out : number of those with a flip rate under one of the two only.
     floor_source : which prompts were rerun for the noise floor.
     unread : bounds whatever the unread answers were.
     item_values : (items, quantities) in the order of `COLUMNS`.
@@ -144,8 +147,8 @@ def default_reference(extractors: Sequence[str], scorers: Iterable[str] = ()) ->
 def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
     """Decide by a rule of the source if A is more than G; None without an interval.
 
-    `paired` is low(A - G) > 0. `source_nonoverlap` is low(A) > high(G), which is too strict by
-    half. Raises BadInput for another rule.
+    `paired` is low(A - G) > 0. `source_nonoverlap` is low(A) > high(G), which is stricter than a
+    test at the level of the intervals. Raises BadInput for another rule.
     """
     if rule not in RULES[1:]:
         raise BadInput(

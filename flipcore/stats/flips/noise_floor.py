@@ -1,8 +1,9 @@
 """The noise floor W: the share of answers that change between reruns of the same prompt.
 
-W_i of an item is measured on the axis itself, if its variants were asked more than once. Otherwise
-it is measured on the identity axis, which asks the base prompt again. The excess is B - W, where B
-is the flip rate between variants. Its expectation is 0 exactly if the variant changes nothing.
+W_i of an item is measured on the axis itself, if any of its variants was asked more than once.
+Otherwise it is measured on the identity axis, which asks the base prompt again. The excess is
+B - W, where B is the flip rate between variants. Its expectation is 0 exactly if the variant
+changes nothing.
 """
 
 from dataclasses import dataclass

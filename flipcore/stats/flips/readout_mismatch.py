@@ -91,13 +91,13 @@ class _Grid:
     families: np.ndarray
 
 
-def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagreements:
+def disagreements(frame: pd.DataFrame, graders: Collection[str] = ()) -> Disagreements:
     """Compare all pairs of extractors in the readouts of one model.
 
-    Absent readouts and answers that were cut off are left out. `judges` are extractors that only
-    say right or wrong. Pairs with a judge are compared by the column `is_correct`, not by answers.
+    Absent readouts and answers that were cut off are left out. `graders` are extractors that only
+    say right or wrong. Pairs with one are compared by the column `is_correct`, not by answers.
     """
-    judges = {*judges, *_graders(frame)}
+    graders = {*graders, *_graders(frame)}
     extractor, distinct = pd.factorize(frame["extractor"])
     names, (output, n_outputs) = list(distinct), _output_numbers(frame)
     # The same prompt may be a row of several axes; it counts once.
@@ -105,7 +105,7 @@ def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagree
     output, extractor = output[is_first], extractor[is_first]
     readouts = frame.loc[is_first, [name for name in _GRID_COLUMNS if name in frame]]
     by_answer = by_verdict = _grid(readouts, output, extractor, len(names), n_outputs)
-    if judges:
+    if graders:
         # There is no verdict to compare if the right answer is unknown. If an extractor has no
         # verdicts at all, its unreadable answers are not compared either.
         has_verdict = frame["is_correct"].notna()
@@ -121,7 +121,7 @@ def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagree
     estimates, n_rows, both_read, n_both_read = {}, {}, {}, {}
     for a, b in combinations(range(len(names)), 2):
         pair = names[a], names[b]
-        grid = by_verdict if judges.intersection(pair) else by_answer
+        grid = by_verdict if graders.intersection(pair) else by_answer
         is_present = (grid.codes[:, a] != _NONE) & (grid.codes[:, b] != _NONE)
         is_read = is_present & (grid.codes[:, a] != _UNREAD) & (grid.codes[:, b] != _UNREAD)
         n_rows[pair], n_both_read[pair] = int(is_present.sum()), int(is_read.sum())

@@ -2,9 +2,10 @@
 
 An answer is unread if it is unreadable, was cut off or never came. The model gave an answer, or
 would have given one, but nobody knows which. It may flip any pair that it is in, or none. Under an
-extractor a pair stays, flips, or is open; so under the compared extractor and the reference it is
-in one of nine states. The shares of the states give the least and the largest value of each
-quantity. Because pairs are taken one by one, the bounds are at least as wide as they could be.
+extractor a pair stays, flips, or is open. So under the compared extractor and the reference
+together it is in one of nine states. The shares of the states give the least and the largest value
+of each quantity. Each open pair takes its own worst outcome, although pairs share answers. So the
+bounds may be wider than necessary, and are never too narrow.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _unread(
     ]
     if not include_base:
         for cell in cells:
-            cell.open &= ~answers.base[axis][:, :, None]
+            cell.is_open &= ~answers.base[axis][:, :, None]
     raw, floor = _bounds(cells, of_one_prompt=False), _bounds(cells, of_one_prompt=True)
     if np.isnan(floor.low).all() and all((IDENTITY, name) in answers.codes for name in names):
         # No variant of this axis was rerun. On the identity axis each rerun is coded as a variant.
@@ -110,19 +111,21 @@ def _unread(
             _Cell(answers.codes[IDENTITY, name], answers.is_open(IDENTITY, name)) for name in names
         ]
         floor = _bounds(reruns, of_one_prompt=False)
-    n = [int(cell.open.sum()) for cell in cells]
-    n_asked = [int(cell.is_asked.sum()) for cell in cells]
-    share, share_ref = (k / total if total else 0.0 for k, total in zip(n, n_asked, strict=True))
+    n_unread, shares = [], []
+    for cell in cells:
+        n_asked = int(cell.is_asked.sum())
+        n_unread.append(int(cell.is_open.sum()))
+        shares.append(n_unread[-1] / n_asked if n_asked else 0.0)
     # If the reference is compared with itself, its answers are not counted twice.
-    n_open = n[0] + (n[1] if names[0] != names[1] else 0)
-    return Unread(n_open, (share, share_ref), raw, raw.beyond(floor))
+    n = n_unread[0] if names[0] == names[1] else sum(n_unread)
+    return Unread(n, (shares[0], shares[1]), raw, raw.beyond(floor))
 
 
 class _Cell:
     """Codes of one extractor, and which answers are unread, (items, variants, samples) each."""
 
     def __init__(self, codes: np.ndarray, is_open: np.ndarray) -> None:
-        self.codes, self.open = codes, is_open
+        self.codes, self.is_open = codes, is_open
         self.is_asked = (codes != ABSENT) | is_open
 
 
@@ -136,9 +139,9 @@ def _bounds(cells: list[_Cell], *, of_one_prompt: bool) -> Bounds:
     arrays = (
         compared.is_asked & reference.is_asked,
         compared.codes,
-        compared.open,
+        compared.is_open,
         reference.codes,
-        reference.open,
+        reference.is_open,
     )
     pairs_of_arrays = [sample_pairs(array, of_one_prompt=of_one_prompt) for array in arrays]
     for is_asked, codes, is_open, codes_ref, is_open_ref in zip(*pairs_of_arrays, strict=True):
