@@ -225,6 +225,13 @@ def mean_interval(
     return Estimate(value, float(low), float(high), level, method, n, draw_seed, note)
 
 
+def covering(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the smallest interval that covers all of them; NaN where one has no limits."""
+    # numpy's min and max return NaN if an end is NaN. Python's depend on the order then.
+    ends = np.array(intervals)
+    return float(ends.min()), float(ends.max())
+
+
 def is_within(values: np.ndarray, bounds: tuple[float, float]) -> bool:
     """Return True where no value lies outside `bounds`; NaN is left out."""
     return not (np.nanmin(values) < bounds[0] or np.nanmax(values) > bounds[1])

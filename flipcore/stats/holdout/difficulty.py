@@ -23,11 +23,11 @@ from flipcore.stats.base.estimate import (
     percent_text,
     without_interval,
 )
+from flipcore.stats.base.intervals import covering
 from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.holdout.entries import root_of
 from flipcore.stats.holdout.verdict import (
     HoldoutTest,
-    covering,
     difficulty_test,
     difficulty_test_clustered,
     difficulty_test_paired,

@@ -23,6 +23,7 @@ import numpy as np
 from flipcore.stats.base import tango
 from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N, Estimate, missing
 from flipcore.stats.base.families import clustered_difference
+from flipcore.stats.base.intervals import covering
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.base.paired import discordant
 from flipcore.stats.base.power import mde_two_prop
@@ -342,13 +343,6 @@ def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutT
         outer=(answers.accuracy.low, 1.0),
         too_few=answers.too_few,
     ).with_margin(margin)
-
-
-def covering(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the smallest interval that covers all of them; NaN where one has no limits."""
-    # numpy's min and max return NaN if an end is NaN. Python's depend on the order then.
-    ends = np.array(intervals)
-    return float(ends.min()), float(ends.max())
 
 
 def join_tests(tests: Sequence[HoldoutTest]) -> HoldoutTest:

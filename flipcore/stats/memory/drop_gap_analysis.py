@@ -45,7 +45,6 @@ class DropGap:
     perm : studentised permutation test, one-sided.
     gap_net : the gap beyond reruns of the unchanged prompt; None without an identity axis.
     gap_matched : mean difference within pairs; None without pairs.
-    equivalent : True if `equivalence_interval` (90%) lies within +-`margin`.
     """
 
     sides: Sides
@@ -60,9 +59,19 @@ class DropGap:
     perm: MonteCarloP
     gap_net: Estimate | None
     gap_matched: Estimate | None
-    equivalent: bool
-    equivalence_interval: tuple[float, float]
     margin: float
+
+    @property
+    def equivalence_interval(self) -> tuple[float, float]:
+        """The 90% interval of the decision, which is compared with a margin."""
+        # A 90% interval inside the margin is the same as two one-sided tests at 5%.
+        return self.decided.gap_90.low, self.decided.gap_90.high
+
+    @property
+    def equivalent(self) -> bool:
+        """True if `equivalence_interval` lies within +-`margin`."""
+        low, high = self.equivalence_interval
+        return -self.margin < low and high < self.margin
 
     @property
     def perm_p(self) -> float:
@@ -113,8 +122,6 @@ def drop_gap_analysis(
     decided = gap_decision(sides, declared, seed, m)
     gap_source, is_literal, is_directional = _source_gap(benchmark, control, seed, n_boot)
     perm_t, draw = permuted_t(benchmark.drops, control.drops, generator(seed))
-    # A 90% interval inside the margin is the same as two one-sided tests at 5%.
-    equivalence = decided.gap_90
     return DropGap(
         sides=sides,
         decided=decided,
@@ -129,8 +136,6 @@ def drop_gap_analysis(
         perm=monte_carlo_p(perm_t, draw, m, alpha=PERM_LEVEL),
         gap_net=_gap_net(benchmark, control, level),
         gap_matched=pair_estimate(pair_differences(sides), level, seed) if sides.pairs else None,
-        equivalent=-margin < equivalence.low and equivalence.high < margin,
-        equivalence_interval=(equivalence.low, equivalence.high),
         margin=margin,
     )
 

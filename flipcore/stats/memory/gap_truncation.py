@@ -20,6 +20,7 @@ import pandas as pd
 
 from flipcore.core.finish import MOST_CUT
 from flipcore.core.records import ABSENT, CUT
+from flipcore.stats.base.intervals import covering
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import MARGIN, DropGap, drop_gap_analysis
 from flipcore.stats.memory.exceedance import SetTest, set_test
@@ -81,12 +82,8 @@ def settled(decision: GapDecision, cases: Sequence[GapDecision], share: float) -
     """Return the decision with the interval and p of the worst case; it is withheld if the cases
     disagree. `share` is the share of answers that were cut off."""
     decisions = (decision, *cases)
-    wide = replace(
-        decision.gap_90,
-        low=min(case.gap_90.low for case in decisions),
-        high=max(case.gap_90.high for case in decisions),
-        method="worst cases of cut answers",
-    )
+    low, high = covering([(case.gap_90.low, case.gap_90.high) for case in decisions])
+    wide = replace(decision.gap_90, low=low, high=high, method="worst cases of cut answers")
     p = max((case.p for case in decisions if not math.isnan(case.p)), default=math.nan)
     if len({case.is_larger for case in decisions}) == 1:
         return replace(decision, gap_90=wide, p=p)
