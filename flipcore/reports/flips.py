@@ -77,6 +77,7 @@ def headline(
     *,
     by_task: bool = False,
     is_begun: bool = False,
+    reference: str = "",
 ) -> Headline:
     """Word the card of the first model of `frame`, whose rows are readouts; it may be empty.
 
@@ -84,6 +85,7 @@ def headline(
     the largest artifact (Holm over extractors). The second states the accuracy at the study's own
     prompt under the reference extractor, or a log's own `scores`. `by_task` keeps the tasks of a
     recording apart. `is_begun` tells that some calls were answered although no item is complete.
+    `reference` is the reference extractor; "" or one without readouts stands for the default.
     """
     if frame.empty and scores:
         return scores_alone(scores, scores[0].model, n_models)
@@ -98,7 +100,8 @@ def headline(
     if nothing_read := why_nothing_was_read(frame):
         return Headline((description(f"{prefix}{nothing_read}"),), model)
     names = list(frame["extractor"].unique())
-    reference = default_reference(names, [score.scorer for score in scores])
+    if reference not in names:
+        reference = default_reference(names, [score.scorer for score in scores])
     # An extractor that read nothing never leads, such as the first token where a model gives no
     # log-probabilities.
     has_answer = frame["answer"].notna()
@@ -363,6 +366,7 @@ def claimed_headline(
     *,
     by_task: bool = False,
     is_begun: bool = False,
+    reference: str = "",
 ) -> Headline:
     """Word the card without the axes and extractors in `closed_gates`, and name these. The other
     parameters are those of `headline`; `decompositions_of` gives those of all rows."""
@@ -379,6 +383,7 @@ def claimed_headline(
         scores,
         by_task=by_task,
         is_begun=is_begun,
+        reference=reference,
     )
     if is_whole:
         return summary

@@ -173,7 +173,12 @@ def study_report(
         scorers = [score.scorer for score in own_scores]
         reference_name = reference or default_reference(answers.extractors, scorers)
         headline = claimed_headline(
-            part, gates, temperature=temperature, scores=own_scores, by_task=by_task
+            part,
+            gates,
+            temperature=temperature,
+            scores=own_scores,
+            by_task=by_task,
+            reference=reference_name,
         )
         notes = []
         # Only an unusual reference is worth a note.

@@ -15,6 +15,7 @@ from flipcore.reports.flips import (
     why_nothing_was_read,
     wording_inputs,
 )
+from flipcore.reports.study import study_report
 from flipcore.runs.demo import demo_studies
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.holdout.verdict import difficulty_test
@@ -63,6 +64,17 @@ def test_a_declared_extractor_that_read_nothing_is_named():
         "Only written answer read answers, so there is nothing to compare; first token read none. It gives none."
     )
     assert nothing_to_compare(read) == "This study has one extractor, so there is nothing to compare."
+
+
+def test_the_card_of_a_report_has_the_reference_that_was_chosen():
+    """`stats --reference` gave the rows under it, and a card and accuracy under the default."""
+    made = frame(two_readouts("ABC", "BBB"))
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
+    (chosen,) = study_report(made, "first_token", n_boot=99).values()
+    (default,) = study_report(made, n_boot=99).values()
+    assert (chosen.headline.flips.extractor, chosen.headline.flips.reference) == ("regex", "first_token")
+    assert (default.headline.flips.extractor, default.headline.flips.reference) == ("first_token", "regex")
+    assert (chosen.headline.accuracies[""].value, default.headline.accuracies[""].value) == (1.0, 0.0)
 
 
 def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():
