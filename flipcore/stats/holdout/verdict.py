@@ -61,15 +61,19 @@ COPIES = "entries of one set lie next to entries of the other more often than ch
 class HoldoutTest:
     """Result of one test.
 
-    `p` is ours, `p_source` are the source's p-values. `p_adjusted` decides on a difference (Holm
-    over the tests of a page); where it is NaN, `p` does. `bound` (90%, or one-sided 95%) is
-    compared with `margin`. `outer` is the 95% interval that must lie wholly outside the margin for
-    "beyond". `detectable` is the smallest difference that 80% of such studies would find, in the
-    unit of `estimate`. `is_bounded` is True where p tests the quantity that the margin bounds.
-    `too_few` says why nothing may be claimed, else "". `blind` says why a difference would not show
-    and sameness may not be claimed, else "". At most `copied_at_most` holdout entries, a share at
-    95%, are copies near their original; NaN if not tested. With `has_many_twins` this is unknown,
-    because too many entries have twins in their own set.
+    p, p_source : our p, and those of the source.
+    p_adjusted : decides on a difference (Holm over the tests of a page); where it is NaN, `p` does.
+    bound : the 90% interval, or one-sided 95%, that is compared with `margin`.
+    outer : the 95% interval that must lie wholly outside the margin for "beyond".
+    detectable : the smallest difference that 80% of such studies would find, in the unit of
+        `estimate`.
+    is_bounded : True where p tests the quantity that the margin bounds.
+    too_few : why nothing may be claimed, else "".
+    blind : why a difference would not show and sameness may not be claimed, else "".
+    copied_at_most : upper limit, at 95%, of the share of holdout entries that are copies near their
+        original; NaN if not tested.
+    has_many_twins : True where that limit is unknown, because too many entries have twins in their
+        own set.
     """
 
     name: str
@@ -197,7 +201,7 @@ def difficulty_test_clustered(
     sides = (target_hits, names[~retro], retro_hits, names[retro])
     gap, bound = (clustered_difference(*sides, level=level) for level in (1 - ALPHA, 1 - 2 * ALPHA))
     estimate = gap.estimate()
-    too_few = "" if gap.se > 0 else "no answer differs from another"
+    too_few = "" if gap.se > 0 else "nothing varies between sources or templates"
     if gap.n_effective < MIN_CLAIM_FAMILIES:
         too_few = (
             f"sources or templates that weigh as much as {gap.n_effective:.1f} equal ones, and at "

@@ -111,7 +111,9 @@ def test_entries_of_one_template_count_as_one_cluster():
     mixed = [families(n, 20, 10, right=lambda family, i: family % 2).test(0.1) for n in (2, 5, 6)]
     assert ["at least 6 are needed" in one.too_few for one in mixed] == [True, True, False]
     assert [one.estimate.has_interval for one in mixed] == [False, True, True]
-    assert families(20, 20, 10).test(0.1).too_few == "no answer differs from another"  # half of every family is right
+    assert (
+        families(20, 20, 10).test(0.1).too_few == "nothing varies between sources or templates"
+    )  # half of every family is right
     assert not Condition("m", "regex", "plain", "", {"a": 1.0}, {"b": 0.0}, {}).is_clustered
 
 
@@ -125,9 +127,9 @@ def test_a_worst_case_without_limits_leaves_no_limits(cut_side):
     condition = Condition("m", "regex", "plain", "", sides["t"], sides["r"], sources, cut=cut)
     test = condition.test(0.1)
     inflation = condition.inflation()
-    assert not inflation.has_interval and inflation.note == "No interval: no answer differs from another."
+    assert not inflation.has_interval and inflation.note == "No interval: nothing varies between sources or templates."
     assert np.isnan(test.outer).all()
-    assert test.state == "undecided" and test.too_few == "no answer differs from another"
+    assert test.state == "undecided" and test.too_few == "nothing varies between sources or templates"
 
 
 def test_joined_tests_have_no_bound_where_one_has_none():
