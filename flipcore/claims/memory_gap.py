@@ -139,9 +139,10 @@ def gap_claim(
         claim_without_mended = gap_claim(decision.without_mended, margin, adjusted, n_family, score)
         drops_benchmark_items = decision.without_mended.units[0] < decision.units[0]
         side = "benchmark" if drops_benchmark_items else "control"
-        bound = decision.without_mended.gap.text_points()
+        remaining_gap = decision.without_mended.gap.text_points()
         detail = (
-            f"{claim.detail} Without the {side} items that only the rewriting got right: {bound}."
+            f"{claim.detail} Without the {side} items that only the rewriting got right: "
+            f"{remaining_gap}."
         )
         claim = replace(claim, detail=detail)
         # An item that is right only after rewriting may have a wrong key, which can hide or fake

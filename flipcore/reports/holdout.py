@@ -160,18 +160,20 @@ def difficulty_result(
         reasons = dict.fromkeys(gates[condition.extractor] for condition in conditions)
         return None, f"Not run: {' '.join(reasons)}"
     # A model that may have been trained on the target finds it easier than it is.
-    blind = [condition for condition in open_conditions if states[condition.model].state == BEFORE]
-    if not blind:
+    from_before = [
+        condition for condition in open_conditions if states[condition.model].state == BEFORE
+    ]
+    if not from_before:
         # The page's next step names the model that is needed.
         states_text = " ".join(state.sentence for state in states.values())
         return None, f"Not run: {states_text}"
-    test = join_tests([condition.difficulty(DIFFICULTY_MARGIN) for condition in blind])
-    _, n_target, _, n_retro = blind[0].counts
-    labels = "; ".join(condition.label for condition in blind[:3])
-    if len(blind) > 3:
+    test = join_tests([condition.difficulty(DIFFICULTY_MARGIN) for condition in from_before])
+    _, n_target, _, n_retro = from_before[0].counts
+    labels = "; ".join(condition.label for condition in from_before[:3])
+    if len(from_before) > 3:
         labels += " …"
     about = (
-        f"conditions {len(blind):,} ({labels}); {test.estimate.method.replace('_', ' ')},"
+        f"conditions {len(from_before):,} ({labels}); {test.estimate.method.replace('_', ' ')},"
         " corrected for guessing, Holm over conditions, interval 90%;"
         f" n = {n_target:,} + {n_retro:,}"
     )

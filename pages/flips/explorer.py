@@ -139,7 +139,7 @@ def selected_items(view: View, flipmap: DrawnMap) -> list[str]:
 
 
 def steps_of(view: View, flipmap: DrawnMap) -> Steps:
-    """Return the items that J and K go through.
+    """Return the items that the keys J and K step through.
 
     These are the selected items if the opened item is one of them, else all items of the map.
     """

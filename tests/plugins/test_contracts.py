@@ -47,7 +47,7 @@ def frame_of(detector):
     """20 judged items of which the model knows the published form, and 30 controls."""
     if isinstance(detector, HardnessCurve):  # six reference models of other strengths, to which both sets are alike
         frame = pd.DataFrame(rows_of("number", "identity", "regex", True, False), columns=COLUMNS)
-        right = {f"{frames.RIGHT}{k}": frame["item_id"].str[6:].astype(int) % 8 < k for k in range(1, 7)}
+        right = {f"{frames.RIGHT_PREFIX}{k}": frame["item_id"].str[6:].astype(int) % 8 < k for k in range(1, 7)}
         frame["is_correct"] = frame["role"] == "benchmark"
         return frame.assign(**{name: one.astype(float) for name, one in right.items()})
     if isinstance(detector, DropGap | PublishedScore):

@@ -119,14 +119,14 @@ class Condition:
     def worst_cases(self) -> tuple[Condition, Condition]:
         """The condition with all cut answers right on the benchmark and wrong on the holdout, and
         the reverse."""
-        target_if_right, retro_if_right = (
-            {item: 1.0 if item in self.cut else right for item, right in side.items()}
-            for side in (self.target, self.retro)
-        )
+        # Cut answers count as wrong, so a case only makes those of one set right.
         return (
-            replace(self, target=target_if_right, cut=frozenset()),
-            replace(self, retro=retro_if_right, cut=frozenset()),
+            replace(self, target=self._with_cut_right(self.target), cut=frozenset()),
+            replace(self, retro=self._with_cut_right(self.retro), cut=frozenset()),
         )
+
+    def _with_cut_right(self, answers: Mapping[str, float]) -> dict[str, float]:
+        return {item: 1.0 if item in self.cut else right for item, right in answers.items()}
 
     @property
     def label(self) -> str:

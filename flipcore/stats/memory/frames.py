@@ -27,7 +27,7 @@ from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
 
 ITEM_ROLES, CONTROL_ROLES = ("benchmark", "target"), ("control", "non_member", "retro")
-RIGHT = "right: "  # column names are this prefix and a reference model
+RIGHT_PREFIX = "right: "  # of a column name, before the name of a reference model
 
 
 def compares(roles: Collection[str]) -> bool:
@@ -97,16 +97,16 @@ def _with_right(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
         index=keys, columns="model", values="right"
     )
     joined = frame.merge(
-        right.astype(float).add_prefix(RIGHT), how="left", left_on=keys, right_index=True
+        right.astype(float).add_prefix(RIGHT_PREFIX), how="left", left_on=keys, right_index=True
     )
     # A reference model is not compared with itself.
-    joined.loc[joined["model"].isin(models), joined.columns.str.startswith(RIGHT)] = np.nan
+    joined.loc[joined["model"].isin(models), joined.columns.str.startswith(RIGHT_PREFIX)] = np.nan
     return joined
 
 
 def reference_columns(frame: pd.DataFrame) -> list[str]:
     """Return the names of the columns "right: MODEL" that `with_reference` added."""
-    return [name for name in frame.columns if str(name).startswith(RIGHT)]
+    return [name for name in frame.columns if str(name).startswith(RIGHT_PREFIX)]
 
 
 def over_reference(frame: pd.DataFrame, extractor: str, roles: Sequence[str]) -> pd.DataFrame:
