@@ -206,6 +206,7 @@ def _document(path: Path) -> Iterator[Row]:
         rows = (
             _below_header(values)
             or _by_outcome(values)
+            or _by_list(values)
             or _by_column(values)
             or _by_lists(values)
             or _by_name(values)
@@ -284,7 +285,8 @@ def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
     inner = {name: value for name, value in values.items() if isinstance(value, dict) and value}
     of_rows = [value for value in inner.values() if all(map(_are_rows, value.values()))]
     if len(of_rows) == 1:
-        column = "id" if all(len(rows) == 1 for rows in of_rows[0].values()) else "task"
+        is_id = all(len(rows) == 1 for rows in of_rows[0].values())
+        column = "id" if is_id else _level_name(set(), of_rows[0])
         named_rows: list[dict[str, Any]] = []
         for name, rows in of_rows[0].items():
             named_rows += [_for_all(values) | {column: name} | row for row in rows]
@@ -312,18 +314,97 @@ def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the longest list of objects within an object, such as the test cases of DeepEval."""
-    longest: list[dict[str, Any]] = []
-    waiting = [(values, 0)]
+    """Return the longest list of objects within an object, such as the test cases of DeepEval.
+
+    Lists with the same columns in parallel objects are one table: baseline.queries, final.queries.
+    """
+    lists: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    waiting: list[tuple[dict[str, Any], tuple[str, ...]]] = [(values, ())]
     while waiting:
-        inner, depth = waiting.pop()
-        for value in inner.values():
-            if isinstance(value, dict) and depth < _DEEPEST:
-                waiting.append((value, depth + 1))
+        inner, path = waiting.pop()
+        for key, value in inner.items():
+            if isinstance(value, dict) and len(path) < _DEEPEST:
+                waiting.append((value, (*path, key)))
             elif _are_rows(value):
-                fewest = _FEWEST_ROWS if depth else _LEAST_ITEMS
-                longest = value if len(value) >= max(fewest, len(longest) + 1) else longest
-    return longest
+                lists[*path, key] = value
+    longest: tuple[str, ...] = ()
+    for path, rows in lists.items():
+        fewest = _FEWEST_ROWS if len(path) > 1 else _LEAST_ITEMS
+        if len(rows) >= max(fewest, len(lists[longest]) + 1 if longest else 0):
+            longest = path
+    if not longest:
+        return []
+    parallel = {
+        path: lists[path]
+        for path in reversed(lists)
+        if len(path) == len(longest) > 1 and _share_columns(lists[path], lists[longest])
+    }
+    return _with_path(parallel) if len(parallel) > 1 else lists[longest]
+
+
+def _by_list(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of {system or task: list of rows}, where all lists have the same columns."""
+    lists = {(name,): value for name, value in values.items() if _are_rows(value)}
+    other_lists = [value for value in values.values() if isinstance(value, (list, dict)) and value]
+    if len(lists) < 2 or len(lists) < len(other_lists):
+        return []
+    first = next(iter(lists.values()))
+    if not all(_share_columns(rows, first) for rows in lists.values()):
+        return []
+    rows = _with_path(lists)
+    return [_for_all(values) | row for row in rows] if len(rows) >= _LEAST_ITEMS else []
+
+
+def _share_columns(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> bool:
+    """Tell whether the first rows of two lists have more than half of their columns in common."""
+    return 2 * len(left[0].keys() & right[0].keys()) > max(len(left[0]), len(right[0]))
+
+
+def _with_path(lists: Mapping[tuple[str, ...], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the rows of several lists, with a column for each key that tells the lists apart."""
+    paths = list(lists)
+    columns: dict[str, int] = {}
+    for level in range(len(paths[0])):
+        if len({path[level] for path in paths}) > 1:
+            groups: dict[str, list[dict[str, Any]]] = {}
+            for path, rows in lists.items():
+                groups.setdefault(path[level], []).extend(rows)
+            outer_keys = {path[level - 1] for path in paths} if level else set()
+            name = _level_name(outer_keys, groups)
+            columns[name if name not in columns else f"{name}_{level}"] = level
+    return [
+        {name: path[level] for name, level in columns.items()} | row
+        for path, rows in lists.items()
+        for row in rows
+    ]
+
+
+def _level_name(outer_keys: set[str], groups: Mapping[str, list[dict[str, Any]]]) -> str:
+    """Name a column after the object around its keys, or by what the keys tell apart."""
+    outer = next(iter(outer_keys)).lower().removesuffix("s") if len(outer_keys) == 1 else ""
+    if outer in _LEVELS:
+        return outer
+    if sum(len(key) > _LEAST_ITEMS and " " in key.strip() for key in groups) > len(groups) / 2:
+        return "question"
+    return "condition" if _share_texts(list(groups.values())) else "task"
+
+
+_LEVELS = set("model system method condition task subject language dataset question".split())
+
+
+def _share_texts(lists: list[list[dict[str, Any]]]) -> bool:
+    """Tell whether lists are about the same questions: they share the texts of a column."""
+    for column in lists[0][0]:
+        texts = [{str(row.get(column)) for row in rows} for rows in lists]
+        are_texts = all(
+            isinstance(row.get(column), str) and not row[column].strip().isdecimal()
+            for row in lists[0]
+        )
+        n_most = max(map(len, texts))
+        n_shared = len(set.intersection(*texts))
+        if are_texts and n_most >= _FEWEST_ROWS and n_shared >= _SHARED_KEYS * n_most:
+            return True
+    return False
 
 
 def _are_rows(value: Any) -> bool:

@@ -32,6 +32,7 @@ from flipcore.datasets.tables.stems import (
 # on, the output is a copy of the key.
 BETTER, TOO_GOOD = 0.2, 0.995
 ANSWERS_READ = 0.05  # least share of rows with the right answer, in a column of answers
+MOST_RATING = 10  # the highest grade of a scale
 LOOKED_AT = 5_000  # most rows whose outputs are compared with right answers
 _SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)  # values that stand for "no grade"
 _GRADES = frozenset("CPIN")  # correct, partly, incorrect, no answer
@@ -480,7 +481,7 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             judges.append(name)
         elif is_setting or any(names(last, kind) for kind in _NO_SCORES):
             continue
-        elif _may_be_score(column):
+        elif _may_be_score(column) or _is_rating(column, last):
             unnamed.append(name)
     roles = replace(roles, errors=errors)
     scores = _with_siblings(profile, roles, _without_weak(profile, scores))
@@ -619,6 +620,14 @@ def _may_be_score(column: Column) -> bool:
         return True
     is_share = column.is_numeric and column.is_unit
     return is_share and column.n_distinct > 1 and column.n_filled >= 5
+
+
+def _is_rating(column: Column, name: str) -> bool:
+    """Tell whether whole numbers up to 10 are called after a quality, such as truthfulness."""
+    if not column.is_integer or column.least is None or column.most is None:
+        return False
+    is_scale = 0 <= column.least < column.most <= MOST_RATING and column.n_distinct > 2
+    return is_scale and names(name, "good")
 
 
 def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ OF_VERSION, OF_ROW = "version", "row"  # columns that are added to rows of one v
 SHARED_COLUMNS = 3  # least affixes that systems share, if one of them has further columns
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
 MOST_FILLED = 0.8  # least share of rows with a list, for lists of samples
+LONG_TEXT = 40  # characters; so long texts of two systems are not equal by chance
 KEY_VALUES = 0.8  # least share of a model's answers that are values of the right answers
 _GENERIC = frozenset(
     "model llm final raw assistant student agent ai bot new old en de fr es zh".split()
@@ -256,7 +257,7 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         has_named_block = bool(named) and len(affix_set) > 1 and has_score
         if not has_named_block and not all(CONTRASTED & set(words_of(stem)) for stem in stems):
             stems = named
-        if len(stems) < 2 or _are_numbered(stems):
+        if len(stems) < 2 or _are_numbered(stems) or _are_versions(profile, stems, affix_set):
             continue
         holds_output = any(_are_outputs(profile, stems, affix) for affix in affix_set)
         if has_named_block and not holds_output:
@@ -306,6 +307,20 @@ def _are_numbered(stems: Sequence[str]) -> bool:
     """Tell whether names differ in a number alone: variants, options or runs, not models."""
     ends = [re.fullmatch(r"(.*?)[_ -]?(\d{1,2})", stem) for stem in stems]
     return all(ends) and len({end[1] for end in ends if end}) == 1 and not names(stems[0], "model")
+
+
+def _are_versions(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> bool:
+    """Tell whether two columns hold one long text, whole and cleaned: full_reply, clean_reply."""
+    if len(stems) != 2 or len(affixes) != 1:
+        return False
+    (affix,) = affixes
+    columns = [_column_of(profile, stem, affix) for stem in stems]
+    if not all(columns) or not all(profile[name].mean_length >= LONG_TEXT for name in columns):
+        return False
+    rows = profile.table.frame(columns, most=200)
+    pairs = [[(cell or "").strip() for cell in row.values()] for row in rows]
+    n_alike = sum(left in right or right in left for left, right in pairs if left and right)
+    return 2 * n_alike > len(pairs)
 
 
 def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:

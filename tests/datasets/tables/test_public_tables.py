@@ -784,3 +784,53 @@ def test_a_category_that_differs_by_model_is_no_part_of_the_question(tmp_path):
         for j, model in enumerate(("small", "large"))
     ]
     assert read(tmp_path, rows).grid.items == ("question_id",)
+
+
+def test_lists_under_the_names_of_systems_are_systems(tmp_path):
+    """Lists were zipped by position, whatever their order, and `cot` was no system: its output was that of all others."""
+    texts = [f"The sum of {i} and {i} is easy to find: it is {2 * i}." for i in range(30)]
+    document = {}
+    for k, system in enumerate(("direct", "cot", "sentence_thinking"), start=2):
+        document[system] = [
+            {"question": f"What is {i} + {i}?", "gold_answer": str(2 * i), "correct": i % k > 0}
+            | {"full_response": f"{texts[i]} ({system})", "clean_response": texts[i], "features": {"words": i}}
+            for i in range(30)
+        ]
+    document["cot"].reverse()
+    (tmp_path / "results.json").write_text(json.dumps(document), encoding="utf-8")
+    reading = read_table(tmp_path / "results.json")
+    assert reading.n_items == 30 and reading.arms == ("direct", "cot", "sentence_thinking")
+    assert [round(reading.scores[arm, "correct"], 3) for arm in reading.arms] == [0.5, 0.667, 0.733]
+    assert not reading.shape and not reading.questions  # a whole and a cleaned output are no systems
+
+
+def test_lists_with_the_same_columns_are_one_table(tmp_path):
+    """The longest of several lists was read, and the others were left out without a word."""
+    tasks = [{"id": f"task_{i:02}", "question": f"Count the rows of table {i}."} for i in range(20)]
+    runs = {
+        name: {"n": 20, "queries": [row | {"correct": i % k > 0} for i, row in enumerate(tasks)]}
+        for name, k in (("base", 2), ("final", 4))
+    }
+    (tmp_path / "runs.json").write_text(json.dumps(runs | {"change": {"base": 0.5, "final": 0.75}}), encoding="utf-8")
+    reading = read_table(tmp_path / "runs.json")
+    assert reading.n_items == 20 and reading.scores == {("base", "correct"): 0.5, ("final", "correct"): 0.75}
+    answers = {
+        f"m-{k}": {
+            f"How might {q} be done better by us?": [{"answer": f"{q} {k} {i}", "coherence_score": i % 9} for i in range(6)]
+            for q in "abcde"
+        }
+        for k in (1, 2)
+    }
+    (tmp_path / "models.json").write_text(json.dumps({"models": answers}), encoding="utf-8")
+    reading = read_table(tmp_path / "models.json")
+    assert (reading.n_rows, reading.n_items, reading.arms) == (60, 5, ("m-1", "m-2"))
+
+
+def test_grades_called_after_a_quality_are_asked_about(tmp_path):
+    """They were not used: "No right answers are known, so there is no accuracy"."""
+    rows = [
+        {"question": f"Is {i} true?", "response": f"Some say that {i} is true, others do not.", "truthfulness": 1 + i % 5}
+        for i in range(30)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.first.words == ("score=truthfulness",) and round(question.first.score) == 3
