@@ -46,7 +46,7 @@ _WORDS = {
     "key": {"id", "nr", "no", "number"},
 }
 _OPTION_COLUMN = re.compile(
-    r"(?:(?:option|choice|opa|answer|ending)[ _-]?)?([a-z]|\d{1,2})", re.IGNORECASE
+    r"(?:(?:option|choice|opa|ans|answer|ending)[ _-]?)?([a-z]|\d{1,2})", re.IGNORECASE
 )
 
 

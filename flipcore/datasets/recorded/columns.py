@@ -272,7 +272,9 @@ def _rows_with_options(variants: Sequence[Mapping], name: str, prompt: str) -> l
 
 
 def _is_key(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
-    """Tell whether a column holds one of the options of its row, or the letter of one, in all rows."""
+    """Tell whether a column holds one of the options of its row, or the letter or place of one, in all rows."""
+    if _holds_places(rows, name, option_columns):
+        return True
     for values in rows:
         target, options = values.get(name), _listed(values, option_columns)
         letter = target.strip().upper() if isinstance(target, str) else ""
@@ -280,6 +282,13 @@ def _is_key(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
         if str(target) not in options and not 0 <= place < len(options):
             return False
     return True
+
+
+def _holds_places(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
+    """Tell whether a column holds places of options from 0, the first and the last place among them."""
+    places = {str(values.get(name)) for values in rows}
+    n_options = {len(_listed(values, option_columns)) for values in rows}
+    return len(n_options) == 1 and len(places) > 1 and places == {str(place) for place in range(*n_options)}
 
 
 def _listed(values: Mapping[str, Any], name: str) -> list[str]:

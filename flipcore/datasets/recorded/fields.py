@@ -138,7 +138,9 @@ def _option(options: Sequence[str], order: Sequence[int], text: str, form: str =
     for shown_label, place in zip(labels_of("upper", len(order)), order, strict=True):
         if shown_label == label or (labelled_text and labelled_text.groups() == (shown_label, options[place])):
             return place
-    return None
+    folded = [option.strip().rstrip(".").casefold() for option in options]
+    bare = text.rstrip(".").casefold()  # a model that writes small letters alone
+    return folded.index(bare) if folded.count(bare) == 1 else None
 
 
 def bare_label(text: str) -> str:

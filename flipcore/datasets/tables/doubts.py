@@ -660,7 +660,8 @@ def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | Non
     for name in reading.unused[:MOST_LOOKED_AT]:
         column, last = table_profile[name], last_part(name)
         is_fact = any(names(last, kind) for kind in ("cluster", "task", "context", "prompt"))
-        is_level = _is_level(table_profile, name) and not _is_outcome(name)
+        repeats_keys = _repeats_keys(table_profile, roles.target, name)
+        is_level = _is_level(table_profile, name) and (repeats_keys or not _is_outcome(name))
         is_word = not (column.is_numeric or column.is_verdict) and column.n_distinct <= MOST_ARMS
         if is_fact or not is_level or not is_word or column.n_filled < n_rows:
             continue
@@ -680,6 +681,24 @@ def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | Non
             Choice("They are kinds of questions.", ("models=",), overall(reading)),
         )
     return None
+
+
+def _repeats_keys(table_profile: Profile, target: str, name: str) -> bool:
+    """Tell whether each value of a column stands beside each right answer equally often."""
+    if not target or table_profile[target].n_distinct < LEAST_ITEMS:
+        return False
+    n_levels = table_profile[name].n_distinct
+    if not 2 <= n_levels <= MOST_ARMS or table_profile.follows([target], name):
+        return False
+    table = table_profile.table
+    per_key = (
+        f"SELECT {table.sql(target)} AS k, {table.sql(name)} AS level, count(*) AS n "
+        f"FROM {table.relation} GROUP BY 1, 2"
+    )
+    query = (
+        f"SELECT k FROM ({per_key}) GROUP BY k HAVING count(*) <> {n_levels} OR min(n) <> max(n)"
+    )
+    return not table.rows(f"{query} LIMIT 1")
 
 
 def _doubt_id(table_profile: Profile, reading: TableReading) -> Question | None:

@@ -3,6 +3,7 @@
 Columns "tell rows apart" if no two rows have the same values in all of them.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
@@ -573,6 +574,8 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         is_run = names(last_part(name), "run") or "order" in words_of(name) or is_rater(name)
         is_run = is_run and profile[name].n_filled == profile.n_rows
         if is_run and profile.n_distinct([*row_key, name]) >= NAMED_RUN * profile.n_rows:
+            if _holds_names(profile, name):
+                return replace(grid, open_condition=name)
             return replace(grid, run=name)
     for name in free:
         is_key = _is_nearly_told(profile, [*row_key, name])
@@ -594,6 +597,13 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     if is_even and row_ids and not open_item[0]:
         open_item = (row_ids[0], grid.items[0])
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
+
+
+def _holds_names(profile: Profile, name: str) -> bool:
+    """Tell whether a column called a run holds few words without a number: greedy, beam."""
+    column = profile[name]
+    is_few = names(last_part(name), "run") and bool(column.values) and not is_rater(name)
+    return is_few and not any(re.search(r"\d", value) for value in column.values)
 
 
 def _has_names(profile: Profile, roles: Roles, name: str) -> bool:

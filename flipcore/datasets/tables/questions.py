@@ -104,11 +104,11 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
     if reading.shape or roles.output or roles.people or roles.scores:
         return None
     graded = {*roles.judges, *roles.unnamed_scores}
-    systems = [
-        name
-        for name in table_profile.names
-        if name in graded and "," not in name and (names(name, "model") or names(name, "condition"))
-    ]
+    plain = [name for name in table_profile.names if name in graded and "," not in name]
+    systems = [name for name in plain if names(name, "model") or names(name, "condition")]
+    if len(systems) == 1 and table_profile[systems[0]].is_verdict:
+        # right and wrong beside a model's own are another model's: no list knows all models
+        systems = [name for name in plain if table_profile[name].is_verdict]
     if len(systems) < 2:
         return None
     listed = ",".join(systems)

@@ -39,6 +39,7 @@ _ORDER = (
     "rows item"
 ).split() + ["failed calls"]
 MOST_ARMS = 60  # most arms whose scores are computed
+MANY_KEYS = 10  # keys of objects in objects, from which on one row is a summary
 MOST_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
 
 
@@ -57,7 +58,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     """Read a loaded table; `file` is its name, `map_words` are the words of `--map`."""
     table_profile = profile(table)
     pair = _compared_pair(table_profile)
-    shape = Shape() if pair else _shape(table_profile, map_words)
+    is_one_object = _is_one_object(table)
+    shape = Shape() if pair or is_one_object else _shape(table_profile, map_words)
     if shape:
         table_profile = profile(reshape(table, shape))
     roles = _without_model_contexts(find_roles(table_profile), table.names)
@@ -83,6 +85,11 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         other_sheets=table.other_sheets,
     )
     refusal = _refusal(table_profile, reading, map_words, pair)
+    if is_one_object and not refusal:
+        refusal = (
+            "The document is one object of settings and totals, without a list of rows: a summary. "
+            "Give the file with a row per question."
+        )
     if refusal:
         return replace(reading, refusal=refusal)
     reading = _counted(table_profile, reading)
@@ -98,6 +105,11 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     questions = [question for question in questions if not is_answered(question, map_words)]
     questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
+
+
+def _is_one_object(table: Table) -> bool:
+    """Tell whether a document is one row of many objects, as a summary is: conditions.base.acc."""
+    return table.n_rows == 1 and sum(name.count(".") > 1 for name in table.names) >= MANY_KEYS
 
 
 def _n_copies(table_profile: Profile, grid: Grid) -> int:

@@ -215,7 +215,11 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
         outputs = [name for name in other_columns if name != "text"]
         return parts | {OUTPUT: outputs, PROMPT: ["text"]}
     if not outputs and targets:
-        outputs = _results_like_key(profile, targets) or _final_answers(profile, targets)
+        outputs = (
+            _results_like_key(profile, targets)
+            or _final_answers(profile, targets)
+            or _varying_answers(profile, parts)
+        )
         parts = parts | {OUTPUT: outputs}
     weak = [name for name in targets if set(words_of(name)) <= _KEY_WORDS]
     strong = [name for name in targets if name not in weak]
@@ -242,7 +246,17 @@ def _predicted_and_expected(profile: Profile) -> tuple[str, str] | None:
                 if names(words[0], kind):
                     by_subject[words[1]] = name
     shared = [subject for subject in outputs if subject in targets]
-    return (outputs[shared[0]], targets[shared[0]]) if len(shared) == 1 else None
+    if len(shared) == 1:
+        return outputs[shared[0]], targets[shared[0]]
+    # predicted_stance beside stance
+    pairs = []
+    for subject, output in outputs.items():
+        for name in profile.names:
+            is_subject = words_of(name) == (subject,) and names(words_of(output)[0], "readout")
+            is_label = is_subject and not profile[name].is_numeric
+            if is_label and ANSWERS_READ <= profile.share_equal(output, name) < TOO_GOOD:
+                pairs.append((output, name))
+    return pairs[0] if len(pairs) == 1 else None
 
 
 def _holds_labels_of(profile: Profile, name: str, key: str) -> bool:
@@ -270,6 +284,22 @@ def _final_answers(profile: Profile, targets: Sequence[str]) -> list[str]:
     called = ({"final", "answer"}, {"final", "answers"})
     answers = [name for name in profile.names if set(words_of(name)) in called]
     return [name for name in answers if name not in targets and profile[name].n_distinct > 1]
+
+
+def _varying_answers(profile: Profile, parts: dict[str, list[str]]) -> list[str]:
+    """Return columns of answers that differ between rows of one question: right ones do not."""
+    if not parts[PROMPT]:
+        return []
+    prompt, *_ = _prompts(profile, parts[PROMPT], ()) or ("",)
+    answers = []
+    for name in profile.names:
+        is_answer = names(name, "answer") and not names(name, "about") and name not in parts[TARGET]
+        column = profile[name]
+        is_text = not (column.is_numeric or column.is_verdict or column.is_list)
+        if prompt and is_answer and is_text and 2 * profile[prompt].n_distinct <= profile.n_rows:
+            if profile.n_distinct([prompt, name]) > 1.5 * profile[prompt].n_distinct:
+                answers.append(name)
+    return answers
 
 
 def _is_graded_sheet(profile: Profile, answer: str) -> bool:
@@ -453,6 +483,8 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             continue
         if last.lower() in _WHO and not column.is_verdict:
             continue  # annotator 7 is a person, not a grade
+        if set(words_of(last)) <= _SHARES and column.is_integer and (column.least or 0) >= 1:
+            continue  # a precision of 2 counts decimals
         if _is_of_class(profile, roles, name) or _is_confidence(profile, roles, name):
             continue  # the classifier's own probability of a class
         is_scored = names(last, "score") or (names(name, "score") and "." in name)
@@ -487,8 +519,11 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     scores = _with_siblings(profile, roles, _without_weak(profile, scores))
     if not (scores or judges or people or _has_match(roles)):
         scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
-    # the first score leads: one of which less is better comes after all others
-    scores.sort(key=lower_is_better)
+    # the first score leads: one of which less is better comes after all others, and so does one
+    # that most rows lack
+    scores.sort(
+        key=lambda name: (2 * profile[name].n_filled < profile.n_rows, lower_is_better(name))
+    )
     if roles.output and roles.target and not scores:
         free = [name for name in profile.names if name not in roles.taken]
         candidates = dict.fromkeys((*unnamed, *free))
@@ -504,6 +539,9 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     negatives = lone_negatives(profile, roles)
     sentinel = tuple((name, value) for name, value in negatives if (profile[name].most or 0) > 1)
     return replace(roles, sentinel=sentinel)
+
+
+_SHARES = {"precision", "recall"}  # scores that reach from 0 to 1
 
 
 def _is_of_people(name: str) -> bool:

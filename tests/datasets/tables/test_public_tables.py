@@ -834,3 +834,115 @@ def test_grades_called_after_a_quality_are_asked_about(tmp_path):
     ]
     (question,) = read(tmp_path, rows).questions
     assert question.first.words == ("score=truthfulness",) and round(question.first.score) == 3
+
+
+def test_a_document_of_totals_is_a_summary(tmp_path):
+    """Its refusal spoke of lists inside of lists."""
+    totals = {"notes": "plain", "data": ["gsm8k", "math"], "size": {"eval": 1319, "right": 900}, "accuracy": 0.68}
+    document = {"benchmark": "gsm8k", "conditions": {name: dict(totals) for name in ("base", "sft", "grpo", "both")}}
+    document["conditions"]["sft"].pop("size")
+    (tmp_path / "totals.json").write_text(json.dumps(document | {"model": {"name": "m-7b"}, "seed": 1}), encoding="utf-8")
+    reading = read_table(tmp_path / "totals.json")
+    assert "that is a summary" in reading.refusal
+
+
+def test_samplers_and_runs_with_names_are_arms_or_asked_about(tmp_path):
+    """`sampler` counted runs: "has the sample 'greedy', which is no whole number"."""
+    rows = [
+        {
+            "id": f"q{i}",
+            "question": f"Which is {i}?",
+            "sampler": sampler,
+            "predicted_answer": f"a{i % k}",
+            "correct": i % k == 0,
+        }
+        for i in range(24)
+        for k, sampler in ((2, "greedy"), (3, "beam"))
+    ]
+    assert read(tmp_path, rows).scores["beam", "correct"] == 1 / 3
+    named = [{"attempt" if name == "sampler" else name: value for name, value in row.items()} for row in rows]
+    (question,) = read(tmp_path, named).questions
+    assert question.about == "condition" and question.first.words == ("models=attempt",)
+
+
+def test_a_precision_of_whole_numbers_counts_decimals(tmp_path):
+    """It led the scores: 1.65 on a scale from 1 to 2. A score that most rows lack leads no longer."""
+    rows = []
+    for i in range(40):
+        row = {"pid": i, "question": f"What is {i} / 7?", "response": f"It is {i / 7:.2f}, I think.", "answer": f"{i / 7:.2f}"}
+        rows.append(
+            row | {"precision": 1 + i % 2 if i % 10 == 0 else None, "f1": 0.5 if i == 3 else None, "true_false": i % 4 > 0}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.roles.scores == ("true_false", "f1") and reading.scores["", "true_false"] == 0.75
+
+
+def test_settings_beside_equal_right_answers_are_asked_about(tmp_path):
+    """Four methods in a column called a type were pooled, where no column holds the question."""
+    rows = [
+        {
+            "output": f"place {i if (i + k) % 3 else 0}",
+            "answer": f"place {i // 2}",
+            "score": (i + k) % 3,
+            "inference_type": kind,
+        }
+        for k, kind in enumerate(("cot", "act", "standard"))
+        for i in range(20)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "condition" and question.first.words == ("models=inference_type",)
+
+
+def test_right_and_wrong_under_slugs_of_models_are_asked_about(tmp_path):
+    """The score of the one model with a known name was the score; the other one was "not used"."""
+    rows = [{"prompt": f"Which is {i}?", "vendor/Qqx-8x7B": bool(i % 3), "gpt-4-1106": bool(i % 5)} for i in range(30)]
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "systems" and question.first.words[0] == "model_columns=vendor/Qqx-8x7B,gpt-4-1106"
+
+
+def test_places_beside_columns_of_options_are_compared_whatever_the_case(tmp_path):
+    """`ans0` to `ans2` were no options, so every output was compared with a number: 0%."""
+    rows = [
+        {
+            "example_id": i,
+            "context": f"Ann and Bob met at {i}.",
+            "question": "Who was late?",
+            "ans0": "Ann",
+            "ans1": "Not known",
+            "ans2": "Bob",
+        }
+        | {"label": i % 3, "big_pred_race": ["ann", "not known", "bob"][i % 3 if i % 4 else 0], "big_pred_arc": "not known"}
+        for i in range(60)
+    ]
+    reading = read(tmp_path, rows)
+    assert reading.roles.options == ("ans0", "ans1", "ans2")
+    assert [round(reading.scores[arm, MATCH], 3) for arm in reading.arms] == [0.833, 0.333]
+
+
+def test_a_class_beside_its_prediction_is_the_right_answer_in_korean_too(tmp_path):
+    """Names in Korean: the confidence was offered as the score."""
+    classes = ("나비", "벌레", "메뚜기")
+    rows = [
+        {
+            "클래스": classes[i % 3],
+            "파일명": f"image_{i // 3}.jpg",
+            "예측_클래스": classes[i % 3 if i % 4 else 0],
+            "신뢰도": i / 70,
+        }
+        | {"정확_여부": "정확" if i % 4 or i % 3 == 0 else "오류"}
+        for i in range(60)
+    ]
+    reading = read(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.target, reading.roles.scores) == ("예측_클래스", "클래스", ("정확_여부",))
+    assert round(reading.scores["", "정확_여부"], 3) == round(reading.scores["", MATCH], 3) == 0.833
+
+
+def test_an_answer_that_differs_between_models_is_the_output(tmp_path):
+    """Outputs under `answer_text` were no outputs: "those are items"."""
+    rows = [
+        {"item_id": f"fee-{i}", "model": model, "question": f"What is fee {i}?", "answer_text": f"{model} says {i * k} euros."}
+        | {"label": "CO" if (i + k) % 3 else "IN"}
+        for i in range(20)
+        for k, model in ((1, "small"), (2, "large"))
+    ]
+    assert read(tmp_path, rows).roles.output == "answer_text"
