@@ -91,6 +91,27 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
         )
     if not shape.lists:
         return None
+    lists_of: dict[str, dict[str, str]] = {}
+    for name in shape.lists:
+        stem, _, last = _name_parts(name)
+        if stem and names(last, "output"):
+            lists_of.setdefault(last, {})[stem] = name
+    for by_stem in lists_of.values():
+        if len(by_stem) > 1:
+            listed = list(by_stem.values())
+            return Question(
+                "outputs",
+                f"{', '.join(listed)} hold lists of outputs each.",
+                Choice(
+                    f"They are of {len(by_stem)} systems; each has a score of its own.",
+                    (f"model_columns={','.join(by_stem)}",),
+                ),
+                Choice(
+                    f"They are of one system; {reading.roles.output} is the output.",
+                    (f"sample_columns={','.join(shape.lists)}",),
+                    overall(reading),
+                ),
+            )
     entries = f"SELECT count(*) AS n FROM {table.relation} GROUP BY {table.place}"
     n_by_length = dict(table.rows(f"SELECT n, count(*) FROM ({entries}) GROUP BY n"))
     if max(n_by_length.values()) >= EVEN * sum(n_by_length.values()):
@@ -556,10 +577,10 @@ def _ask_arms(table_profile: Profile, reading: TableReading, name: str) -> Quest
         )
     else:
         second = Choice(f"{name} counts reruns of one system.", (f"sample={name}",))
+    shown = ", ".join(column.values[:4]) + (" …" if column.n_distinct > 4 else "")
     return Question(
         "condition",
-        f"Rows of one question differ in {name} ({', '.join(column.values[:4])}"
-        f"{' …' if column.n_distinct > 4 else ''}).",
+        f"Rows of one question differ in {name}{f' ({shown})' if column.values else ''}.",
         Choice(
             f"{name} names {column.n_distinct} systems or settings{by_level}.",
             (f"models={conditions}",),

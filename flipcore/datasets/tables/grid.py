@@ -10,7 +10,7 @@ from itertools import chain, combinations
 
 from flipcore.datasets.tables.coding import entries_of
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.roles import Roles
+from flipcore.datasets.tables.roles import Roles, is_label_beside_another
 from flipcore.datasets.tables.shape import OF_ROW, OF_VERSION
 from flipcore.datasets.tables.stems import last_names, last_part, names, words_of
 
@@ -437,7 +437,9 @@ def _named_conditions(profile: Profile, roles: Roles) -> list[str]:
     candidates = [
         name
         for name in profile.names
-        if _may_be_condition(profile, roles, name) and _is_condition(last_part(name))
+        if _may_be_condition(profile, roles, name)
+        and _is_condition(last_part(name))
+        and not is_label_beside_another(profile, name)
     ]
     candidates.sort(key=lambda name: (not names(last_part(name), "model"), len(words_of(name))))
     conditions: list[str] = []
@@ -522,7 +524,10 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
 def _follows_from_finer(profile: Profile, roles: Roles, row_key: Sequence[str], name: str) -> bool:
     """Tell whether a setting follows from one with more values that crosses the items too."""
     for finer in profile.names:
-        if not names(last_part(finer), "setting") or finer in (*row_key, name):
+        if finer in (*row_key, name):
+            continue
+        is_key = not names(last_part(finer), "run") and _is_told(profile, [*row_key, finer])
+        if not (is_key or names(last_part(finer), "setting")):
             continue
         has_more = profile[finer].n_distinct > profile[name].n_distinct
         is_condition = has_more and _may_be_condition(profile, roles, finer)

@@ -86,9 +86,10 @@ def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | 
     item = ",".join(reading.grid.items)
     conditions = ",".join([*reading.grid.conditions, name])
     levels = ", ".join(table_profile[name].values[:4])
+    shown = f" ({levels})" if levels else ""  # of many values none is shown
     return Question(
         "condition",
-        f"Each item stands in one row per value of {name} ({levels}).",
+        f"Each item stands in one row per value of {name}{shown}.",
         Choice(
             f"{name} names {table_profile[name].n_distinct} systems or settings"
             f"{arm_scores(table_profile, reading, name)}.",

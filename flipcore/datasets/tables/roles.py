@@ -505,6 +505,12 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             scores.append(name)
         elif (
             column.is_verdict
+            and (names(last, "model") or names(last, "judge"))
+            and is_label_beside_another(profile, name)
+        ):
+            judges.append(name)
+        elif (
+            column.is_verdict
             and column.n_distinct > 1  # a model may be called c or n
             and names(last, "model")
             and (roles.output or roles.prompts)
@@ -550,6 +556,19 @@ def _is_of_people(name: str) -> bool:
         return False
     pairs = pairwise(words_of(name))
     return not any(first == "to" and names(second, "people") for first, second in pairs)
+
+
+def is_label_beside_another(profile: Profile, name: str) -> bool:
+    """Tell whether a column is one of several raters' labels: llm_label beside human_label."""
+    if not _ends_in_label(name):
+        return False
+    labels = set(profile[name].values)
+    other_names = [other for other in profile.names if other != name and _ends_in_label(other)]
+    return any(len(labels & set(profile[other].values)) > 1 for other in other_names)
+
+
+def _ends_in_label(name: str) -> bool:
+    return words_of(name)[-1:] in (("label",), ("labels",))
 
 
 def _is_of_class(profile: Profile, roles: Roles, name: str) -> bool:

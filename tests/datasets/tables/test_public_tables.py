@@ -946,3 +946,50 @@ def test_an_answer_that_differs_between_models_is_the_output(tmp_path):
         for k, model in ((1, "small"), (2, "large"))
     ]
     assert read(tmp_path, rows).roles.output == "answer_text"
+
+
+def test_a_setting_that_follows_from_a_finer_column_is_no_run_count(tmp_path):
+    """Thirteen documents were reruns of two modes, and `stdout` and `stderr` were systems."""
+    docs = {"nothing": "control", "short": "control", "noise0": "injection", "noise50": "injection", "noise100": "injection"}
+    rows = [
+        {
+            "task_id": i,
+            "meta": {"doc_name": doc, "mode": mode},
+            "passed": (i + k) % (2 + k) == 0,
+            "full_response": f"x = {i + k}\nEND",
+        }
+        | {"stdout": f"ran {i}{k}", "stderr": None if i % 3 else f"line {i + k}"}
+        | ({"stdout_control": "ran", "stderr_control": f"line {i}"} if mode == "injection" else {})
+        for i in range(30)
+        for k, (doc, mode) in enumerate(docs.items())
+    ]
+    reading = read(tmp_path, rows)
+    (question,) = reading.questions
+    assert not reading.shape and reading.n_items == 30 and reading.n_runs == 1
+    assert question.first.words == ("models=meta.doc_name",)
+
+
+def test_the_labels_of_a_model_and_of_people_are_grades(tmp_path):
+    """LLM_Label named two systems, 0 and 1, with 53% and 75%."""
+    rows = [{"Image ID": f"meme-{i % 12}", "Human_Label": i % 2, "LLM_Label": int(i % 5 == 0)} for i in range(120)]
+    reading = read(tmp_path, rows)
+    assert reading.grid.conditions == () and reading.roles.judges == ("LLM_Label",) and reading.n_items == 12
+    assert reading.scores["", "LLM_Label"] == 0.2 and reading.n_copies == 0
+
+
+def test_two_lists_of_outputs_are_asked_about(tmp_path):
+    """The outputs under pressure were runs, and the accuracy without it was their score."""
+    rows = [
+        {
+            "question": f"Who wrote book {i}?",
+            "correct_answer": f"Writer {i}",
+            "baseline_accuracy": i % 2,
+            "pressure_accuracy": int(i % 3 > 0),
+        }
+        | {f"{name}_responses": [f"{name}: Writer {i + k}" for k in range(3)] for name in ("baseline", "pressure")}
+        for i in range(30)
+    ]
+    question = read(tmp_path, rows).questions[0]
+    assert question.about == "outputs" and question.first.words == ("model_columns=baseline,pressure",)
+    apart = read_table(tmp_path / "table.jsonl", dict(word.split("=", 1) for word in question.first.words))
+    assert [round(apart.scores[arm, "accuracy"], 2) for arm in apart.arms] == [0.5, 0.67]
