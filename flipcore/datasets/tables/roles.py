@@ -336,6 +336,8 @@ def _prompts(
     """Return the columns of prompts, the one with the most different texts first."""
     texts = [name for name in candidates if name not in options and not profile[name].is_numeric]
     texts = [name for name in texts if profile[name].n_filled]
+    # lists of search queries are what a tool was asked
+    texts = [name for name in texts if not profile[name].is_list] or texts
     most = max((profile[name].n_distinct for name in texts), default=1)
 
     def rank(name: str) -> tuple[float, bool]:
@@ -490,6 +492,9 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         is_scored = names(last, "score") or (names(name, "score") and "." in name)
         is_scored = is_scored or _is_named_entry(name) or bool(_SCALE.search(name))
         is_setting = any(names(last, kind) for kind in ("configuration", "about", "id", "run"))
+        if is_scored and column.is_verdict and column.n_numbers < column.n_filled:
+            # "correct? y/n" is no number of something
+            is_setting = any(names(last, kind) for kind in ("about", "id", "run"))
         if _is_estimate(last) and not column.is_verdict:
             unnamed.append(name)
         elif _is_of_people(last):
@@ -517,6 +522,8 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             and column.n_numbers < column.n_filled
         ):
             judges.append(name)
+        elif column.is_verdict and column.n_distinct > 1 and names(last, "good"):
+            unnamed.append(name)  # response_level_factuality
         elif is_setting or any(names(last, kind) for kind in _NO_SCORES):
             continue
         elif _may_be_score(column) or _is_rating(column, last):

@@ -206,7 +206,9 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
                 # dotted paths are split at dots only: prediction.acc_raw, output.tool_obs
                 is_within = sign != "." and "." in affix
                 is_key = "." in stem or not (names(stem, "model") or names(stem, "condition"))
-                if not is_first and (is_within or (sign == "." and is_key)):
+                # parsed_result.depth.score is no result.depth.score that was parsed
+                has_path = sign != "." and bool(re.search(r"\.[A-Za-z]", stem))
+                if not is_first and (is_within or has_path or (sign == "." and is_key)):
                     continue
                 if stem and affix and "," not in column and _is_stem(stem):
                     affixes.setdefault((stem, is_first), set()).add(affix)

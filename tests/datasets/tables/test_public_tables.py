@@ -993,3 +993,42 @@ def test_two_lists_of_outputs_are_asked_about(tmp_path):
     assert question.about == "outputs" and question.first.words == ("model_columns=baseline,pressure",)
     apart = read_table(tmp_path / "table.jsonl", dict(word.split("=", 1) for word in question.first.words))
     assert [round(apart.scores[arm, "accuracy"], 2) for arm in apart.arms] == [0.5, 0.67]
+
+
+def test_lists_of_search_queries_are_no_prompts(tmp_path):
+    """26 prompts were 112 questions, and the verdict of a whole response was "not used"."""
+    rows = [
+        {"id": i, "prompt": f"What is article {i}?", "model": model, "response": f"{model} knows article {i}."}
+        | {"queries": [[f"article {i} {model}", f"law {i}"]], "response_level_factuality": (i + k) % 4 == 0}
+        for i in range(20)
+        for k, model in enumerate(("one", "two", "three"))
+    ]
+    reading = read(tmp_path, rows)
+    (question,) = reading.questions
+    assert (reading.n_items, reading.n_conditions) == (20, 3)
+    assert question.first.words == ("score=response_level_factuality",) and question.first.score == 0.25
+
+
+def test_correct_with_its_letters_is_a_grade(tmp_path):
+    """The "n" of "correct? y/n" counted something: no score was found."""
+    rows = [
+        {"question": f"What is fee {i}?", "proposed_answer": f"{i} euros", "correct? y/n": "yn"[i % 4 == 0]} for i in range(40)
+    ]
+    assert read(tmp_path, rows).scores == {("", "correct? y/n"): 0.75}
+
+
+def test_scores_inside_of_a_parsed_result_are_graders(tmp_path):
+    """Their reasons and scores were six models, each with the scores of two other criteria."""
+    criteria = ("relevance", "coherence", "factuality", "depth", "engagement")
+    rows = [
+        {"id": i, "input": f"Who is actor {i}?", "output_cand": f"Actor {i} began on stage.", "generator_cand": "m-7b"}
+        | {
+            "parsed_result": {
+                name: {"reason": f"It is {i + k} good.", "score": str((i + k) % 5 + 1)} for k, name in enumerate(criteria)
+            }
+        }
+        for i in range(12)
+    ]
+    reading = read(tmp_path, rows)
+    assert not reading.shape and reading.n_items == 12
+    assert set(reading.roles.graders) == {f"parsed_result.{name}.score" for name in criteria}
