@@ -344,7 +344,8 @@ def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _by_list(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of {system or task: list of rows}, where all lists have the same columns."""
-    lists = {(name,): value for name, value in values.items() if _are_rows(value)}
+    lists: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    lists |= {(name,): value for name, value in values.items() if _are_rows(value)}
     other_lists = [value for value in values.values() if isinstance(value, (list, dict)) and value]
     if len(lists) < 2 or len(lists) < len(other_lists):
         return []

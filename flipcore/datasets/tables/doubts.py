@@ -94,14 +94,13 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
     lists_of: dict[str, dict[str, str]] = {}
     for name in shape.lists:
         stem, _, last = _name_parts(name)
-        if stem and names(last, "output"):
+        if stem and names(last, "output") and name not in reading.roles.graders:
             lists_of.setdefault(last, {})[stem] = name
     for by_stem in lists_of.values():
         if len(by_stem) > 1:
-            listed = list(by_stem.values())
             return Question(
                 "outputs",
-                f"{', '.join(listed)} hold lists of outputs each.",
+                f"{', '.join(by_stem.values())} hold lists of outputs each.",
                 Choice(
                     f"They are of {len(by_stem)} systems; each has a score of its own.",
                     (f"model_columns={','.join(by_stem)}",),

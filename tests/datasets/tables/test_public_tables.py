@@ -991,6 +991,12 @@ def test_two_lists_of_outputs_are_asked_about(tmp_path):
     ]
     question = read(tmp_path, rows).questions[0]
     assert question.about == "outputs" and question.first.words == ("model_columns=baseline,pressure",)
+    scored = [
+        {"id": i, "raw_generations": [f"x = {k}" for k in range(4)], "raw_scored_generations": [k < i % 5 for k in range(4)]}
+        for i in range(30)
+    ]
+    (tmp_path / "scored.json").write_text(json.dumps(scored), encoding="utf-8")
+    assert not read_table(tmp_path / "scored.json").questions  # one of the lists holds the scores of the other
     apart = read_table(tmp_path / "table.jsonl", dict(word.split("=", 1) for word in question.first.words))
     assert [round(apart.scores[arm, "accuracy"], 2) for arm in apart.arms] == [0.5, 0.67]
 
