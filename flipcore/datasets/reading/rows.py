@@ -373,11 +373,11 @@ def _with_path(lists: Mapping[tuple[str, ...], list[dict[str, Any]]]) -> list[di
             outer_keys = {path[level - 1] for path in paths} if level else set()
             name = _level_name(outer_keys, groups)
             columns[name if name not in columns else f"{name}_{level}"] = level
-    return [
-        {name: path[level] for name, level in columns.items()} | row
-        for path, rows in lists.items()
-        for row in rows
-    ]
+    all_rows = []
+    for path, rows in lists.items():
+        keys = {name: path[level] for name, level in columns.items()}
+        all_rows += [keys | row for row in rows]
+    return all_rows
 
 
 def _level_name(outer_keys: set[str], groups: Mapping[str, list[dict[str, Any]]]) -> str:

@@ -570,8 +570,8 @@ def is_label_beside_another(profile: Profile, name: str) -> bool:
     if not _ends_in_label(name):
         return False
     labels = set(profile[name].values)
-    other_names = [other for other in profile.names if other != name and _ends_in_label(other)]
-    return any(len(labels & set(profile[other].values)) > 1 for other in other_names)
+    raters = [column for column in profile.names if column != name and _ends_in_label(column)]
+    return any(len(labels & set(profile[rater].values)) > 1 for rater in raters)
 
 
 def _ends_in_label(name: str) -> bool:
