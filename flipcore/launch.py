@@ -11,6 +11,9 @@ from flipcore.core.paths import APP
 from flipcore.invitations.start import TRUSTED_OPTION, TRUSTED_VARIABLE
 
 CAN_BECOME_ANOTHER = os.name == "posix"
+# Freed memory goes back to the system. With its own pool Arrow keeps what an import took, and
+# malloc keeps some for each thread. Both are read where a process begins.
+MEMORY_VARIABLES = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
 
 
 def dashboard_command(options: list[str]) -> list[str]:
@@ -22,7 +25,7 @@ def open_dashboard(options: list[str]) -> int:
     """Become the dashboard; where a process cannot become another (Windows), start it and wait."""
     # The dashboard runs in the app's folder because of its settings there, so relative paths must
     # be made absolute.
-    environment = dict(os.environ)
+    environment = MEMORY_VARIABLES | os.environ
     for name in ("FLIPSCOPE_DB", "FLIPSCOPE_HOME"):
         if environment.get(name):
             environment[name] = str(Path(environment[name]).resolve())

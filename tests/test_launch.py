@@ -64,6 +64,28 @@ def test_a_dashboard_that_the_command_became_names_the_command():
     assert told.stdout.strip() == "flipscope access on", told.stderr
 
 
+NAMES_ITS_MEMORY = """
+import sys
+from flipcore import launch
+launch.dashboard_command = lambda options: [
+    sys.executable, "-c", "import os; print(os.environ['ARROW_DEFAULT_MEMORY_POOL'], os.environ['MALLOC_ARENA_MAX'])"
+]
+sys.argv = ["flipscope"]
+sys.exit(launch.main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"), [({}, "system 2"), ({"MALLOC_ARENA_MAX": "8"}, "system 8")], ids=["nothing set", "one set by its user"]
+)
+def test_a_dashboard_gives_freed_memory_back_and_keeps_what_its_user_set(own, expected):
+    environment = {name: value for name, value in os.environ.items() if name not in launch.MEMORY_VARIABLES} | own
+    told = subprocess.run(
+        [sys.executable, "-c", NAMES_ITS_MEMORY], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert told.stdout.strip() == expected, told.stderr
+
+
 SCRIPT = "import sys; from flipcore import launch; sys.argv = ['flipscope', *sys.argv[1:]]; sys.exit(launch.main())"
 
 
