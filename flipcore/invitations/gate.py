@@ -9,6 +9,7 @@ whose Host is neither a name of this machine nor given by the user.
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any
@@ -45,6 +46,8 @@ _NEEDS = {
     "/media/": Permission.READ,
     "/_stcore/metrics": Permission.ACCESS,
 }
+# Fonts of Streamlit's own pages, which hold nothing of a study; `/media/` stands in their path too.
+_FONT = re.compile(r"^(/(?!media/)[\w.-]+)*/static/media/[\w.-]+\.woff2$")
 # Every page loads this before it connects, also the one where people log in.
 _CONFIGURATION = "/_stcore/host-config"
 # What somebody without access gets instead: a configuration that says nothing of this server.
@@ -114,9 +117,11 @@ class Gate:
     async def _as_person(self, scope: Message, receive: Callable, send: Callable) -> None:
         """Pass a request on as its person, if the path needs no permission that they lack."""
         cookies = cookies_of(scope)
-        needs = next(
-            (permission for path, permission in _NEEDS.items() if path in scope["path"]), None
-        )
+        needs = None
+        if not _FONT.search(scope["path"]):
+            needs = next(
+                (permission for path, permission in _NEEDS.items() if path in scope["path"]), None
+            )
         is_configuration = scope["path"].endswith(_CONFIGURATION)
         if needs is not None or is_configuration:
             person = await run_in_threadpool(self.person, cookies, scope)

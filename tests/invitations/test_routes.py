@@ -18,6 +18,8 @@ from tests.invitations.test_links import invited
 HERE = "http://127.0.0.1:8501"
 SOCKET = "ws://127.0.0.1:8501/socket"  # the test's client else calls it testserver
 JSON = {"Origin": HERE}
+FORWARDING_HEADERS = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "x-real-ip", "Via",
+                      "CF-Connecting-IP", "True-Client-IP", "X-Client-IP")  # fmt: skip
 
 
 async def who(request):
@@ -39,6 +41,9 @@ def client(store):
     paths = (
         "/who",
         "/media/x",
+        "/static/media/Symbols.nEdyypZU.woff2",
+        "/flips/static/media/Symbols.nEdyypZU.woff2",
+        "/media/static/media/x.woff2",
         "/_stcore/upload_file/s/f",
         "/_stcore/metrics",
         "/flips/_stcore/metrics",
@@ -108,6 +113,14 @@ def test_uploads_and_files_are_for_whoever_may(client, store, admin):
     assert client.get("/who").text == f"nobody@x.org|{Level.NONE}"
 
 
+def test_fonts_of_the_page_are_for_everybody_and_files_of_studies_are_not(client):
+    """A reviewer's buttons showed the names of icons, because `/static/media/` was taken for files of studies."""
+    access_file().write_text('[levels]\nviewer = ["v@x.org"]\n')
+    fonts = ("/static/media/Symbols.nEdyypZU.woff2", "/flips/static/media/Symbols.nEdyypZU.woff2")
+    assert [client.get(path).status_code for path in fonts] == [200, 200]
+    assert [client.get(path).status_code for path in ("/media/x", "/media/static/media/x.woff2")] == [403, 403]
+
+
 def test_without_access_only_this_machine_comes_in(client, tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path))
     monkeypatch.delenv(TRUSTED_VARIABLE, raising=False)
@@ -117,10 +130,10 @@ def test_without_access_only_this_machine_comes_in(client, tmp_path, monkeypatch
     with pytest.raises(WebSocketDisconnect), far.websocket_connect("ws://192.168.1.7:8501/socket"):
         pass
     # a proxy on this machine hands on what other machines send
-    for header in ("X-Forwarded-For", "Forwarded", "x-real-ip", "Via", "CF-Connecting-IP", "True-Client-IP", "X-Client-IP"):
-        assert client.get("/who", headers={header: "203.0.113.9"}).text == PROXIED
-    with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers={"X-Forwarded-Proto": "https"}):
-        pass
+    for header in FORWARDING_HEADERS:
+        assert client.get("/who", headers={header: "203.0.113.9"}).text == PROXIED, header
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers=JSON | {header: "203.0.113.9"}):
+            pass
     monkeypatch.setenv(TRUSTED_VARIABLE, "1")
     assert far.get("/who").text == client.get("/who", headers={"Via": "1.1 proxy"}).text == "|admin"
 
