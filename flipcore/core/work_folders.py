@@ -14,11 +14,14 @@ from pathlib import Path
 
 from flipcore.core.whole_files import is_running
 
+_own_folders: set[Path] = set()  # that this process has made
+
 
 def make(purpose: str) -> Path:
     """Make a folder, which this process must remove; `purpose` is part of its name."""
     folder = _all() / f"{os.getpid()}-{purpose}-{secrets.token_hex(4)}"
     folder.mkdir(mode=0o700, parents=True)
+    _own_folders.add(folder)
     return folder
 
 
@@ -36,7 +39,16 @@ def abandoned() -> list[Path]:
     """Return the folders of processes that ended without removing them."""
     if not _all().is_dir():
         return []
-    return sorted(path for path in _all().iterdir() if not is_running(path.name.partition("-")[0]))
+    return sorted(path for path in _all().iterdir() if not _is_in_use(path))
+
+
+def _is_in_use(folder: Path) -> bool:
+    """Tell whether the process that made a folder still runs."""
+    process_id = folder.name.partition("-")[0]
+    if process_id == str(os.getpid()):
+        # In a container that starts again, the dashboard is process 1 each time.
+        return folder in _own_folders
+    return is_running(process_id)
 
 
 def clear() -> list[Path]:
