@@ -1,8 +1,10 @@
 """Code of models in its sandbox: what passes, what fails, and what hostile code cannot reach."""
 
+import errno
 import gzip
 import json
 import os
+import platform
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -133,6 +135,26 @@ def test_nothing_outside_of_the_sandbox_can_be_reached(action, monkeypatch):
     monkeypatch.setenv("PATH_OF_HOST", "here")
     assert verdict(inside(action), cpu_s=10)[0] == FAILED
     assert verdict(inside("os.listdir('/usr')"))[0] == PASSED  # the same way, what is there
+
+
+# Calls that keep memory which no limit of a process counts, by their numbers on x86-64 and ARM64.
+KEEPS_MEMORY = {
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    "mq_open": (240, 180),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
+}
+
+
+def test_each_call_that_keeps_memory_is_refused_before_it_looks_at_its_arguments():
+    numbers = [numbers[platform.machine() == "aarch64"] for numbers in KEEPS_MEMORY.values()]
+    errors = f"{{n: (lib.syscall(n, -1, 0, 0, 0), ctypes.get_errno()) for n in {numbers}}}"
+    refused = {number: (-1, errno.EPERM) for number in numbers}
+    assert verdict(inside(f"lib = ctypes.CDLL(None, use_errno=True); assert {errors} == {refused}"))[0] == PASSED
 
 
 def test_a_database_beside_the_code_is_not_there(tmp_path):

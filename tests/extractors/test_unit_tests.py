@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from dataclasses import replace
 
 import pandas as pd
@@ -196,3 +197,27 @@ def test_a_run_that_is_stopped_ends_its_programs_and_stores_no_verdict_of_them()
 
     completion = asyncio.run(stopped())
     assert (completion.status, completion.n_attempts) == ("failed", 0)
+
+
+@pytest.mark.usefixtures("allowed")
+def test_no_more_programs_run_at_once_than_fit_into_memory(monkeypatch):
+    n_running, peaks = [], []
+
+    def run(program, stop):
+        n_running.append(program)
+        peaks.append(len(n_running))
+        time.sleep(0.05)
+        n_running.pop()
+        return sandbox.PASSED, ""
+
+    monkeypatch.setattr(sandbox, "most_at_once", lambda: 2)
+    monkeypatch.setattr(sandbox, "run", run)
+
+    async def run_all():
+        backend = open_backend(SANDBOX)
+        programs = [{"code": f"def f(x):\n    return {n}", "name": "f", "tests": "f(1)"} for n in range(6)]
+        calls = [Call(SANDBOX, "", Request("generate", json.dumps(program))) for program in programs]
+        return await asyncio.gather(*map(backend.complete, calls))
+
+    assert [made.text for made in asyncio.run(run_all())] == [sandbox.PASSED] * 6
+    assert max(peaks) == 2

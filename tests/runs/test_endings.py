@@ -81,6 +81,16 @@ def test_a_dead_server_ends_a_large_run(store, items, declared):
     assert state(store, study(items)) == ("failed", last.message)
 
 
+@pytest.mark.slow
+def test_a_server_that_sends_calls_on_ends_a_large_run(store, items, declared):
+    redirect = ("status", 307, {"Location": "http://127.0.0.1:9/v1/chat/completions"})
+    with Server(*[redirect] * 2 * N) as server:
+        declared(server.url)
+        last = ended(study(items), store)
+        assert len(server.bodies) < 100
+    assert last.state == "failed" and "sends calls on to http://127.0.0.1:9/v1 " in last.message
+
+
 def test_a_missing_key_ends_a_large_run_and_stores_no_call(store, items, declared, monkeypatch):
     monkeypatch.delenv("LAB_KEY", raising=False)
     declared("http://127.0.0.1:9/v1", api_key_env="LAB_KEY")

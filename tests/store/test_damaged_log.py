@@ -7,6 +7,7 @@ import sys
 import duckdb
 import pytest
 
+from flipcore.__main__ import main
 from flipcore.core.errors import BadInput
 from flipcore.store import whole_copy
 from flipcore.store.connection import Store
@@ -103,18 +104,33 @@ def test_a_flipped_head_keeps_what_the_last_checkpoint_held(path):
     store.close()
 
 
+@pytest.mark.slow
+def test_the_command_repairs_and_says_what_is_missing(path, monkeypatch, capsys):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
+    change(path, flip_payload)
+    assert main(["repair"]) == 0
+    assert "could be read; the file now holds commit" in capsys.readouterr().out
+    assert main(["repair"]) == 0
+    assert "Nothing was done" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
-    "damage",
-    [lambda log: bytes(64) + log[64:], lambda log: log[: len(log) // 2], lambda log: b"", None],
+    ("damage", "is_copied"),
+    [
+        (lambda log: bytes(64) + log[64:], True),
+        (lambda log: log[: len(log) // 2], True),
+        (lambda log: b"", False),
+        (None, False),
+    ],
     ids=["no head", "half", "empty", "removed"],
 )
-def test_commits_that_duckdb_leaves_out_without_a_word_are_said_at_opening(path, caplog, damage):
+def test_commits_that_duckdb_leaves_out_without_a_word_are_said_at_opening(path, caplog, damage, is_copied):
     log_of(path).unlink() if damage is None else change(path, damage)
     store = Store.open(path)
     n_lost = 12 - kept(store)
     assert n_lost > 0 and f"misses the last {n_lost} commits of 12" in store.lost_commits and store.lost_commits in caplog.text
     copied = list((path.parent / "backups").glob("damaged-*.wal"))
-    assert bool(copied) == ("copied to" in store.lost_commits)
+    assert bool(copied) == ("copied to" in store.lost_commits) == is_copied
     store.writer.add("store_info", [{"key": "later", "value": "x"}]).result(30)
     store.close()
     again = Store.open(path)
