@@ -1,5 +1,6 @@
 """The dashboard, for `streamlit run`; its script `pages/main.py` names the pages."""
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -34,6 +35,12 @@ if "FORWARDED_ALLOW_IPS" not in os.environ:
 # Otherwise the first element of the first page waits: Streamlit reads the source of every frame, to
 # warn in a Python prompt.
 delta_generator._use_warning_has_been_displayed = True
+
+# The store is opened outside of a page too, by a link, a socket and the start. Streamlit logs a
+# warning about each, which says nothing to whoever starts the dashboard.
+logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(
+    lambda record: "missing ScriptRunContext" not in record.getMessage()
+)
 
 base_path = st.get_option("server.baseUrlPath")
 gate = Middleware(Gate, store=store, login=login_of, hosts=hosts)

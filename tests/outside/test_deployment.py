@@ -12,8 +12,10 @@ import subprocess
 import time
 from contextlib import closing, contextmanager
 from http.client import HTTPSConnection
+from pathlib import Path
 
 import pytest
+import streamlit
 
 from tests.browser.serving import free_port, wait_until_healthy
 from tests.outside.user import ROOT
@@ -21,6 +23,7 @@ from tests.outside.user import ROOT
 FILES = ROOT / "docs" / "deployment"
 NAME = "flips.example.org"
 DOCKERFILE = (FILES / "Dockerfile").read_text(encoding="utf-8")
+MEDIA = Path(streamlit.__file__).parent / "static" / "static" / "media"
 UNITS = sorted([*FILES.glob("*.service"), *FILES.glob("*.timer")])
 
 
@@ -63,7 +66,8 @@ def served(user, folder, *options):
         finally:
             server.terminate()
             server.wait(30)
-    assert "Traceback" not in log.read_text(encoding="utf-8")
+    said = log.read_text(encoding="utf-8")
+    assert "Traceback" not in said and "ScriptRunContext" not in said and f"http://{NAME}" not in said
 
 
 @contextmanager
@@ -130,6 +134,19 @@ def test_the_units_of_systemd_are_whole(tmp_path):
     assert ours == [] and done.returncode == 0, done.stderr
 
 
+def test_the_database_and_its_copies_are_for_their_own_user_alone():
+    for unit in FILES.glob("*.service"):
+        text = unit.read_text(encoding="utf-8")
+        assert "UMask=0077\n" in text and "StateDirectoryMode=0700\n" in text, unit
+
+
+def test_the_unit_and_compose_start_it_alike():
+    """Streamlit's own line at the start names http and the port of TLS."""
+    unit, compose = ((FILES / name).read_text(encoding="utf-8") for name in ("flipscope.service", "compose.yaml"))
+    words = "--browser.serverPort 443 --logger.hideWelcomeMessage true"
+    assert words in unit and words in re.sub(r'[",]', "", compose)
+
+
 def test_the_files_name_one_another_and_what_they_start():
     compose = (FILES / "compose.yaml").read_text(encoding="utf-8")
     for words in ("docs/deployment/Dockerfile", "./nginx.conf:", "fullchain.pem", "data:/data"):
@@ -151,11 +168,13 @@ def test_the_steps_of_the_dockerfile_behind_nginx_and_tls(whole_user, tmp_path):
     )  # fmt: skip
     assert refused.returncode != 0 and "access on" in refused.stderr + refused.stdout
     subprocess.run([str(whole_user.command), "access", "on"], env=environment, check=True, capture_output=True)
-    public = ("--browser.serverAddress", NAME, "--browser.serverPort", "443")
+    public = ("--browser.serverAddress", NAME, "--browser.serverPort", "443", "--logger.hideWelcomeMessage", "true")
+    font = f"/static/media/{next(MEDIA.glob('MaterialSymbols-*.woff2')).name}"
     with served(whole_user, data, *public) as (port, environment), proxy(front, port) as tls:
         status, page = asked(tls, front, "/")
         assert status == 200 and "<title>" in page
         assert asked(tls, front, "/_stcore/metrics")[0] == 403  # nobody yet
+        assert asked(tls, front, font)[0] == 200  # without it, names of icons stand over the words
         link = (data / "home" / "admin-link").read_text(encoding="utf-8")
         assert link.startswith(f"https://{NAME}/access/enter#")
         key = base64.b64encode(secrets.token_bytes(16)).decode()
