@@ -41,6 +41,7 @@ NOT_RUN = {
     "docker ": "needs Docker; tests/outside/test_deployment.py runs the steps of the Dockerfile",
     "sudo ": "changes the machine; tests/outside/test_deployment.py reads the units",
     "export FLIPSCOPE_NAME": "for Docker alone",
+    "curl https://YOUR.PUBLIC.NAME": "needs a public name; tests/outside/test_deployment.py asks through nginx",
     ".venv/bin/pip install gguf": "fetches a package; tests/models/test_third_party_server.py asks it where it is installed",
 }
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt && "  # run in CI, where IS_WHOLE
