@@ -80,9 +80,7 @@ sys.exit(launch.main())
 )
 def test_a_dashboard_gives_freed_memory_back_and_keeps_what_its_user_set(own, expected):
     environment = {name: value for name, value in os.environ.items() if name not in launch.MEMORY_VARIABLES} | own
-    told = subprocess.run(
-        [sys.executable, "-c", NAMES_ITS_MEMORY], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+    told = subprocess.run([sys.executable, "-c", NAMES_ITS_MEMORY], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert told.stdout.strip() == expected, told.stderr
 
 

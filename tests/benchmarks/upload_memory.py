@@ -2,7 +2,8 @@
 
 A browser drops tables of outputs on the Studies page and imports them, a quarter of them at a time
 in one session; printed is the server's resident memory before, and of each quarter when its tables
-are shown and when they are stored.
+are shown and when they are stored. The server has the variables that ``flipscope`` starts it with;
+``--bare`` starts it without them, as ``streamlit run app.py`` alone does.
 """
 
 import argparse
@@ -12,8 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.surface_viewers import PATIENCE_MS, memory_mb, server
-from tests.browser.serving import browser_page
+from flipcore.launch import MEMORY_VARIABLES
+from tests.benchmarks.surface_viewers import PATIENCE_MS, memory_mb
+from tests.browser.serving import ROOT, browser_page, dashboard
 
 ROW_BYTES = 20_000  # of one output's text, so that few rows make a large file
 SETTLE_S = 3.0
@@ -33,8 +35,8 @@ def write_tables(folder: Path, n_files: int, mb_each: int) -> list[Path]:
     return paths
 
 
-def measure(n_files: int, mb_each: int) -> dict[str, float]:
-    """Resident memory of the server in MB, by what has happened."""
+def measure(n_files: int, mb_each: int, variables: dict[str, str]) -> dict[str, float]:
+    """Resident memory of a server with these variables in MB, by what has happened."""
     held = {}
 
     def note(moment: str) -> None:
@@ -45,7 +47,9 @@ def measure(n_files: int, mb_each: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="upload-memory-") as name:
         folder = Path(name)
         files = write_tables(folder, n_files, mb_each)
-        with server(folder / "flips.duckdb") as address, browser_page() as page:
+        database = folder / "flips.duckdb"
+        server = dashboard(ROOT / "app.py", database, FLIPSCOPE_HOME=name, **variables)
+        with server as address, browser_page() as page:
             page.set_default_timeout(PATIENCE_MS)
             page.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
             page.goto(address)
@@ -75,9 +79,10 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("n_files", nargs="?", type=int, default=6)
     parser.add_argument("mb_each", nargs="?", type=int, default=50)
+    parser.add_argument("--bare", action="store_true")
     chosen = parser.parse_args(words)
     print(f"{chosen.n_files} uploads of {chosen.mb_each} MB")
-    measure(chosen.n_files, chosen.mb_each)
+    measure(chosen.n_files, chosen.mb_each, {} if chosen.bare else MEMORY_VARIABLES)
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ KEEPS_MEMORY = {
 def test_each_call_that_keeps_memory_is_refused_before_it_looks_at_its_arguments():
     numbers = [numbers[platform.machine() == "aarch64"] for numbers in KEEPS_MEMORY.values()]
     errors = f"{{n: (lib.syscall(n, -1, 0, 0, 0), ctypes.get_errno()) for n in {numbers}}}"
-    refused = {number: (-1, errno.EPERM) for number in numbers}
+    refused = dict.fromkeys(numbers, (-1, errno.EPERM))
     assert verdict(inside(f"lib = ctypes.CDLL(None, use_errno=True); assert {errors} == {refused}"))[0] == PASSED
 
 
