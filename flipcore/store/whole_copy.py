@@ -204,9 +204,13 @@ def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
             number = commits.number(connection)
     except duckdb.Error as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        if "lock" in reason.lower():
+        if is_held(reason):
             raise BadInput(
                 f"{backup} is open in another process. Close it, then restore."
+            ) from error
+        if "Corrupt database file" in reason:
+            raise BadInput(
+                f"{backup} is damaged ({reason}). Nothing was changed. Name another backup."
             ) from error
         if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
             reason = "it is a database of something else"

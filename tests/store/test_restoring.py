@@ -76,6 +76,17 @@ def test_a_damaged_database_says_so_and_takes_a_backup(path, tmp_path):
     assert keys(path)[0] == {"before"}
 
 
+def test_a_damaged_backup_is_not_called_open(path, tmp_path):
+    """Its failed checksum names a "block" too."""
+    copy_whole(path, tmp_path / "copy.duckdb")
+    content = bytearray((tmp_path / "copy.duckdb").read_bytes())
+    content[4096 + 10] ^= 0xFF
+    (tmp_path / "copy.duckdb").write_bytes(content)
+    with pytest.raises(BadInput, match=r"copy.duckdb is damaged \(Corrupt database file.*Nothing was changed"):
+        go_back(path, tmp_path / "copy.duckdb")
+    assert "before" in keys(path)[0]
+
+
 def test_a_backup_that_somebody_has_open_is_named_so(path, tmp_path):
     copy_whole(path, tmp_path / "copy.duckdb")
     hold = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
