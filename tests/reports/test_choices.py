@@ -13,7 +13,8 @@ from flipcore.api import study_in_memory
 from flipcore.claims.choices import AFTER, BEFORE, moves_claim, survives_claim
 from flipcore.claims.decisions import EVERY_OTHER, Decision, Flips, Loss
 from flipcore.core.errors import BadInput
-from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, flips_choices_report, stored_choices
+from flipcore.reports.browser_data import every_choice
+from flipcore.reports.choices import SCORES_ALONE, STORED, ChoicesReport, choices_report, flips_choices_report, stored_choices
 from flipcore.reports.exports.document import report
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
 from flipcore.stats.choices.counting import count
@@ -70,6 +71,21 @@ def test_a_score_is_above_a_bar_in_every_way_or_not():
     above = survives_claim(curve, Decision("B", margin=0.5))
     assert above.is_made and above.sentence.startswith("B scores above 50% in each of 2 ways of counting: 63 to 70%.")
     assert not survives_claim(curve, Decision("B", margin=0.68)).is_made
+
+
+@pytest.mark.parametrize(("bar", "text"), [(65.0, "65%"), (61.3, "61.3%")])
+def test_a_bar_stays_where_it_was_set_when_the_positions_of_its_handle_move(bar, text):
+    """An option with a much lower score was switched on, and the bar moved from 85 to 86%."""
+    values = np.repeat([1.0, 0.0], [70, 30])
+    extractor = Choice("extractor", "Extractor", (Option("a", "a", ""), Option("b", "b", "")), ChoiceClass.EQUAL, "")
+    states = {("a",): values, ("b",): np.roll(values, 7) * (np.arange(100) > 65)}
+    material = ArrayMaterial((extractor,), ("extractor",), states, {}, np.arange(100), np.zeros(100, dtype=int))
+    curve = count(material)
+    report = ChoicesReport(Decision("A"), curve, material.choices, is_locked=False)
+    view = every_choice.start_of(material.choices, bar)
+    _, handle = every_choice.board(report, curve, view).controls
+    assert bar not in every_choice.thresholds(curve, Decision("A"))
+    assert handle.start == bar and handle.labels[list(handle.values).index(bar)] == text
 
 
 def under_two_extractors(declared, other):

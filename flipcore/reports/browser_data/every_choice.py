@@ -50,8 +50,11 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
     shown, drawn, unmoved = _choices(sent, report.curve, choices)
     at_start = LEVELS.index(LEVEL)
     scale, ticks = _axis(np.concatenate([low[at_start], high[at_start]]), decision)
-    stops = thresholds(sent, decision)
     threshold = float(view["threshold"])
+    stops = thresholds(sent, decision)
+    if decision.is_bar:
+        # An option that is switched on moves the positions, and must not move the bar.
+        stops = tuple(sorted({*stops, threshold}))
     at_stop = min(range(len(stops)), key=lambda i: abs(stops[i] - threshold))
     claims = _claims(report, stops)
     # Many positions share a sentence, so each is sent once with an index per position.
@@ -90,7 +93,10 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "Bar" if decision.is_bar else "Margin",
         stops[at_stop],
         stops,
-        [f"{number_text(stop, 0 if decision.is_bar else 1)}{unit}" for stop in stops],
+        [
+            f"{number_text(stop, 0 if decision.is_bar and stop % 1 == 0 else 1)}{unit}"
+            for stop in stops
+        ],
         logged_as="bar" if decision.is_bar else "margin",
     )
     switches = []
