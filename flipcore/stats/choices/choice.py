@@ -151,6 +151,15 @@ def specifications(choices: Sequence[Choice]) -> np.ndarray:
     return np.indices(sizes).reshape(len(sizes), -1).T if sizes else np.zeros((1, 0), dtype=int)
 
 
+def are_apart(choices: Sequence[Choice], options: np.ndarray) -> np.ndarray:
+    """Tell which of these rows of `specifications` have an option that asks otherwise (rows,)."""
+    apart = np.zeros(len(options), dtype=bool)
+    for column, choice in enumerate(choices):
+        asking = [asks_otherwise(choice, option) for option in choice.options]
+        apart |= np.array(asking)[options[:, column]]
+    return apart
+
+
 def setting_of(choices: Sequence[Choice], options: Sequence[int] | np.ndarray) -> dict[str, str]:
     """Return the setting of one row of `specifications`, choice name -> option name."""
     setting = {}

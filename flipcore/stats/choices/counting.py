@@ -22,6 +22,7 @@ from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.choices.choice import (
     WEIGHTS,
     Choice,
+    are_apart,
     at_most,
     defensible,
     selected,
@@ -263,9 +264,10 @@ def _contrasts(
     """Return the (choice, option number) that can be compared with the declared option, and their
     contrasts (specifications, effects).
 
-    A contrast is the mean difference over all settings of the other choices for which both
-    specifications are open.
+    A contrast is the mean difference over all equally defensible settings of the other choices for
+    which both specifications are open.
     """
+    is_apart = are_apart(choices, options)
     compared, contrasts = [], []
     sizes = [len(choice.options) for choice in choices]
     for column, choice in enumerate(choices):
@@ -274,7 +276,7 @@ def _contrasts(
         for number in range(1, len(choice.options)):
             changed = np.flatnonzero(options[:, column] == number)
             declared = changed - number * step
-            is_pair = is_open[changed] & is_open[declared]
+            is_pair = is_open[changed] & is_open[declared] & ~is_apart[declared]
             if is_pair.any():
                 contrast = np.zeros(len(options))
                 contrast[changed[is_pair]] = 1 / is_pair.sum()

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.choices.choice import Choice, Setting, asks_otherwise, setting_of
+from flipcore.stats.choices.choice import Choice, Setting, are_apart, asks_otherwise, setting_of
 
 
 class State(StrEnum):
@@ -85,8 +85,8 @@ class _Selected:
 class Effect:
     """Effect of one option on the estimate, compared with the declared option of its choice.
 
-    `change` is the mean over all settings of the other choices, in the unit of the estimate, with
-    its interval. `p` is two-sided; `adjusted_p` is Holm's over all options.
+    `change` is the mean over all equally defensible settings of the other choices, in the unit of
+    the estimate, with its interval. `p` is two-sided; `adjusted_p` is Holm's over all options.
     """
 
     choice: Choice
@@ -192,11 +192,7 @@ class Curve:
     def is_apart(self) -> np.ndarray:
         """(specifications,) True where an option asks slightly otherwise, so that the specification
         is counted apart from the equally defensible ones."""
-        is_apart = np.zeros(len(self), dtype=bool)
-        for column, choice in enumerate(self.choices):
-            asking = [asks_otherwise(choice, option) for option in choice.options]
-            is_apart |= np.array(asking)[self.options[:, column]]
-        return is_apart
+        return are_apart(self.choices, self.options)
 
     @cached_property
     def equally_defensible(self) -> "Curve":

@@ -138,6 +138,9 @@ def test_ways_that_ask_otherwise_are_counted_apart():
     assert (apart.shares(0.95).n_open, apart.shares(0.95).n_closed) == (0, 2)
     assert curve.ahead_in()["key", "out"] == alone.ahead_in()["key", "out"] == (2, 2)
     assert alone.equally_defensible is alone and alone.apart is None
+    # The effect of a defensible option does not change when another asks otherwise.
+    changes = [[effect.change.value for effect in made.effects] for made in (curve, alone)]
+    assert changes[0] == pytest.approx(changes[1])
 
 
 def test_more_than_5000_leave_out_single_prompts_first_and_say_so():
