@@ -185,13 +185,15 @@ def _summary(
 
 
 def _too_few(y: np.ndarray, group: np.ndarray, *, paired: bool) -> str:
-    """Say why these rows support no claim, else "". A label has fewer than ten groups, or groups
-    have both labels without being pairs."""
+    """Say why these rows support no claim, else "". A label has fewer than ten groups, or some
+    group has both labels and some group (the same or another) a label twice."""
     fewest = min(len(set(group[y == label].tolist())) for label in (0, 1))
     if fewest < MIN_N:
         return f"{fewest} entries or sources in one set, and at least {MIN_N} are needed"
-    shared = len(set(group[y == 0].tolist()) & set(group[y == 1].tolist()))
-    if not paired and shared and (np.bincount(group) > 1).sum() != shared:
+    n_zeros, n_ones = np.bincount(group, weights=1 - y), np.bincount(group, weights=y)
+    has_shared = ((n_zeros > 0) & (n_ones > 0)).any()
+    # Single rows are then shuffled, as if rows of one label and one source were independent.
+    if not paired and has_shared and max(n_zeros.max(), n_ones.max()) > 1:
         return (
             "entries share sources across the sets and within them, so no shuffling of labels is "
             "fair"

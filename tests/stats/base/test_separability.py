@@ -7,7 +7,16 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.separability import balanced_accuracy, grouped_folds, logistic, out_of_fold, separability
+from flipcore.stats.base.separability import (
+    _balanced_limits,
+    _summary,
+    _too_few,
+    balanced_accuracy,
+    grouped_folds,
+    logistic,
+    out_of_fold,
+    separability,
+)
 
 
 def nearest_mean(X_train, y_train, X_test):
@@ -146,3 +155,57 @@ def test_pairs_that_are_not_pairs_are_refused():
         separability(X, [1] * 6, majority)
     with pytest.raises(BadInput, match="came 6, 2 and 2"):
         separability(X, [0, 1], majority)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_the_limits_of_balanced_accuracy_join_those_of_both_hit_rates(level):
+    # six of ten zeros and nine of twelve ones are hits; a score of one half is none of a one
+    y = np.repeat([0, 1], [10, 12])
+    scores = np.array([0.2] * 5 + [0.5] + [0.7] * 4 + [0.6] * 9 + [0.5, 0.3, 0.3])
+    distances = []
+    for k, n in ((6, 10), (9, 12)):
+        limits = binomtest(k, n).proportion_ci(level, method="wilson")
+        distances.append((k / n - limits.low, limits.high - k / n))
+    (low_0, high_0), (low_1, high_1) = distances
+    expected = 0.7 - math.hypot(low_0, low_1) / 2, 0.7 + math.hypot(high_0, high_1) / 2
+    assert _balanced_limits(y, scores, 0.7, level) == pytest.approx(expected)
+
+
+def test_a_summary_counts_permutations_and_bounds_the_accuracy():
+    y, group = np.repeat([0, 1], 10), np.arange(20)
+    scores = np.array([0.2] * 8 + [0.7] * 2 + [0.6] * 7 + [0.4] * 3)
+    draws = np.array([0.75, 0.75 - 1e-13, 0.75 + 1e-13, 0.8, 0.7, 0.3, 0.4])
+    found = _summary(y, group, 0.75, scores, draws, paired=False)
+    # ties by rounding count on both sides
+    assert (found.p, found.p_below) == (5 / 8, 7 / 8)
+    assert (found.k_correct, found.n, found.n_permutations, found.too_few) == (15, 20, 7, "")
+    assert found.null_sd == pytest.approx(draws.std())
+    high = _balanced_limits(y, scores, 0.75, 0.9)[1]
+    assert found.upper == pytest.approx(max(high, 0.75 + 1.6448536 * draws.std()))
+    narrow = _summary(y, group, 0.75, scores, np.array([0.5, 0.51]), paired=False)
+    assert narrow.upper == pytest.approx(high)
+    assert (found.balanced.low, found.balanced.high) == pytest.approx(_balanced_limits(y, scores, 0.75, 0.95))
+
+
+@pytest.mark.parametrize(
+    ("group", "paired", "why"),
+    [
+        (np.arange(20), False, ""),
+        (np.append(np.arange(19), 18), False, "9 entries"),
+        (np.tile(np.arange(10), 2), False, ""),
+        (np.tile(np.arange(10), 2), True, ""),
+    ],
+)
+def test_ten_sources_of_either_set_allow_a_claim(group, paired, why):
+    assert _too_few(np.repeat([0, 1], 10), group, paired=paired).startswith(why)
+
+
+@pytest.mark.parametrize("names", [(0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 0), (0, 0, 1, 2), (1, 2, 0, 0)])
+def test_sources_shared_across_and_within_sets_allow_no_claim(names):
+    """In one source or in two. Of 24 sources with 7 entries of one set and 1 of the other, p was
+    below .05 in .13 of simulated sets without a difference."""
+    y, group = np.repeat([0, 1], 12), np.arange(24) + 5
+    group[[0, 1, 12, 13]] = names
+    group[2], group[14] = 3, 3
+    why = _too_few(y, np.unique(group, return_inverse=True)[1], paired=False)
+    assert why.startswith("entries share sources across the sets and within")

@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from flipcore.claims.flips import prediction_claim
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
+from flipcore.stats.flips import predictor
 from flipcore.stats.flips.predictor import _calibration_slope, flip_prediction, predictor_rows
 from tests.stats.flips.test_surface import asked, frame
 
@@ -139,3 +140,126 @@ def test_an_undefined_cell_is_missing_and_not_stable():
 def test_the_noise_floor_is_no_axis_to_predict():
     rows = predictor_rows(frame(asked("i", "AB") + asked("i", "A", "identity")), base(), "regex")
     assert rows["axis"].tolist() == ["option_order"]
+
+
+# Each step by hand, with a model that answers with the rate of its training rows.
+
+
+class Constant:
+    def fit(self, x, y):
+        self.rate = y.mean()
+
+    def predict_proba(self, x):
+        return np.column_stack([np.full(len(x), 1 - self.rate), x[:, 0] * self.rate])
+
+
+def test_a_seed_of_0_and_its_numbers_of_draws_are_what_nobody_asked_for(monkeypatch):
+    asked = []
+
+    def permuted(*arguments):
+        asked.append(arguments[-2:])
+        return 0.5, 0.5
+
+    monkeypatch.setattr(predictor, "_permutation_p", permuted)
+    found = flip_prediction(table(20), ["margin"])
+    assert found.auc == flip_prediction(table(20), ["margin"], seed=0, n_boot=2_000).auc
+    assert (found.auc.seed, asked) == (0, [(0, 199)] * 2)
+
+
+@pytest.mark.parametrize("n", [5, 9, 10])
+def test_five_items_have_a_prediction_and_ten_an_interval(n):
+    rows = table(n)
+    rows.loc[:1, "flipped"] = 0, 1
+    rows.loc[len(rows)] = rows.loc[0] | {"margin": np.nan}
+    found = flip_prediction(rows, ["margin"], n_permutations=1, n_boot=20)
+    assert (found.note, found.auc.n, found.auc.has_interval) == ("", n, n == 10)
+    assert (found.n_rows, found.n_dropped, list(found.weights)) == (2 * n, 1, ["margin", "order"])
+    y = rows["flipped"][:-1].to_numpy()
+    assert found.brier == pytest.approx(np.mean((found.probabilities - y) ** 2))
+    assert found.auc.value == pytest.approx(roc_auc_score(y, found.probabilities))
+    constant = np.empty(2 * n)
+    for train, test in predictor._folds(np.repeat(np.arange(n), 2)):
+        constant[test] = y[train].mean()
+    assert found.brier_constant == pytest.approx(np.mean((constant - y) ** 2))
+
+
+def test_an_undefined_prediction_counts_its_rows():
+    rows = table(6).assign(flipped=1)
+    rows.loc[[0, 3], "margin"] = np.nan
+    found = flip_prediction(rows, ["margin"])
+    assert (found.n_rows, found.n_dropped, found.auc.n) == (10, 2, 6)
+    assert (found.mask.tolist(), np.isnan(found.probabilities).tolist()) == (
+        [False, True, True, False] + [True] * 8, [True] * 10
+    )  # fmt: skip
+    rows["family"] = np.arange(12) // 4
+    assert flip_prediction(rows, ["margin"]).note == "3 items are fewer than 5 folds."
+    nothing = flip_prediction(rows.assign(flipped=np.nan), ["margin"])
+    assert (nothing.n_rows, nothing.n_dropped) == (0, 12) and nothing.note.startswith("0 items")
+
+
+def test_a_row_is_predicted_by_the_other_folds_alone():
+    y, x = np.array([0, 1, 1, 1]), np.ones((4, 1))
+    folds = [(np.array([0, 1, 2]), np.array([3])), (np.array([2, 3]), np.array([0, 1])), (np.array([0, 3]), np.array([2]))]
+    probabilities, constant = predictor._out_of_fold(Constant(), folds, x / 2, y)
+    # where all training rows are of one class, their rate is the prediction
+    assert constant == pytest.approx([1, 1, 1 / 2, 2 / 3]) and probabilities == pytest.approx([1, 1, 1 / 4, 1 / 3])
+
+
+def test_units_of_one_axis_with_equally_many_rows_may_be_exchanged():
+    axis, unit = pd.Series(["b", "a", "a", "a", "b", "a"]), np.array([0, 0, 0, 1, 1, 2])
+    blocks = predictor._exchangeable_blocks(axis, unit)
+    assert [block.tolist() for block in blocks] == [[[0], [4]], [[3], [5]], [[1, 2]]]
+
+
+def test_labels_are_permuted_within_their_block_and_ties_count():
+    y, x = np.array([0, 0, 1, 1, 1, 0]), np.array([[1.0], [1], [1], [0], [0], [0]])
+    folds = [(np.arange(6), np.arange(6))]
+    alone = [np.array([[row]]) for row in range(6)]
+    # Ones have x 1, 0, 0 and zeros 1, 1, 0: of nine pairs one has the larger x, and four are ties.
+    assert predictor._permutation_p(Constant(), folds, x, y, alone, 3 / 9, 0, 3) == pytest.approx((1.0, 3 / 9))
+    assert predictor._permutation_p(Constant(), folds, x, y, alone, 4 / 9, 0, 3)[0] == pytest.approx(1 / 4)
+    # Exchange the first and the last: three ones of x 1, 0, 0 become 1, 0, 0 or none at all.
+    pair = [np.array([[0], [3]])]
+    p, mean = predictor._permutation_p(Constant(), folds, x, y, pair, 6 / 9, 0, 200)
+    assert p == pytest.approx((1 + 200 * (mean - 3 / 9) * 3) / 201) and 0.3 < p < 0.7
+
+
+def test_the_interval_of_the_auc_resamples_whole_items():
+    rng = np.random.default_rng(3)
+    unit, y = np.repeat(np.arange(10), 2), rng.integers(0, 2, 20)
+    scores = (rng.random(20) + 0.3 * y).round(1)
+    found = predictor._auc_estimate(y, scores, unit, 4, 60)
+    aucs = []
+    for draw in generator(4).integers(0, 10, size=(60, 10), dtype=np.int32):
+        rows = np.concatenate([np.flatnonzero(unit == item) for item in draw])
+        aucs.append(roc_auc_score(y[rows], scores[rows]))
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(aucs, [2.5, 97.5])))
+    assert (found.value, found.n, found.seed, found.level) == (pytest.approx(roc_auc_score(y, scores)), 10, 4, 0.95)
+
+
+def test_predictions_that_are_nearly_equal_have_no_slope_and_sure_ones_are_cut():
+    y = np.array([0.0, 1, 0, 1, 1, 0])
+    assert math.isnan(_calibration_slope(y, np.full(6, 0.5) + np.arange(6) * 1e-14))
+    # A sure prediction has the log-odds of 1e-12: the same as that itself.
+    sure = np.array([0.0, 1, 1, 0, 1, 0])
+    assert _calibration_slope(y, sure) == pytest.approx(_calibration_slope(y, np.clip(sure, 1e-12, 1 - 1e-12)))
+    # Two of three are right on each side: log-odds of 2 to 1, over 27.63.
+    assert _calibration_slope(y, sure) == pytest.approx(math.log(2) / math.log(1e12), rel=1e-4)
+
+
+def test_rows_of_several_items_have_their_own_features():
+    readouts = frame(asked("i", "AAB") + asked("j", "AA")).assign(family="f")
+    several = pd.concat([base(), base(item_id="j", probabilities=[0.6, 0.2, 0.0], is_correct=False, n_prompt_chars=10)])
+    rows = predictor_rows(readouts, pd.concat([several, base(n_options=9)]), "regex")
+    assert rows[["item_id", "n_options", "flipped", "base_correct", "family"]].values.tolist() == [
+        ["i", 3, 1.0, 1.0, "f"], ["j", 3, 0.0, 0.0, "f"]
+    ]  # fmt: skip
+    # shares of .75 and .25 have an entropy of .8113 bits
+    assert rows["margin"].tolist() == pytest.approx([0.25, 0.4])
+    assert rows["entropy_bits"].tolist() == pytest.approx([1.5, 0.8113], abs=1e-4)
+    assert rows["n_prompt_tokens"].tolist() == [10, 2.5]
+    single = predictor_rows(readouts, base(probabilities=[0.7]), "regex").iloc[0]
+    assert math.isnan(single["margin"]) and single["entropy_bits"] == 0
+    two = predictor_rows(readouts, base(probabilities=[0.7, 0.1]), "regex").iloc[0]
+    assert two["margin"] == pytest.approx(0.6)
+    assert math.isnan(predictor_rows(readouts, base(probabilities=[0.0, 0.0]), "regex").iloc[0]["entropy_bits"])
