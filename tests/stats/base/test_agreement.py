@@ -223,3 +223,23 @@ def test_the_limits_are_those_of_the_formula_written_out():
 @pytest.mark.parametrize("units", [[[0.5]], [[1.0], [1.0]], [[1.0], [0.5]], [[0.5], [0.5], [0.5]]])
 def test_one_unit_full_agreement_or_no_change_has_no_limits(units):
     assert all(map(math.isnan, log_jackknife(mean, np.array(units))))
+
+
+@pytest.mark.parametrize("weights", [None, "linear"])
+def test_only_a_weighted_kappa_is_resampled(weights):
+    rng = generator(13)
+    first = rng.integers(0, 3, 60)
+    second = np.where(rng.random(60) < 0.8, first, rng.integers(0, 3, 60))
+    found = agreement.cohen_agreement(first, second, weights, n_boot=200)
+    assert found.estimate.value == pytest.approx(cohen_kappa_score(first, second, weights=weights))
+    if weights is None:
+        assert found == agreement.cohen_agreement(first, second, seed=5, n_boot=10)
+        logs = [math.log(1 - cohen_kappa_score(*(np.delete(x, i) for x in (first, second)))) for i in range(60)]
+        half = t.ppf(0.975, 59) * math.sqrt(59 * np.var(logs))
+        kappa = found.estimate.value
+        limits = 1 - (1 - kappa) * math.exp(half), 1 - (1 - kappa) * math.exp(-half)
+        assert (found.estimate.low, found.estimate.high) == pytest.approx(limits)
+    else:
+        assert found.estimate.seed == 0 and found.estimate.method == "percentile"
+        assert found == agreement.cohen_agreement(first, second, weights, seed=0, n_boot=200)
+        assert found != agreement.cohen_agreement(first, second, weights, seed=1, n_boot=200)

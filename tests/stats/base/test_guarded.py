@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from flipcore.stats.base.chance_lead import correlation_left_open
 from flipcore.stats.base.families import FamilyMeans
-from flipcore.stats.base.guarded import ClusterSums, GuardedSide, guarded_limits, guarded_t
+from flipcore.stats.base.guarded import ClusterSums, GuardedSide, guarded_limits, guarded_t, task_mean
 
 SIGNED = (-1.0, 1.0)
 RUNS = 400
@@ -278,3 +279,58 @@ def test_a_mean_of_weighted_items_is_that_of_items_counted_so_often():
     for end in SIGNED:
         sides = [GuardedSide.from_sums(sums, SIGNED, end, is_clustered=True) for sums in (repeated, weighted)]
         assert sides[0].limit(0.025) == pytest.approx(sides[1].limit(0.025))
+
+
+def test_the_mean_of_a_task_is_guarded_by_the_formulas():
+    """Ten clusters that are all (.5, .5, -1, 0): nothing speaks for clustering, but few events leave it open."""
+    values, clusters = np.tile([0.5, 0.5, -1.0, 0.0], 10), clustered(10, 4)
+    bounds, unseen = (-1.0, 0.5), (1.5, 2.0)
+    tested = task_mean([(values, clusters), (values, None)], bounds, unseen)
+    assert tested.means == pytest.approx([0.0, 0.0]) and tested.value == 0 and tested.is_testable
+    assert tested.variances == pytest.approx([0.0, values.var(ddof=1) / 40]) and tested.degrees[1] == 39
+    for row, (end, weight, n_events) in enumerate(zip(bounds, unseen, (10, 20), strict=True)):
+        chance = 0.05 ** (1 / n_events)
+        sum_of_cluster = end * (1 + 3 * (1 - chance) / (1 + 2 * chance))
+        size = 40 + 4 * weight
+        mean = weight * sum_of_cluster / size
+        squares = 10 * (0 - 4 * mean) ** 2 / (1 - 4 / size)
+        squares += weight * (sum_of_cluster - 4 * mean) ** 2 / (1 - 4 / size)
+        expected = [(mean, squares / size**2)]
+        size = 40 + weight
+        mean = weight * end / size
+        expected.append((mean, ((values**2).sum() + weight * end**2 - size * mean**2) / size / (size - 1)))
+        assert tested.means_with_unseen[row] == pytest.approx([mean for mean, _ in expected])
+        assert tested.variances_with_unseen[row] == pytest.approx([variance for _, variance in expected])
+
+
+def test_without_an_event_an_unseen_cluster_is_as_the_values_say():
+    """The guard of few events needs one: without it nothing speaks for clustering at either end."""
+    values, clusters = np.tile([0.25, 0.25, 0.25, 0.0], 10), clustered(10, 4)
+    tested = task_mean([(values, clusters)], (-1.0, 1.0), (1.0, 1.0))
+    assert tested.means_with_unseen[0] == pytest.approx([(7.5 - 1) / 44])
+    assert tested.means_with_unseen[1, 0] > (7.5 + 1) / 44
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_testable"), [((5, 5), True), ((5, 4), False), ((9, 1), False), ((10,), True), ((9,), False), ((8, 2), True)]
+)
+def test_tasks_are_tested_from_ten_items_on_of_which_each_has_two(sizes, is_testable):
+    tested = task_mean([(np.arange(n) % 2 * 1.0, None) for n in sizes], SIGNED, (1.0, 1.0))
+    assert tested.is_testable == is_testable
+    if is_testable and len(sizes) == 1:
+        x = np.append(np.arange(10) % 2, (-1.0,))
+        error = x.std() / 10**0.5
+        assert tested.p_above(0.1) == pytest.approx(student.cdf((0.1 - x.mean()) / error, 9))
+        assert tested.limits(0.05)[0] == pytest.approx(x.mean() - student.ppf(0.95, 9) * error)
+        y = np.append(np.arange(10) % 2, (1.0,))
+        assert tested.p_below(0.9) == pytest.approx(student.cdf((y.mean() - 0.9) / y.std() * 10**0.5, 9))
+        assert tested.limits(0.05)[1] == pytest.approx(y.mean() + student.ppf(0.95, 9) * y.std() / 10**0.5)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_testable"), [((6,), True), ((5,), False), ((4, 4), True), ((2, 3), False), ((2, 9), True)]
+)
+def test_tasks_are_tested_from_six_effective_clusters_on(numbers, is_testable):
+    """k² / Σ 1/n clusters: 4.8 of two and three, 6.5 of two and nine."""
+    tasks = [(np.arange(3 * n) % 2 * 1.0, clustered(n, 3)) for n in numbers]
+    assert task_mean(tasks, SIGNED, (1.0, 1.0)).is_testable == is_testable

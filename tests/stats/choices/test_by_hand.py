@@ -149,3 +149,28 @@ def test_more_than_5000_leave_out_single_prompts_first_and_say_so():
     kept, sentence = at_most(many, 1_200)
     assert len(kept[0].options) == 60 and len(kept[1].options) == 10
     assert len(specifications(kept)) == 1_200 and "prompt p39" in sentence
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_the_declared_way_shows_is_lost_where_another_shows_it_no_longer(sign):
+    lead, none = np.full(40, 1.0 * sign), np.zeros(40)
+    lead[:10] = 0
+    states = {("a",): lead, ("b",): none, ("c",): -lead}
+
+    def curve_of(*options):
+        of_extractors = {(name,): states[option,] for name, option in zip("abc", options, strict=False)}
+        names = choice("extractor", *"abc"[: len(options)])
+        parts = np.arange(40), np.zeros(40, dtype=int)
+        return count(ArrayMaterial((names,), ("extractor",), of_extractors, {}, *parts))
+
+    shown = curve_of("a", "b", "a").loses(0.95)
+    assert (shown.n_changed, shown.specifications, shown.all_turned) == (1, (1,), (1,))
+    assert curve_of("a", "c", "b").loses(0.95).specifications == (1, 2)
+    assert np.isnan(curve_of("a", "a").loses(0.95).n_changed)
+    # What is not shown cannot be lost, whatever another way shows.
+    assert np.isnan(curve_of("b", "a").loses(0.95).n_changed)
+    # Exactly on the margin nothing turns; another way on the margin counts where none is beyond it.
+    assert np.isnan(curve_of("b", "a").turns().n_changed)
+    assert curve_of("a", "b").turns().specifications == (1,)
+    assert curve_of("a", "b", "c").turns().specifications == (2,)
+    assert curve_of("a", "b").turns(margin=0.25 * sign).specifications == (1,)

@@ -170,7 +170,7 @@ def test_a_seed_of_0_and_its_numbers_of_draws_are_what_nobody_asked_for(monkeypa
 def test_five_items_have_a_prediction_and_ten_an_interval(n):
     rows = table(n)
     rows.loc[:1, "flipped"] = 0, 1
-    rows.loc[len(rows)] = rows.loc[0] | {"margin": np.nan}
+    rows = pd.concat([rows, rows[:1].assign(margin=np.nan)], ignore_index=True)
     found = flip_prediction(rows, ["margin"], n_permutations=1, n_boot=20)
     assert (found.note, found.auc.n, found.auc.has_interval) == ("", n, n == 10)
     assert (found.n_rows, found.n_dropped, list(found.weights)) == (2 * n, 1, ["margin", "order"])

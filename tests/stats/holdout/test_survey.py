@@ -108,3 +108,29 @@ def test_fewer_than_ten_annotators_are_no_sample_of_people():
     means = hits.reshape(4, 40).mean(axis=0)
     assert found.se == pytest.approx(means.std(ddof=1) / math.sqrt(40)) and "these 4 annotators alone" in found.accuracy.note
     assert found.accuracy.high - found.accuracy.value == pytest.approx(student.ppf(0.975, 39) * found.se)
+
+
+def test_an_exact_test_has_the_error_of_guesses():
+    found = odd_one_out_survey([1] * 4 + [0] * 6, list("abcdefghij"), ["me"] * 10)
+    assert found.se == pytest.approx(math.sqrt(1 / 3 * 2 / 3 / 10))
+    assert (found.n_entries, found.n_annotators, found.accuracy.n, found.accuracy.value) == (10, 1, 10, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("n_entries", "n_annotators", "df"),
+    [(10, 9, 9), (10, 10, 9), (12, 10, 9), (12, 9, 11), (9, 8, 7), (10, 2, 9), (12, 1, None)],
+)
+def test_from_ten_annotators_on_the_fewer_clusters_count_and_below_the_entries(n_entries, n_annotators, df):
+    entries, people = np.repeat(np.arange(n_entries), n_annotators), np.tile(np.arange(n_annotators), n_entries)
+    hits = generator(9).integers(0, 2, entries.size).astype(float)
+    found = odd_one_out_survey(hits, entries, people)
+    if df is None:
+        assert found.accuracy.method == "clopper_pearson"
+        return
+    half = student.ppf(0.975, df) * found.se
+    assert found.accuracy.high == pytest.approx(min(1, hits.mean() + half))
+    assert found.accuracy.low == pytest.approx(max(0, hits.mean() - half))
+    assert found.p == pytest.approx(2 * student.sf(abs(hits.mean() - 1 / 3) / found.se, df))
+    assert found.upper == pytest.approx(hits.mean() + student.ppf(0.95, df) * found.se)
+    assert bool(found.accuracy.note) == (n_annotators < 10 <= n_entries)
+    assert bool(found.too_few) == (n_entries < 10)
