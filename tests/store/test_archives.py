@@ -1,10 +1,12 @@
 """A finished study's answers as Parquet files: every query says the same, nothing is written to it, and it comes back whole."""
 
 import json
+import re
 import shutil
 import warnings
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pandas as pd
@@ -14,7 +16,7 @@ from flipcore.__main__ import main
 from flipcore.core.errors import BadInput
 from flipcore.runs import runner
 from flipcore.runs.rereading import reread
-from flipcore.store import archives
+from flipcore.store import archives, archiving
 from flipcore.store.archives import TABLES
 from flipcore.store.archiving import archive, back_up, check, restore
 from flipcore.store.connection import Store
@@ -339,3 +341,35 @@ def test_a_url_is_written_and_read_through_fsspec(ran):
     same(before, everything(ran))
     with pytest.raises(BadInput, match="cannot be opened here"):
         archive(ran, S, "nowhere://cold")
+
+
+class Written:
+    """A connection of two models' rows, that notes where they are copied to."""
+
+    def __init__(self):
+        self.models, self.places = [], []
+
+    def execute(self, sql, params=None):
+        if match := re.search(r"TO '(.*?)'", sql):
+            assert ("ORDER BY item_id" in sql) == (" FROM completions" not in sql)
+            self.models.append(params["model"])
+            self.places.append(match[1])
+            if "://" not in match[1]:
+                Path(match[1]).write_bytes(b"")
+        return SimpleNamespace(fetchall=lambda: [("m",), ("n/o",)])
+
+
+@pytest.mark.parametrize("table", ["readouts", "completions"])
+@pytest.mark.parametrize("is_url", [False, True])
+def test_each_models_rows_have_a_file_of_their_own(tmp_path, monkeypatch, table, is_url):
+    """On this machine by way of a draft, at a URL directly."""
+    monkeypatch.setattr(archives, "fingerprint", lambda *arguments: (4, "sum"))
+    root = "memory://bucket" if is_url else str(tmp_path)
+    connection = Written()
+    found, paths = archiving._table_files(connection, table, "s", root)
+    assert (found, connection.models) == ((4, "sum"), ["m", "n/o"])
+    assert paths == [f"{root}/study_id=s/model={name}/{table}.parquet" for name in ("m", "n%2Fo")]
+    if is_url:
+        assert connection.places == paths
+    else:
+        assert all(Path(path).is_file() for path in paths) and not {*paths} & {*connection.places}

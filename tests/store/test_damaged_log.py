@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 
 import duckdb
 import pytest
@@ -202,3 +203,30 @@ def test_a_log_that_stays_unread_up_to_its_end_is_left_out(tmp_path, monkeypatch
     assert whole_copy._copy_readable(path, log_of(path), draft) == 0
     assert tries == [b"0123456789", b"0123456"]
     assert draft.read_bytes() == b"database" and not log_of(draft).exists()
+
+
+@pytest.fixture
+def logged(tmp_path):
+    """A small database whose last commit stands in its log, and the bytes of the log before it."""
+    path = tmp_path / "b.duckdb"
+    with closing(duckdb.connect(str(path))) as connection:
+        connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+        connection.execute("CREATE TABLE t (n INTEGER)")
+        connection.execute("INSERT INTO t VALUES (1)")
+        n_bytes = log_of(path).stat().st_size
+        connection.execute("INSERT INTO t VALUES (2)")
+    return path, n_bytes
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_the_readable_part_of_a_log_is_copied_and_no_log_beside_it(logged, tmp_path, is_cut):
+    path, n_bytes = logged
+    log, draft = log_of(path), tmp_path / "draft.duckdb"
+    content = log.read_bytes()
+    if is_cut:
+        log.write_bytes(content[: n_bytes + 20] + bytes(20))
+    kept_bytes = whole_copy._copy_readable(path, log, draft)
+    assert n_bytes <= kept_bytes < n_bytes + 20 if is_cut else kept_bytes == len(content)
+    assert not log_of(draft).exists()
+    with closing(duckdb.connect(str(draft), read_only=True)) as connection:
+        assert connection.execute("SELECT n FROM t ORDER BY n").fetchall() == [(1,), (2,)][: 1 if is_cut else 2]

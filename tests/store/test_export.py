@@ -8,7 +8,7 @@ import pytest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.export import export, safe
+from flipcore.store.export import as_meant, export, neutral, safe
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -74,3 +74,13 @@ def test_formulas_in_csv_are_neutralised_and_other_text_is_left():
     frame = pd.DataFrame({"question": ["=HYPERLINK(1)", "plain", "@x", "-1+2"], "n": [1, 2, 3, 4]})
     assert safe(frame)["question"].tolist() == ["'=HYPERLINK(1)", "plain", "'@x", "'-1+2"]
     assert safe(frame)["n"].tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "plain", "", "1", "'plain", "'"])
+def test_a_text_is_again_what_it_was(text):
+    assert as_meant(neutral(text)) == text
+    assert neutral(text) == ("'" + text if text[:1] in ("=", "+", "-", "@") and text else text)
+
+
+def test_only_text_is_neutralised():
+    assert neutral(-1) == -1 and neutral(None) is None

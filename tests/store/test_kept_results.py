@@ -1,5 +1,6 @@
 """A fresh server computes nothing twice of a finished study, and nothing stale is ever read."""
 
+import os
 import pickle
 import shutil
 from pathlib import Path
@@ -262,3 +263,46 @@ def test_nothing_is_kept_beside_plug_ins_whose_code_may_change(store, path, monk
     make = Counted()
     assert [kept(store, make)["n"], kept(store, make)["n"]] == [1, 2] and files(path) == []
     kept_results.has_plugins.cache_clear()
+
+
+@pytest.fixture
+def result_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
+    return tmp_path / "study" / "state" / "a.result"
+
+
+def test_results_and_the_secret_are_for_this_user_alone(result_file):
+    kept_results._write(result_file, {"flips": 0.4})
+    assert kept_results._read(result_file) == ({"flips": 0.4},)
+    for file in (result_file, home() / kept_results.SECRET):
+        assert file.stat().st_mode & 0o777 == 0o600
+    assert len((home() / kept_results.SECRET).read_bytes()) == 64
+    kept_results._write(result_file, None)
+    assert kept_results._read(result_file) == (None,) and kept_results._read(result_file.with_name("b.result")) is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "n_bytes", "is_taken"),
+    [(0o600, 64, True), (0o400, 64, True), (0o640, 64, False), (0o604, 64, False), (0o600, 63, False)],
+)
+def test_a_secret_that_others_can_read_or_that_was_cut_is_none(result_file, mode, n_bytes, is_taken):
+    home().mkdir(parents=True, exist_ok=True)
+    (home() / kept_results.SECRET).write_bytes(b"a" * n_bytes + b"\n")
+    (home() / kept_results.SECRET).chmod(mode)
+    kept_results._write(result_file, 1)
+    assert kept_results._read(result_file) == ((1,) if is_taken else None) and result_file.exists() == is_taken
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_a_result_that_is_too_large_is_not_kept(result_file, monkeypatch, spare):
+    monkeypatch.setattr(kept_results, "MOST_BYTES", len(pickle.dumps("result", protocol=5)) + spare)
+    kept_results._write(result_file, "result")
+    assert result_file.exists() == (spare == 0)
+
+
+def test_the_oldest_results_of_other_content_go(tmp_path):
+    for number in range(102):
+        (tmp_path / f"{number}.result").touch()
+        os.utime(tmp_path / f"{number}.result", (number, number))
+    kept_results._remove_oldest(tmp_path)
+    assert sorted(int(path.stem) for path in tmp_path.iterdir()) == list(range(2, 102))

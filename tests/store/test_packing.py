@@ -1,8 +1,12 @@
 """Packed readouts: the same frame as from the readouts themselves, and none whenever these may have changed, whoever changed them."""
 
+import json
+import threading
 import time
+from types import SimpleNamespace
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -303,3 +307,144 @@ def test_packs_of_another_release_are_left_behind(store):
     pd.testing.assert_frame_equal(studies.readouts(again, S), before)
     assert packing.pack(again, S) and packing.holds(again, S)
     again.close()
+
+
+# The packer alone, on readouts of no study.
+
+
+def table_of(*readouts, **columns):
+    """Readouts as (model, item, variant, sample, extractor, status, answer), on one axis, in order."""
+    names = ("model", "item_id", "variant_id", "sample", "extractor", "status", "answer")
+    read = {name: list(column) for name, column in zip(names, zip(*readouts, strict=True), strict=True)}
+    n = len(readouts)
+    read |= {"axis": ["x"] * n, "key": read["variant_id"], "position": [0] * n, "compared_with": ["base"] * n}
+    read |= {"material_id": pa.array([None] * n, pa.string()), "value": pa.array([None] * n, pa.float64())}
+    read |= {"is_correct": [True] * n, "label_mass": pa.array([None] * n, pa.float64()), "reason": [""] * n}
+    return pa.table(read | columns)
+
+
+def test_a_row_has_its_readouts_as_codes_in_lists():
+    packer = packing.Packer()
+    rows = packer.pack(
+        table_of(
+            ("m", "i", "v", 0, "a", "ok", "A"),
+            ("m", "i", "v", 0, "b", "unreadable", None),
+            ("m", "i", "w", 0, "a", "cut", None),
+            ("m", "j", "v", 0, "a", "absent", "B"),
+            ("n", "j", "v", 0, "a", "ok", "A"),
+            is_correct=[True, False, None, None, False],
+            value=pa.array([None, 0.5, None, None, None], pa.float64()),
+            material_id=pa.array(["p", "p", None, None, "p"]),
+        )
+    )
+    assert rows.to_pydict() == {
+        "model": ["m", "m", "n"],
+        "item_id": ["i", "j", "j"],
+        "layout": [rows["layout"][0].as_py(), rows["layout"][1].as_py(), rows["layout"][1].as_py()],
+        "variants": [["v", "w"], ["v"], ["v"]],
+        "materials": [["p", None], [None], ["p"]],
+        "states": [[0 + 4, 1 + 0, 2 + 8], [3 + 8], [0]],
+        "answers": [[0, -1, -1], [1], [0]],
+        "reasons": [[0, 0, 0], [0], [0]],
+        "numbers": [[None, 0.5, None], None, None],
+        "label_masses": [None, None, None],
+    }
+    assert packer.answers.texts == ["A", "B"] and packer.reasons.texts == [""]
+    layouts = [json.loads(text) for text in packer.layouts.texts]
+    of_first, of_others = (layouts[rows["layout"][row].as_py()] for row in (0, 1))
+    # axis, key, position, compared with, sample and extractor of each readout, and the place of its variant
+    assert of_first == [["x"] * 3, ["v", "v", "w"], [0] * 3, ["base"] * 3, [0] * 3, ["a", "b", "a"], [0, 0, 1]]
+    assert of_others == [["x"], ["v"], [0], ["base"], [0], ["a"], [0]]
+    # Codes go on in the next chunk, and a layout that is known keeps its own.
+    later = packer.pack(table_of(("m", "k", "v", 0, "a", "ok", "C"), ("m", "l", "v", 0, "a", "ok", "B")))
+    assert later["answers"].to_pylist() == [[2], [1]] and later["layout"].to_pylist() == [rows["layout"][1].as_py()] * 2
+    assert len(packer.layouts.texts) == 2
+    with pytest.raises(ValueError, match="status"):
+        packer.pack(table_of(("m", "k", "v", 0, "a", "odd", "C")))
+
+
+@pytest.mark.parametrize("differing", range(3))
+def test_layouts_that_differ_in_one_readout_are_two(differing):
+    """Wherever they differ; were two taken for one, packing would end with an error."""
+    readouts = [("m", item, "v", sample, "a", "ok", "A") for item in "ij" for sample in range(3)]
+    readouts[differing] = (*readouts[differing][:4], "z", "ok", "A")
+    packer = packing.Packer()
+    layouts = packer.pack(table_of(*readouts))["layout"].to_pylist()
+    assert sorted(layouts) == [0, 1] and len(packer.layouts.texts) == 2
+    swapped = [("m", "i", "v", 0, x, "ok", "A") for x in "ab"] + [("m", "j", "v", 0, x, "ok", "A") for x in "ba"]
+    assert len(set(packing.Packer().pack(table_of(*swapped))["layout"].to_pylist())) == 2
+
+
+class Cursor:
+    """Three items with so many readouts; a table of readouts is named by the items that it is of."""
+
+    def __init__(self, n_readouts):
+        self.n_readouts, self.asked = n_readouts, []
+
+    def execute(self, sql, params):
+        found = [(self.n_readouts,)] if "count(*)" in sql else [("a",), ("b",), ("c",)]
+        return SimpleNamespace(fetchall=lambda: found)
+
+    def sql(self, sql, params):
+        self.asked.append((params["low"], params["high"]))
+        return SimpleNamespace(to_arrow_table=lambda: "" if params["low"] == "b" else self.asked[-1])
+
+
+@pytest.mark.parametrize(
+    ("n_readouts", "asked"),
+    [(0, [("a", "c")]), (30, [("a", "c")]), (31, [("a", "b"), ("c", "c")]), (46, [("a", "a"), ("b", "b"), ("c", "c")]),
+     (900, [("a", "a"), ("b", "b"), ("c", "c")])],
+)  # fmt: skip
+def test_items_are_packed_in_chunks_of_about_so_many_readouts(monkeypatch, n_readouts, asked):
+    monkeypatch.setattr(packing, "CHUNK", 30)
+    cursor, packer = Cursor(n_readouts), SimpleNamespace(pack=lambda table: table)
+    # A chunk without readouts is none.
+    assert list(packing.chunks(cursor, "s", packer)) == [items for items in asked if items[0] != "b"]
+    assert cursor.asked == asked
+
+
+class Closing:
+    """As much of a store as the thread that packs needs."""
+
+    def __init__(self):
+        self.before_closing, self.writer = [], SimpleNamespace(n_changes=lambda study_id: 0)
+
+
+def test_closing_ends_packing_after_the_study_in_hand(monkeypatch):
+    begun, go_on, packed = threading.Event(), threading.Event(), []
+
+    def pack(store, study_id, stop):
+        packed.append(study_id)
+        begun.set()
+        go_on.wait(10)
+
+    monkeypatch.setattr(packing, "_is_due", lambda store, study_id: True)
+    monkeypatch.setattr(packing, "pack", pack)
+    store = Closing()
+    thread = packing._Thread(store)
+    for study_id in ("first", "second", "second"):
+        thread.want(study_id)
+    assert begun.wait(10)
+    thread._stop.set()
+    go_on.set()
+    (stop,) = store.before_closing
+    stop()
+    assert packed == ["first"] and not thread._thread.is_alive()
+
+
+def test_studies_that_are_wanted_twice_are_packed_once_each(monkeypatch):
+    done, packed = threading.Event(), []
+
+    def pack(store, study_id, stop):
+        packed.append(study_id)
+        if study_id == "last":
+            done.set()
+
+    monkeypatch.setattr(packing, "_is_due", lambda store, study_id: study_id != "not due")
+    monkeypatch.setattr(packing, "pack", pack)
+    thread = packing._Thread(Closing())
+    for study_id in ("not due", "first", "last"):
+        thread.want(study_id)
+    assert done.wait(10)
+    thread.stop()
+    assert packed == ["first", "last"]

@@ -1,10 +1,13 @@
 """No write fails silently: a full disk, a value that does not fit and a colliding writer end a run with a sentence."""
 
+import errno
 import json
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
 
 from flipcore.core.errors import NotStored
@@ -153,3 +156,38 @@ def test_rows_that_nobody_waits_for_are_written_together(store, monkeypatch):
     written = threading.Event()
     receipts[-1].add_done_callback(lambda _: written.set())
     assert written.wait(30) and len(transactions) == 1
+
+
+@pytest.mark.parametrize("log_bytes", [None, 0, 5_000])
+def test_there_is_room_where_the_log_and_sixteen_megabytes_fit(tmp_path, monkeypatch, log_bytes):
+    if log_bytes is not None:
+        (tmp_path / "a.duckdb.wal").write_bytes(b"x" * log_bytes)
+    needed = 16_000_000 + (log_bytes or 0)
+    for free in (needed, needed - 1):
+        monkeypatch.setattr(writer.shutil, "disk_usage", lambda folder, free=free: SimpleNamespace(free=free))
+        if free >= needed:
+            writer.check_room(tmp_path / "a.duckdb")
+            continue
+        with pytest.raises(OSError, match="16 MB are free and 16 MB are needed") as raised:
+            writer.check_room(tmp_path / "a.duckdb")
+        assert raised.value.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize(("tables_written", "is_locked"), [("readouts", True), ("readouts", False), ("items", True)])
+def test_only_readouts_of_locked_items_are_written_row_by_row(monkeypatch, tables_written, is_locked):
+    """A batch of an import holds thousands of rows."""
+    written, asked = [], []
+
+    def fixed(connection, studies=None):
+        asked.append(studies)
+        return {("s", "i"): []} if is_locked else {}
+
+    monkeypatch.setattr(writer.late_readouts, "fixed", fixed)
+    monkeypatch.setattr(writer.late_readouts, "separate_late", lambda connection, rows: {"late_readouts": rows[tables_written]})
+    monkeypatch.setattr(writer, "insert_columns", lambda connection, table, rows: written.append((table.name, rows)))
+    monkeypatch.setattr(writer, "_upsert", lambda connection, table, rows: written.append((table.name, rows)))
+    rows = pa.table({"study_id": ["s", "s"], "item_id": ["i", "j"]})
+    writer.write_columns(None, {tables_written: rows})
+    is_separated = tables_written == "readouts" and is_locked
+    assert written == [("late_readouts", rows.to_pylist()) if is_separated else (tables_written, rows)]
+    assert asked == ([["s"]] if tables_written == "readouts" else [])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -18,7 +19,18 @@ from flipcore.store.connection import Store
 from flipcore.store.export import safe
 from flipcore.store.queries import studies
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.readout_rows import COLUMNS, TEXTS, all_and_comparable, as_texts
+from flipcore.store.queries.readout_rows import (
+    COLUMNS,
+    TEXTS,
+    _encode,
+    _join,
+    _smallest_int,
+    all_and_comparable,
+    as_categories,
+    as_texts,
+    category,
+    texts_at,
+)
 
 JOINED = """
 SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
@@ -147,3 +159,64 @@ def test_a_formula_in_a_category_is_harmless_in_a_spreadsheet():
     frame = pd.DataFrame({"answer": pd.Categorical(["=1+1", None, "4"])})
     assert safe(frame)["answer"].tolist()[0] == "'=1+1"
     assert "\n=1+1" not in safe(frame).to_csv(index=False)
+
+
+# Codes and categories by hand.
+
+
+def test_a_column_of_words_is_sorted_and_what_is_missing_stays_missing():
+    table = pa.table({"answer": ["b", None, "a", "b"], "is_correct": [False, None, True, True], "sample": [0, 1, 2, 3]})
+    frame = as_categories(table.set_column(0, "answer", table["answer"].dictionary_encode()))
+    assert frame["is_correct"].tolist() == [False, None, True, True] and frame["is_correct"].dtype == object
+    assert frame["answer"].cat.codes.tolist() == [1, -1, 0, 1]
+    assert list(frame["answer"].cat.categories) == ["a", "b"] and frame["sample"].tolist() == [0, 1, 2, 3]
+    assert list(as_categories(table[:0])["answer"].cat.categories) == []
+
+
+@pytest.mark.parametrize("texts", [["a", "b", "c"], ["c", "b", "a"], ["a", "unseen", "b", "c"], ["unseen", "b", "c", "a"]])
+def test_categories_are_sorted_and_those_that_do_not_occur_are_not_told(texts):
+    wanted = ["b", None, "c", "a", "b"]
+    codes = np.array([-1 if text is None else texts.index(text) for text in wanted], dtype=np.int32)
+    made = category(codes, pa.array(texts))
+    assert list(made.categories) == ["a", "b", "c"] and made.codes.tolist() == [1, -1, 2, 0, 1]
+    assert made.codes.dtype == np.int8
+    # The same rows again, with a category less.
+    kept = texts_at(made, np.array([4, 0, 1]))
+    assert list(kept.categories) == ["b"] and kept.codes.tolist() == [0, 0, -1]
+    whole = texts_at(made, np.array([3, 2, 1, 0]))
+    assert whole.dtype is made.dtype and whole.codes.tolist() == [0, 2, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("n", "kind"),
+    [(0, "int8"), (127, "int8"), (128, "int16"), (32_767, "int16"), (32_768, "int32"), (2**31 - 1, "int32"), (2**31, "int64")],
+)
+def test_codes_take_the_smallest_integer_of_pandas(n, kind):
+    assert np.dtype(_smallest_int(n)) == kind
+
+
+def test_rows_stand_by_model_place_sample_and_extractor():
+    places = {
+        "item_id": ["i", "j"],
+        "role": ["target"] * 2,
+        "kind": ["choice"] * 2,
+        "axis": ["x"] * 2,
+        "variant_id": ["v", "w"],
+    }
+    places |= {"variant": ["base"] * 2, "position": [0, 1], "compared_with": ["base"] * 2, "family": ["f", "g"]}
+    rows = [(1, "m", 0, "b"), (0, "n", 0, "a"), (0, "m", 1, "a"), (0, "m", 0, "b"), (0, "m", 0, "a"), (1, "m", 0, "a")]
+    names = ("place", "model", "sample", "extractor")
+    answers = {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    answers |= {"status": ["ok"] * 6, "answer": [str(k) for k in range(6)], "value": [None] * 6, "is_correct": [True] * 6}
+    answers |= {"label_mass": [0.5] * 6, "reason": [""] * 6}
+    coded = _encode(pa.table(answers)).unify_dictionaries().combine_chunks()
+    frame = _join(pa.table(places), coded)
+    assert list(frame.columns) == list(COLUMNS) and frame["answer"].tolist() == ["4", "3", "2", "5", "0", "1"]
+    assert frame["item_id"].tolist() == ["i", "i", "i", "j", "j", "i"] and frame["position"].tolist() == [0, 0, 0, 1, 1, 0]
+
+
+def test_missing_texts_are_none_again():
+    frame = pd.DataFrame({"answer": pd.Categorical(["b", None]), "model": pd.Categorical(["m", "m"]), "n": [1, 2]})
+    plain = as_texts(frame)
+    assert plain["answer"].tolist() == ["b", None] and plain["model"].tolist() == ["m", "m"] and plain["n"].tolist() == [1, 2]
+    assert [str(dtype) for dtype in plain.dtypes] == ["object", "str", "int64"]
