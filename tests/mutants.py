@@ -55,6 +55,17 @@ NOTICED, SURVIVED, NOT_FINISHED = "noticed", "survived", "not finished"
 # a survivor that changes nothing anybody could see -> why: (file, line as it stands, what it became)
 _SEED = "another fixed seed draws as well"
 _OUTPUTS = "flipcore/claims/audit_outputs.py"
+_CONTRAST = "flipcore/stats/flips/contrast.py"
+_CORRECTED = "flipcore/stats/score/corrected.py"
+_SEPARABILITY = "flipcore/stats/base/separability.py"
+_PACKING = "flipcore/store/packing.py"
+_ROWS = "flipcore/store/queries/readout_rows.py"
+_HIGH_BOUND = "a p of a mean above 0 depends on the low bound alone"
+_HASH = "another hash tells the same layouts apart, and equal hashes are compared readout by readout"
+_SPEED = "it costs time or memory and no row"
+_TIE = "no difference by rounding is exactly the slack"
+_SLOPE = "return float(((f - f.mean()) * (y - y.mean())).mean() / variance) if variance > 0 else 1.0"
+_CENTERED = "the other factor has a mean of 0"
 SAME: dict[tuple[str, str, str], str] = {
     ("flipcore/stats/base/bootstrap.py", "seed: int = 0,", "1"): _SEED,
     (_OUTPUTS, 'counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")', "True"): (
@@ -63,6 +74,46 @@ SAME: dict[tuple[str, str, str], str] = {
     (_OUTPUTS, 'columns = zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True)', "False"): (
         "the columns are of one index"
     ),
+    (
+        _CONTRAST,
+        "BOUNDS = (-1.0, 1.0)  # of an item's contrast; twice as wide if the parts are beyond a floor",
+        "1.51",
+    ): _HIGH_BOUND,
+    (_CONTRAST, "bounds = (2 * BOUNDS[0], 2 * BOUNDS[1]) if has_floor else BOUNDS", "2 / BOUNDS[0]"): "the bound is -1",
+    (_CONTRAST, "bounds = (2 * BOUNDS[0], 2 * BOUNDS[1]) if has_floor else BOUNDS", "2 / BOUNDS[1]"): _HIGH_BOUND,
+    (_CONTRAST, "bounds = (2 * BOUNDS[0], 2 * BOUNDS[1]) if has_floor else BOUNDS", "3"): _HIGH_BOUND,
+    (_CONTRAST, "has_pairs = ~np.isnan(cell.unread.raw.low[:, 0])", "1"): "an item without a pair has none of the rates",
+    (_CONTRAST, "guarded_t(values.T, bounds, cell.families).p_above.reshape(2, -1).max(axis=0)", "2"): (
+        "any negative length is worked out"
+    ),
+    (_CORRECTED, _SLOPE, "y + y.mean()"): _CENTERED,
+    (_CORRECTED, _SLOPE, "f + f.mean()"): _CENTERED,
+    (_SEPARABILITY, "b, m = int((draws >= observed - SLACK).sum()), len(draws)", "draws > observed - SLACK"): _TIE,
+    (_SEPARABILITY, "n_below = int((draws <= observed + SLACK).sum())", "draws < observed + SLACK"): _TIE,
+    (_SEPARABILITY, "fewest = min(len(set(group[y == label].tolist())) for label in (0, 1))", "y != label"): (
+        "the least of both labels is the same"
+    ),
+    (_PACKING, "generator = np.random.Generator(np.random.PCG64(0))", "1"): _HASH,
+    (_PACKING, "odd_factors = generator.integers(1, 2**62, size=(len(codes), 2)) | 1", "2"): _HASH,
+    (_PACKING, "odd_factors = generator.integers(1, 2**62, size=(len(codes), 2)) | 1", "63"): _HASH,
+    (_PACKING, "odd_factors = generator.integers(1, 2**62, size=(len(codes), 2)) | 1", "3"): _HASH,
+    (_PACKING, "odd_factors = generator.integers(1, 2**62, size=(len(codes), 2)) | 1", "2 * 62"): _HASH,
+    (_PACKING, "(code + 1) * factor + (code * position_in_row) * position_factor", "code - 1"): _HASH,
+    (_PACKING, "(code + 1) * factor + (code * position_in_row) * position_factor", "2"): _HASH,
+    (_PACKING, "for code, (factor, position_factor) in zip(codes, odd_factors, strict=True)", "False"): (
+        "the factors are as many as the codes"
+    ),
+    (_PACKING, "step = max(1, int(CHUNK * len(items) / max(n, 1)))", "2"): "one readout fits into a chunk, as none does",
+    (_ROWS, "return pd.DataFrame(columns, copy=False)", "True"): _SPEED,
+    (_ROWS, "return pd.DataFrame({name: column(name) for name in table.column_names}, copy=False)", "True"): _SPEED,
+    (_ROWS, "codes = codes.astype(_smallest_int(len(texts)), copy=False)", "True"): _SPEED,
+    (_ROWS, 'codes, categories=pd.Index(texts.to_pandas(), dtype="str"), validate=False', "True"): _SPEED,
+    (_ROWS, "return pd.Categorical.from_codes(codes, dtype=column.dtype, validate=False)", "True"): _SPEED,
+    (
+        _ROWS,
+        "new_code = np.full(len(texts) + 1, -1, dtype=_smallest_int(len(used)))",
+        "2",
+    ): "a second spare element is not read",
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

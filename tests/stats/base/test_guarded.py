@@ -309,10 +309,16 @@ def test_without_an_event_an_unseen_cluster_is_as_the_values_say():
     tested = task_mean([(values, clusters)], (-1.0, 1.0), (1.0, 1.0))
     assert tested.means_with_unseen[0] == pytest.approx([(7.5 - 1) / 44])
     assert tested.means_with_unseen[1, 0] > (7.5 + 1) / 44
+    # The first half of the clusters with 1 in the place of 0; and a task of two items.
+    values[3:20:4] = 1
+    clustered_task, pair = task_mean([(values, clusters), (values[2:4], None)], SIGNED, (1.0, 1.0)).variances
+    assert clustered_task == pytest.approx(values.reshape(10, 4).mean(axis=1).var(ddof=1) / 10)
+    assert pair == pytest.approx((1 - 0.25) ** 2 / 4)
 
 
 @pytest.mark.parametrize(
-    ("sizes", "is_testable"), [((5, 5), True), ((5, 4), False), ((9, 1), False), ((10,), True), ((9,), False), ((8, 2), True)]
+    ("sizes", "is_testable"),
+    [((5, 5), True), ((5, 4), False), ((9, 1), False), ((10,), True), ((9,), False), ((8, 2), True), ((1,) * 10, False)],
 )
 def test_tasks_are_tested_from_ten_items_on_of_which_each_has_two(sizes, is_testable):
     tested = task_mean([(np.arange(n) % 2 * 1.0, None) for n in sizes], SIGNED, (1.0, 1.0))

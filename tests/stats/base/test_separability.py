@@ -173,13 +173,13 @@ def test_the_limits_of_balanced_accuracy_join_those_of_both_hit_rates(level):
 
 def test_a_summary_counts_permutations_and_bounds_the_accuracy():
     y, group = np.repeat([0, 1], 10), np.arange(20)
-    scores = np.array([0.2] * 8 + [0.7] * 2 + [0.6] * 7 + [0.4] * 3)
+    scores = np.array([0.2] * 8 + [0.7] * 2 + [0.6] * 7 + [0.4, 0.4, 0.5])
     draws = np.array([0.75, 0.75 - 1e-13, 0.75 + 1e-13, 0.8, 0.7, 0.3, 0.4])
     found = _summary(y, group, 0.75, scores, draws, paired=False)
     # ties by rounding count on both sides
     assert (found.p, found.p_below) == (5 / 8, 7 / 8)
     assert (found.k_correct, found.n, found.n_permutations, found.too_few) == (15, 20, 7, "")
-    assert found.null_sd == pytest.approx(draws.std())
+    assert found.null_sd == pytest.approx(draws.std()) and found.balanced.level == 0.95
     high = _balanced_limits(y, scores, 0.75, 0.9)[1]
     assert found.upper == pytest.approx(max(high, 0.75 + 1.6448536 * draws.std()))
     narrow = _summary(y, group, 0.75, scores, np.array([0.5, 0.51]), paired=False)
@@ -192,6 +192,7 @@ def test_a_summary_counts_permutations_and_bounds_the_accuracy():
     [
         (np.arange(20), False, ""),
         (np.append(np.arange(19), 18), False, "9 entries"),
+        (np.maximum(np.arange(20), 1), False, "9 entries"),
         (np.tile(np.arange(10), 2), False, ""),
         (np.tile(np.arange(10), 2), True, ""),
     ],

@@ -174,3 +174,8 @@ def test_what_the_declared_way_shows_is_lost_where_another_shows_it_no_longer(si
     assert curve_of("a", "b").turns().specifications == (1,)
     assert curve_of("a", "b", "c").turns().specifications == (2,)
     assert curve_of("a", "b").turns(margin=0.25 * sign).specifications == (1,)
+    # The largest p over all ways; in one direction nearly 0, in the other nearly 1.
+    assert curve_of("a", "a").p_survives(below=sign < 0) < 0.001 and curve_of("a", "a").p_survives(below=sign > 0) > 0.999
+    assert curve_of("a", "b").p_survives(below=sign < 0) > 0.5
+    default = curve_of("a", "a").p_survives()
+    assert default == curve_of("a", "a").p_survives(0.0, below=False) != curve_of("a", "a").p_survives(0.01)
