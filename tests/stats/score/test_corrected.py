@@ -8,7 +8,7 @@ from scipy import stats
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.score.corrected import EXACT, METHOD, corrected
+from flipcore.stats.score.corrected import EXACT, METHOD, corrected, rate_with_limits
 
 
 def outputs(n=400, n_labels=120, error=0.2, seed=0, accuracy=0.7):
@@ -112,3 +112,59 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(error, n_labels):
         one.low <= 0.7 <= one.high for seed in range(400) for one in [corrected(*outputs(400, n_labels, error, seed)).estimate]
     ]
     assert 0.92 <= np.mean(held)
+
+
+def disagreeing(n_wrong, n_labels=40):
+    """60 outputs that are called right in turn; of the first `n_labels` so many are called otherwise by people."""
+    f = np.resize([1.0, 0.0], 60)
+    y = np.where(np.arange(60) < n_labels, f, np.nan)
+    y[:n_wrong] = 1 - y[:n_wrong]
+    return corrected(f, y)
+
+
+@pytest.mark.parametrize(("n_wrong", "method", "n_more"), [(9, EXACT, math.ceil(40 / 9)), (10, METHOD, 0), (11, METHOD, 0)])
+def test_ten_disagreements_have_normal_limits(n_wrong, method, n_more):
+    found = disagreeing(n_wrong)
+    assert (found.n_disagreements, found.estimate.method, found.n_more) == (n_wrong, method, n_more)
+    assert found.has_normal_limits == (method == METHOD) and math.isnan(found.half_width()) == (method == EXACT)
+    assert found.level == found.estimate.level == 0.95
+
+
+@pytest.mark.parametrize("n_labels", [9, 10])
+def test_ten_labels_have_an_interval(n_labels):
+    found = disagreeing(0, n_labels)
+    assert found.n_labels == n_labels and found.estimate.has_interval == (n_labels == 10)
+    assert found.n_rarer == n_labels // 2
+
+
+def test_errors_within_families_count_as_fewer_and_are_rounded_outwards():
+    """Ten pairs of outputs called right, three of the twenty wrong by people: 1.5 errors of ten."""
+    families = np.repeat(np.arange(10), 2)
+    found = corrected(np.ones(20), np.where(np.arange(20) < 3, 0.0, 1.0), families).false_rights
+    one, two = (stats.binomtest(k, 10).proportion_ci(method="exact") for k in (1, 2))
+    assert (found.value, found.n) == (3 / 20, 20) and (found.low, found.high) == pytest.approx((one.low, two.high))
+    none = corrected(np.ones(20), np.ones(20)).false_wrongs
+    assert none.n == 0 and rate_with_limits(none) == (0.0, 0.0, 1.0)
+    assert rate_with_limits(found) == (found.value, found.low, found.high)
+
+
+@pytest.mark.parametrize("n_more", [0, 40, 280, 1_000, math.inf])
+def test_only_the_labels_part_of_the_variance_shrinks(n_more):
+    f, y = outputs()
+    found = corrected(f, y)
+    _, weight, variance = by_the_formula(f.tolist(), y.tolist())
+    residuals = (y - weight * f)[~np.isnan(y)]
+    of_labels = residuals.var(ddof=1) / 120
+    # 280 outputs are left to label
+    factor = 0 if math.isinf(n_more) else 120 / (120 + min(n_more, 280))
+    half = stats.t.ppf(0.975, found._sum.df) * math.sqrt(variance - of_labels + factor * of_labels)
+    assert found.half_width(n_more) == pytest.approx(half)
+    assert n_more or found.half_width() == found.half_width(0)
+
+
+@pytest.mark.parametrize("readout", [0.0, 1.0])
+def test_labels_weigh_by_the_slope_of_people_on_readouts(readout):
+    f, y = np.array([1.0, 1, 1, 0, 0, 1]), np.array([1.0, 1, 0, 0, 1, np.nan])
+
+    assert corrected(f, y).weight == pytest.approx(np.cov(f[:5], y[:5])[0, 1] / f[:5].var(ddof=1))
+    assert corrected(np.full(6, readout), y).weight == 1.0 and corrected(f, y * np.nan).weight == 1.0
