@@ -228,9 +228,9 @@ def test_the_interval_of_the_auc_resamples_whole_items():
     rng = np.random.default_rng(3)
     unit, y = np.repeat(np.arange(10), 2), rng.integers(0, 2, 20)
     scores = (rng.random(20) + 0.3 * y).round(1)
-    found = predictor._auc_estimate(y, scores, unit, 4, 60)
+    found = predictor._auc_estimate(y, scores, unit, 4, 20)
     aucs = []
-    for draw in generator(4).integers(0, 10, size=(60, 10), dtype=np.int32):
+    for draw in generator(4).integers(0, 10, size=(20, 10), dtype=np.int32):
         rows = np.concatenate([np.flatnonzero(unit == item) for item in draw])
         aucs.append(roc_auc_score(y[rows], scores[rows]))
     assert (found.low, found.high) == pytest.approx(tuple(np.percentile(aucs, [2.5, 97.5])))
