@@ -184,7 +184,7 @@ def test_only_readouts_of_locked_items_are_written_row_by_row(monkeypatch, table
 
     monkeypatch.setattr(writer.late_readouts, "fixed", fixed)
     monkeypatch.setattr(writer.late_readouts, "separate_late", lambda connection, rows: {"late_readouts": rows[tables_written]})
-    monkeypatch.setattr(writer, "insert_columns", lambda connection, table, rows: written.append((table.name, rows)))
+    monkeypatch.setattr(writer, "upsert_arrow", lambda connection, table, rows: written.append((table.name, rows)))
     monkeypatch.setattr(writer, "_upsert", lambda connection, table, rows: written.append((table.name, rows)))
     rows = pa.table({"study_id": ["s", "s"], "item_id": ["i", "j"]})
     writer.write_columns(None, {tables_written: rows})

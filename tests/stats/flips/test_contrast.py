@@ -62,7 +62,7 @@ def test_a_contrast_and_the_part_that_it_names_must_both_be_above_0(means, has_f
     end = -2.0 if has_floor else -1.0
     expected = [max(guarded_p(values, end) for values in pair) for pair in by_hand]
     assert tested.p == pytest.approx(expected) and tested.p_read == pytest.approx(expected)
-    assert tested.n == N and tested.above_floor
+    assert tested.n == N and tested.is_floor_known
 
 
 def test_bounds_and_readouts_are_tested_apart():
@@ -88,7 +88,7 @@ def test_bounds_and_readouts_are_tested_apart():
 )
 def test_without_a_floor_only_temperature_0_without_a_flip_of_reruns_is_above_it(temperature, floors, is_above):
     tested = contrast.parts_test(cell(parts_of((0.1, 0.1, 0.4)), floors=floors), temperature)
-    assert tested.above_floor == is_above
+    assert tested.is_floor_known == is_above
     for p in (tested.p, tested.p_read):
         assert np.isnan(p).tolist() == [False, False, not is_above]
 
@@ -98,15 +98,15 @@ def test_items_without_a_pair_are_not_counted_and_need_no_floor():
     raw[0] = beyond[0] = np.nan
     families = np.array([10, 0, 0, *range(1, 10)])
     assert contrast.parts_test(cell(raw, beyond)).n == N - 1
-    assert contrast.parts_test(cell(raw, beyond)).above_floor
+    assert contrast.parts_test(cell(raw, beyond)).is_floor_known
     clustered = contrast.parts_test(cell(raw, beyond, families=families))
     assert clustered.n == 10
     in_families = guarded_t((beyond[:, 2] - beyond[:, 0] - beyond[:, 1])[None], (-2.0, 2.0), families)
     assert clustered.p[2] == pytest.approx(in_families.p_above[0])
     beyond[1] = np.nan
-    assert not contrast.parts_test(cell(raw, beyond)).above_floor
+    assert not contrast.parts_test(cell(raw, beyond)).is_floor_known
     assert contrast.parts_test(cell(raw * np.nan, beyond)).n == 0
-    assert not contrast.parts_test(cell(raw * np.nan, beyond)).above_floor
+    assert not contrast.parts_test(cell(raw * np.nan, beyond)).is_floor_known
 
 
 @pytest.mark.parametrize(
