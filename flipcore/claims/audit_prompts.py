@@ -143,10 +143,12 @@ def _keys(items: pd.DataFrame) -> Iterator[Finding]:
     for target, options in zip(items["target"], items["options"], strict=True):
         if len(options) > 1 and _is_place(target):
             places.append(int(target))
+    if len(places) < LEAST_ITEMS:
+        return
     share, place = _top_share(places)
-    n_options = max((len(options) for options in items["options"]), default=0)
+    n_options = max(map(len, items["options"]))
     # A clear majority, and at least twice the share of a place by chance.
-    if len(places) >= LEAST_ITEMS and share > max(0.6, 2 / max(n_options, 1)):
+    if share > max(0.6, 2 / n_options):
         label = labels_of("upper", n_options)[place]
         sentence = (
             f"{percent_text(share, 0)} of {len(places):,} right answers stand at {label}: always "
@@ -157,11 +159,11 @@ def _keys(items: pd.DataFrame) -> Iterator[Finding]:
 
 def _one_answer(log: AuditInput) -> Iterator[Finding]:
     """Find a model that nearly always chooses one place, although the right answers vary."""
-    n_options = dict(zip(log.items["item_id"], map(len, log.items["options"]), strict=True))
+    n_options = log.items["options"].map(len)
     targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))
     is_own_prompt = log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT)
     base = log.frame[is_own_prompt & log.frame["answer"].notna()]
-    base = base[np.array([n_options.get(item, 0) > 1 for item in base["item_id"]], dtype=bool)]
+    base = base[base["item_id"].isin(log.items["item_id"][n_options > 1])]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
         # Where the log has scorers of its own, their readouts are the model's answers.
         if extractor in OURS and (base["extractor"] != extractor).any():
@@ -172,7 +174,7 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
         keys = part.drop_duplicates("item_id")["item_id"].map(targets)
         # No finding if the right answers are mostly at this place too.
         if n_items >= LEAST_ITEMS and share >= 0.9 and share - (keys == str(place)).mean() >= 0.25:
-            label = labels_of("upper", max(n_options.values()))[place]
+            label = labels_of("upper", int(n_options.max()))[place]
             among = f"{percent_text(share, 0)} of {len(places):,} answers are {label}"
             sentence = f"{model}, {spoken_name(extractor)}: {among}, whatever the question is."
             items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
