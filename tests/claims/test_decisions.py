@@ -161,6 +161,11 @@ def test_equal_ends_are_said_once():
     assert LOSS.numbers(0.01, 0.01) == "a change of +1.0 points"
 
 
+def test_large_losses_are_in_points():
+    assert "loses more than 20 points" in Loss("new", "old", -0.2).holds(above=False)
+    assert LOSS.numbers(-0.25, 0.2).replace("−", "-") == "a change of -25.0 to +20.0 points"
+
+
 @pytest.mark.parametrize(
     ("decision", "subject", "sides", "side_words"),
     [
