@@ -1,14 +1,17 @@
 """Faults of outputs and headers planted in a good log: each is named, and its honest twin is not."""
 
 import json
+import math
 import random
 import statistics
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from flipcore.claims import audit_outputs
-from flipcore.claims.audit_input import LENGTHS, AuditInput
+from flipcore.claims.audit_input import LENGTHS, OURS, AuditInput
 from flipcore.claims.audit_outputs import LEAST_KEYS, LEAST_VOTERS
 from flipcore.core import folders
 from flipcore.reports.audit import LESS_SURE, WRONG, audit
@@ -425,3 +428,233 @@ def test_texts_of_one_form_are_not_accused_of_being_cut(tmp_path):
     samples = [said(logged, f"{'a' * 250} {int(logged['id'][1:]) + 100}.", "C") for logged in samples_of(share=1.0)]
     samples[0] = said(samples[0], "b" * 300, "I")
     assert "silent cuts" not in abouts(tmp_path, log_of(samples))
+
+
+def rerun(**change):
+    row = {"model": "m", "temperature": 1.0, "n_items": 5, "n_outputs": 1_200, "n_same": 5, "n_timed": 0, "n_chars": 80}
+    return AuditInput(pd.DataFrame(), pd.DataFrame(), pd.DataFrame(), reruns=pd.DataFrame([row | change]))
+
+
+@pytest.mark.parametrize(
+    ("change", "setting"),
+    [
+        ({}, " at temperature 1"),
+        ({"temperature": math.nan}, ""),
+        ({"n_items": 4, "n_same": 4}, None),
+        ({"n_same": 4}, None),
+        ({"n_same": 6}, " at temperature 1"),
+        ({"n_chars": 79}, None),
+        ({"n_chars": 79, "n_timed": 5}, " at temperature 1"),
+        ({"n_timed": 4, "n_chars": 79}, None),
+        ({"temperature": 0.0}, None),
+        ({"temperature": 0.0, "n_timed": 5}, " at temperature 0"),
+    ],
+)
+def test_reruns_look_cached_where_chance_and_greedy_decoding_would_not_repeat_them(change, setting):
+    found = list(audit_outputs._cached(rerun(**change)))
+    if setting is None:
+        assert not found
+    else:
+        (finding,) = found
+        assert finding.claim.text == (
+            f"m: all 1,200 runs of 5 items repeat the same text{setting}. They look cached, so their agreement says nothing "
+            "about noise."
+        )
+        assert (finding.about, finding.rank, finding.model) == ("cached runs", 83, "m")
+        assert finding.claim.detail == "Each repeat took exactly the same time." * (change.get("n_timed") == 5)
+
+
+def outputs_log(n_calls=10, scores=(0.0, 0.0, 1.0), what="refusal", extractor="choice"):
+    """One output per score, of a model that was asked `n_calls` times."""
+    keys = [{"model": "m", "item_id": f"t/{i}", "variant_id": f"v{i}", "sample": 0} for i in range(len(scores))]
+    outputs = pd.DataFrame([key | {"what": what} for key in keys])
+    frame = pd.DataFrame([key | {"extractor": extractor, "score": score} for key, score in zip(keys, scores, strict=True)])
+    calls = pd.DataFrame({"model": ["m", "m"], "n": [n_calls - 1, 1]})
+    return AuditInput(frame, pd.DataFrame(), calls, outputs=outputs, scorers=("choice",))
+
+
+@pytest.mark.parametrize(
+    ("log", "about", "words", "rank", "detail"),
+    [
+        ({}, "refusals", "m: 20.0% of its 10 outputs are refusals (2).", 68 * 0.6, "2 of them count as wrong."),
+        (
+            {"scores": (0.0, 1.0)},
+            "refusals",
+            "m: 10.0% of its 10 outputs is a refusal (1).",
+            68 * 0.55,
+            "1 of them count as wrong.",
+        ),
+        ({"scores": (0.5,), "n_calls": 2}, "refusals", "m: 50.0% of its 2 outputs is a refusal (1).", 68 * 0.75, ""),
+        (
+            {"what": "empty"},
+            "empty answers",
+            "m: 30.0% of its 10 outputs are empty (3).",
+            69 * 0.65,
+            "2 of them count as wrong.",
+        ),
+        (
+            {"what": "empty", "scores": (0.0,)},
+            "empty answers",
+            "m: 10.0% of its 10 outputs is empty (1).",
+            69 * 0.55,
+            "1 of them count as wrong.",
+        ),
+    ],
+)
+def test_refusals_and_empty_outputs_are_counted_and_rank_by_their_share(log, about, words, rank, detail):
+    log = outputs_log(**log)
+    (finding,) = audit_outputs._refusals_and_empty(log, log.frame)
+    assert (finding.about, finding.claim.text, finding.claim.detail) == (about, words, detail)
+    assert finding.rank == pytest.approx(rank) and finding.items[0] == "t/0"
+
+
+def test_refusals_that_are_right_answers_are_not_counted_and_no_outputs_are_no_finding():
+    right = outputs_log(scores=(1.0, 1.0))
+    assert not list(audit_outputs._refusals_and_empty(right, right.frame))
+    none = replace(right, outputs=right.outputs[:0])
+    assert not list(audit_outputs._refusals_and_empty(none, none.frame))
+
+
+def test_the_leading_scorer_of_the_log_says_what_a_refusal_is_worth():
+    log = outputs_log(scores=(1.0,))
+    other = log.frame.assign(extractor="a later one", score=0.0)
+    frame = pd.concat([other, log.frame, log.frame.assign(extractor=OURS[0], score=0.0)])
+    assert not list(audit_outputs._refusals_and_empty(log, frame))
+    assert audit_outputs._lead_scores(log, frame)["score"].tolist() == [1.0]
+
+
+def averages_log(scores, n_runs=2, extractor="rubric", n_same=2, n_items=5):
+    """Items that hold one score in each of their runs."""
+    rows = [
+        {"model": "m", "item_id": f"t/{i}", "sample": run, "extractor": extractor, "score": score, "is_base": True}
+        for i, score in enumerate(scores)
+        for run in range(n_runs)
+    ]
+    reruns = rerun(n_items=n_items, n_same=n_same).reruns
+    return AuditInput(pd.DataFrame(rows), pd.DataFrame(), pd.DataFrame(), reruns=reruns)
+
+
+def averages_in(log, **changes):
+    return list(audit_outputs._averaged(log, log.frame.assign(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (
+            {},
+            "m, rubric: all 2 runs of an item hold the same score, though their texts differ; 5 of 7 lie between 0 and 1. "
+            "They are averages.",
+        ),
+        ({"n_same": 2.5}, None),  # half of the items repeat their texts
+        ({"scores": [0.5] * 4 + [1.0, 0.0, 1.0]}, None),  # four in between
+        ({"scores": [0.3] * 7}, None),  # no multiple of a half
+        ({"n_runs": 1}, None),
+        (
+            {"n_runs": 1, "extractor": "task/match"},
+            "m, task/match: 5 of 7 scores lie between 0 and 1, though this scorer gives right or wrong. They are averages of runs "
+            "that the log does not hold.",
+        ),
+    ],
+)
+def test_scores_in_between_are_averages_where_runs_agree_or_a_scorer_gives_right_or_wrong(log, words):
+    found = averages_in(averages_log(**{"scores": [0.5] * 5 + [1.0, 0.0]} | log))
+    assert [finding.claim.text for finding in found] == [words] * (words is not None)
+    assert all(finding.items == tuple(f"t/{i}" for i in range(5)) and finding.rank == 81 for finding in found)
+
+
+def test_runs_that_differ_ours_and_other_prompts_are_no_averages():
+    log = averages_log([0.5] * 5 + [1.0, 0.0])
+    assert averages_in(log)
+    assert not averages_in(log, score=log.frame["score"].where(log.frame["sample"] == 0, 0.0))
+    assert not averages_in(log, is_base=False) and not averages_in(log, extractor=OURS[0])
+    assert not averages_in(log, score=log.frame["score"] * 4)  # grades
+    assert not averages_in(replace(log, reruns=log.reruns[:0]))
+
+
+def piled(n_top=10, n_open=10, n_near=3, n_all=100, column="n_tokens_out", top=64):
+    """Texts of the largest length, some of which end open, and texts that are a little shorter."""
+    lengths = [(top, True, n_open), (top, False, n_top - n_open), (math.ceil(0.95 * top), True, n_near), (top // 2, False, 50)]
+    rows = [{column: length, "ends_open": is_open, "n": n, "n_texts": n} for length, is_open, n in lengths if n]
+    ended = pd.DataFrame([{"n_tokens_out": math.nan, "n_chars": math.nan} | row for row in rows])
+    return audit_outputs._outputs_at_top_length(ended, n_all)
+
+
+@pytest.mark.parametrize(
+    ("pile", "n"),
+    [
+        ({}, 10),
+        ({"n_open": 5}, 10),
+        ({"n_open": 4}, 0),  # most end as they should
+        ({"n_near": 9}, 10),
+        ({"n_near": 10}, 0),
+        ({"n_top": 5, "n_open": 5}, 5),
+        ({"n_top": 4, "n_open": 4}, 0),
+        ({"n_all": 500}, 10),
+        ({"n_all": 501}, 0),
+        ({"n_top": 95, "n_open": 95}, 0),  # the prompt asks for this length
+        ({"n_top": 94, "n_open": 94}, 94),
+        ({"top": 63}, 0),  # the form of an answer
+        ({"column": "n_chars", "top": 200}, 10),
+        ({"column": "n_chars", "top": 199}, 0),
+    ],
+)
+def test_texts_that_pile_up_at_the_largest_length_are_cut(pile, n):
+    unit = "characters" if "column" in pile else "tokens"
+    words = f"have exactly {pile.get('top', 64)} {unit}, which no other exceeds"
+    assert piled(**pile) == ((n, words) if n else (0, ""))
+
+
+def test_silent_cuts_say_how_many_have_all_tokens():
+    (first, _) = cuts_of(lengths_of(6, 300))
+    assert first.claim.text == (
+        "m-2: 2.0% of its 300 outputs have all 64 tokens that were allowed (6), and the log does not say that they were cut off."
+    )
+    assert first.rank == 71
+    assert not cuts_of(AuditInput(pd.DataFrame(), pd.DataFrame(), pd.DataFrame()))
+
+
+@pytest.mark.parametrize(
+    ("n_models", "voters", "about"), [(3, "all 3 models", "keys alone"), (1, "all its runs", "keys of one model")]
+)
+def test_keys_alone_name_their_voters(n_models, voters, about):
+    answers = ALONE if n_models > 1 else OF_ONE
+    log = votes_of([answers] * LEAST_KEYS)
+    (finding,) = audit_outputs._keys_alone(log, log.frame)
+    assert finding.claim.text == f"On 5 items no answer agrees with the right answer, and {voters} give one other answer."
+    assert (finding.about, finding.rank) == (about, 66)
+
+
+RIGHT_AND_WRONG = pd.Series([1.0, 0.0] * 50)
+ERROR = float(RIGHT_AND_WRONG.std(ddof=1) / 10)
+
+
+@pytest.mark.parametrize(
+    ("stated", "scores", "is_found"),
+    [
+        (0.59 * ERROR, RIGHT_AND_WRONG, True),
+        (0.6 * ERROR, RIGHT_AND_WRONG, False),
+        (0.0, RIGHT_AND_WRONG, True),
+        (-0.01, RIGHT_AND_WRONG, False),
+        (None, RIGHT_AND_WRONG, False),
+        (0.01, RIGHT_AND_WRONG[:10], True),
+        (0.01, RIGHT_AND_WRONG[:9], False),
+        (0.0, pd.Series([1.0] * 100), False),
+        (0.0, pd.Series([0.5, 0.51] * 50), False),  # a thousandth is rounding
+    ],
+)
+def test_a_standard_error_far_below_that_of_the_rows_is_named(stated, scores, is_found):
+    found = audit_outputs.reported_errors({"stderr": stated}, scores, None)
+    assert found == ((stated, pytest.approx(scores.std(ddof=1) / len(scores) ** 0.5)) if is_found else None)
+
+
+def test_the_smaller_standard_error_of_items_and_clusters_counts():
+    pairs = pd.Series(np.repeat(np.arange(50), 2))  # of a right and a wrong answer each: they do not vary
+    assert audit_outputs.reported_errors({"stderr": 0.4 * ERROR}, RIGHT_AND_WRONG, pairs) is None
+    assert audit_outputs.reported_errors({"stderr": 0.4 * ERROR}, RIGHT_AND_WRONG, pd.Series(np.zeros(100))) is not None
+    halves = pd.Series([1.0, 1.0, 0.0, 0.0, 1.0, 0.0] * 4)
+    pairs = pd.Series(np.repeat(np.arange(12), 2))
+    sums = np.array([2, 0, 1] * 4) - 1.0
+    by_pairs = float(np.sqrt((sums**2).sum() * 12 / 11) / 24)
+    error = min(by_pairs, float(halves.std(ddof=1) / 24**0.5))
+    assert audit_outputs.reported_errors({"stderr": 0.3 * error}, halves, pairs) == (0.3 * error, pytest.approx(error))
