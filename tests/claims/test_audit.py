@@ -7,10 +7,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.claims.audit import ReadoutPair, _pairs_of_models, _places, findings, grades_differ, models_differ, readout_claims
+from flipcore.claims.audit import (
+    ReadoutPair,
+    _alpha_of,
+    _best_extractor_words,
+    _grade_words,
+    _negated,
+    _pairs_of_models,
+    _places,
+    _undecided_words,
+    calls_lost,
+    findings,
+    grades_differ,
+    models_differ,
+    own_contradictions,
+    readout_claims,
+    readout_pairs,
+    unreadable,
+)
 from flipcore.claims.audit_checks import CHECKS, coverage
 from flipcore.claims.audit_input import AuditInput, scored
+from flipcore.claims.ranking import round_up
 from flipcore.core.randomness import generator
+from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.core.study import ItemSource, Part, Study
 from flipcore.reports.audit import audit
 from flipcore.reports.ranking import ranking_report
@@ -18,8 +37,8 @@ from flipcore.runs import runner
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.stats.audit.paired import largest_flip_rate
-from flipcore.stats.base.estimate import p_text
+from flipcore.stats.audit.paired import largest_flip_rate, n_to_decide
+from flipcore.stats.base.estimate import Estimate, p_text
 from flipcore.stats.flips.surface import column_means, surface
 from flipcore.store.queries import studies
 from tests.browser.test_main_job import SIMULATED
@@ -534,3 +553,154 @@ def test_a_lead_that_is_claimed_stands_above_one_that_is_described():
     assert {(finding.rank, finding.claim.is_made) for finding in ranked} == {(40, True), (30, False)}
     described = list(_pairs_of_models(part, "regex", "", is_ranking=False))
     assert {(finding.rank, finding.claim.is_made) for finding in described} == {(25, False)}
+
+
+def test_a_difference_is_turned_with_its_interval():
+    turned = _negated(Estimate(0.3, 0.1, 0.6, 0.95, "t", 20, None))
+    assert (turned.value, turned.low, turned.high, turned.n) == (-0.3, -0.6, -0.1, 20)
+
+
+@pytest.mark.parametrize(
+    ("p", "adjusted", "alpha"), [(0.01, 0.04, 0.00625), (0.0, 0.0, 0.005), (0.9, 1.0, 0.005), (0.5, 0.5, 0.025)]
+)
+def test_the_limits_agree_with_the_p_that_is_corrected(p, adjusted, alpha):
+    assert _alpha_of(p, adjusted, n_tests=5, rate=0.05) == pytest.approx(alpha)
+
+
+CALL = {"model": "m", "status": "ok", "finish_reason": "stop", "max_tokens": None, "n": 1_000}
+
+
+@pytest.mark.parametrize(
+    ("more", "about", "words", "rank"),
+    [
+        ({"status": "failed", "finish_reason": None}, "failed", "m: 20.0% of its 1,250 calls failed (250).", 75 * 0.6),
+        ({"status": "failed", "finish_reason": "length"}, "failed", "m: 20.0% of its 1,250 calls failed (250).", 75 * 0.6),
+        ({"finish_reason": "length"}, "were cut off", "m: 20.0% of its 1,250 calls were cut off (250).", 70 * 0.6),
+        (
+            {"finish_reason": "length", "max_tokens": 2},
+            "were cut off",
+            "m: 20.0% of its 1,250 calls were cut off (250).",
+            70 * 0.6,
+        ),
+    ],
+)
+def test_calls_that_failed_or_were_cut_off_rank_by_their_share(more, about, words, rank):
+    log = AuditInput(pd.DataFrame(), pd.DataFrame(), pd.DataFrame([CALL, CALL | {"n": 250} | more]))
+    (finding,) = calls_lost(log, log.frame)
+    assert (finding.about, finding.claim.text, finding.model) == (about, words, "m") and finding.rank == pytest.approx(rank)
+
+
+@pytest.mark.parametrize("more", [{}, {"finish_reason": "length", "max_tokens": 1}])
+def test_one_token_is_a_whole_letter_and_whole_calls_are_no_finding(more):
+    log = AuditInput(pd.DataFrame(), pd.DataFrame(), pd.DataFrame([CALL, CALL | more]))
+    assert not list(calls_lost(log, log.frame))
+
+
+def base_rows(*rows):
+    columns = ["extractor", "item_id", "sample", "score"]
+    frame = pd.DataFrame(rows, columns=columns).assign(model="m", axis="identity", is_base=True, status="ok", task="t")
+    return AuditInput(frame, pd.DataFrame(), pd.DataFrame())
+
+
+def test_readouts_of_the_same_outputs_are_paired():
+    """Only two of five outputs are read by both; one text of one item differs."""
+    log = base_rows(
+        ("a", "t/0", 0, 1.0), ("b", "t/0", 0, 0.0), ("a", "t/1", 0, 1.0), ("b", "t/1", 0, 1.0), ("a", "t/2", 0, 1.0)
+    )
+    (pair,), ((first, share, items),) = readout_pairs(log, log.frame)
+    assert (pair.model, pair.first, pair.second, pair.low, pair.high) == ("m", "a", "b", 0.0, 1.0)
+    assert pair.first_scores.tolist() == [1.0, 1.0] and pair.second_scores.tolist() == [0.0, 1.0]
+    assert (first, share, list(items)) == ("a", 0.5, ["t/0"])
+
+
+def test_repeats_of_an_item_are_averaged_and_an_outputs_first_row_counts():
+    log = base_rows(*[(name, "t/0", k, float(name == "a" or k)) for name in "ab" for k in (0, 1)], ("a", "t/0", 0, 0.0))
+    (pair,), _ = readout_pairs(log, log.frame)
+    assert pair.first_scores.tolist() == [1.0] and pair.second_scores.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("others", [[], [("b", "t/1", 0, 0.0)], [("b", "t/0", 0, 3.0)]])
+def test_readouts_without_a_shared_output_or_scale_are_no_pair(others):
+    log = base_rows(("a", "t/0", 0, 1.0), *others)
+    assert readout_pairs(log, log.frame) == ([], [])
+
+
+@pytest.mark.parametrize("change", [{"is_base": False}, {"axis": "style"}, {"score": np.nan}])
+def test_only_scores_of_the_logs_own_prompt_are_paired(change):
+    log = base_rows(("a", "t/0", 0, 1.0), ("b", "t/0", 0, 0.0))
+    assert readout_pairs(log, log.frame.assign(**change)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("readouts", "words"),
+    [
+        ([], ""),
+        ([("other", 1.0, True)] * 2 + [("other", 0.0, False)], "other reads 3 of these 1,200, 2 of them right."),
+        ([("other", 1.0, True), ("other", 3.0, None)], "other reads 2 of these 1,200; of the 1 with a right answer, 1 right."),
+        ([("other", 3.0, None)], "other reads 1 of these 1,200."),
+        ([("few", 1.0, True), ("many", 0.0, False), ("many", 0.0, False)], "many reads 2 of these 1,200, 0 of them right."),
+        ([("first", 1.0, True), ("last", 0.0, False)], "last reads 1 of these 1,200, 0 of them right."),
+        ([("regex", 1.0, True)], "The written answer reads 1 of these 1,200, 1 of them right."),
+    ],
+)
+def test_the_extractor_that_reads_most_of_the_lost_texts_is_named(readouts, words):
+    frame = pd.DataFrame(readouts, columns=["extractor", "score", "is_correct"])
+    assert _best_extractor_words(frame, 1_200) == words
+
+
+def graded(first, second, clusters=None):
+    return ReadoutPair("m", "a", "b", np.asarray(first, float), np.asarray(second, float), clusters, low=1.0, high=5.0)
+
+
+def test_items_with_a_higher_grade_are_counted_on_each_side():
+    words = _grade_words(graded([1, 2, 3, 3], [2, 3, 1, 3]), "under a", "under b")
+    assert words == "Higher under a: 1; under b: 2. Grades from 1 to 5."
+
+
+def test_undecided_grades_say_how_many_items_would_decide():
+    alternating = graded([3, 4] * 50, [3, 3, 4, 4, 3, 3, 3, 4] * 12 + [3, 4] * 2)
+    words = _undecided_words(alternating, 0.025)
+    needed = n_to_decide((alternating.first_scores - alternating.second_scores) / 4, 0.025)
+    assert 100 < needed < np.inf and words == (
+        f"With 100 graded items only a large difference can be shown; about {round_up(needed):,} would decide it, should the "
+        "difference stay what it is. "
+    )
+    assert _undecided_words(graded([3, 4] * 50, [3, 4] * 50), 0.025) == ""  # no number of items decides
+    assert _undecided_words(graded([3, 4] * 50, [1, 2] * 50), 0.025) == ""  # it is decided
+    assert _undecided_words(graded([3, 4] * 50, [3, 3] * 50, clusters=np.arange(100)), 0.025) == ""
+
+
+def test_a_score_against_the_logs_own_answer_is_counted_for_one_right_answer():
+    """Ten scores: one right answer counts as wrong, and one wrong answer as right."""
+    readouts, items, calls = frame_of(10)
+    readouts["answer"] = ["1"] * 9 + ["2"]
+    readouts["is_correct"] = [False] + [True] * 9
+    frame = scored(readouts)
+    (finding,) = own_contradictions(AuditInput(readouts, items, calls), frame)
+    assert finding.claim.text == ("m, e: 2 of 10 scores contradict the log's own answer; 1 right answers count as wrong.")
+    assert finding.rank == pytest.approx(84) and finding.items == ("t/0", "t/9")
+    many = items.assign(target="1\n2", options=[["x", "y"]] * 10)  # both may have been wanted
+    assert not list(own_contradictions(AuditInput(readouts, many, calls), frame))
+    either = items.assign(target="1\n2")
+    (other,) = own_contradictions(AuditInput(readouts, either, calls), frame)
+    assert other.items == ("t/0",)
+    for change in (
+        {"status": "unreadable"},
+        {"extractor": WRITTEN_ANSWER},
+        {"is_base": False},
+        {"score": 0.5},
+        {"answer": None},
+    ):
+        assert not list(own_contradictions(AuditInput(readouts, items, calls), frame.assign(**change)))
+
+
+@pytest.mark.parametrize(("share_lost", "share"), [(1, "10%"), (5, "50%")])
+def test_lost_texts_rank_by_their_share(share_lost, share):
+    readouts, items, calls = frame_of(10)
+    frame = scored(readouts.assign(status=["unreadable"] * share_lost + ["ok"] * (10 - share_lost)))
+    (finding,) = unreadable(AuditInput(frame, items, calls), frame)
+    assert finding.claim.text.startswith(f"m: e finds no answer in {share}")
+    assert finding.claim.text.endswith(f" of the texts ({share_lost} of 10).") and finding.claim.detail == ""
+    assert finding.rank == pytest.approx(50 + 4.5 * share_lost) and len(finding.items) == share_lost
+    assert not list(unreadable(AuditInput(frame, items, calls), frame.assign(extractor=WRITTEN_ANSWER)))
+    assert not list(unreadable(AuditInput(frame, items, calls), frame.assign(is_base=False)))

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from flipcore.claims.audit_checks import CHECKS, Coverage
-from flipcore.claims.audit_input import LEAST_TEMPLATES, AuditInput
+from flipcore.claims.audit_checks import CHECKS, Coverage, coverage
+from flipcore.claims.audit_input import LEAST_TEMPLATES, MOST_READOUTS, AuditInput
 from flipcore.claims.audit_prompts import LEAST_ITEMS
 from flipcore.core.records import WRITTEN_ANSWER
 from tests.claims.test_audit import audited
@@ -176,3 +176,25 @@ def test_the_lines_say_what_the_log_lacks():
     assert Coverage(2, (("Repeated prompts", "no prompt was asked twice"),)).lines() == [
         "Repeated prompts: no prompt was asked twice."
     ]
+
+
+def test_of_many_models_the_first_dozen_are_compared():
+    """The first two models share their items; by name the first one would be the last of thirteen."""
+    rows = of_models("ab", "ab", *["c"] * (MOST_READOUTS - 1))
+    names = {f"m-{i}": f"m {20 - i}" for i in range(MOST_READOUTS + 1)}
+    assert is_possible("Two models on the same items", rows.assign(model=rows["model"].map(names)))
+    assert not is_possible("Two models on the same items", pd.concat([rows[4:], rows[:4]]))
+
+
+def test_checks_look_at_the_logs_own_prompts():
+    """A prompt that was asked twice counts at the base alone, and so does a second readout."""
+    changes = [{}, {"sample": 1}, {"extractor": "other"}]
+    frame = rows_of(*changes).assign(is_correct=True, value=None).drop(columns=["score", "task"])
+    items = pd.DataFrame({"item_id": ["t/0"], "target": ["1"], "options": [[]], "category": ""})
+
+    def lacking(**change):
+        log = AuditInput(frame.assign(**change), items, pd.DataFrame({"n": [3]}))
+        return {title for title, _ in coverage(log).lacking} & {"Repeated prompts", "Two readouts of the same texts"}
+
+    assert lacking() == set()
+    assert len(lacking(variant="short")) == len(lacking(axis="style")) == 2

@@ -549,6 +549,8 @@ def averages_in(log, **changes):
         ({"n_same": 2.5}, None),  # half of the items repeat their texts
         ({"scores": [0.5] * 4 + [1.0, 0.0, 1.0]}, None),  # four in between
         ({"scores": [0.3] * 7}, None),  # no multiple of a half
+        ({"scores": [0.51] * 7}, None),
+        ({"n_runs": 1, "scores": [0.005] * 7}, None),
         ({"n_runs": 1}, None),
         (
             {"n_runs": 1, "extractor": "task/match"},
@@ -569,7 +571,25 @@ def test_runs_that_differ_ours_and_other_prompts_are_no_averages():
     assert not averages_in(log, score=log.frame["score"].where(log.frame["sample"] == 0, 0.0))
     assert not averages_in(log, is_base=False) and not averages_in(log, extractor=OURS[0])
     assert not averages_in(log, score=log.frame["score"] * 4)  # grades
+    (finding,) = averages_in(averages_log([0.5] * 5 + [1.5, 0.0]))
+    assert "5 of 6 lie between 0 and 1" in finding.claim.text
     assert not averages_in(replace(log, reruns=log.reruns[:0]))
+
+
+def test_averages_are_named_in_the_order_of_the_log():
+    log = averages_log([0.5] * 11)
+    frame = pd.concat([log.frame.assign(model="m-2"), log.frame.assign(model="m-1")])
+    reruns = pd.concat([log.reruns.assign(model=model) for model in ("m-1", "m-2")])
+    found = list(audit_outputs._averaged(replace(log, reruns=reruns), frame))
+    assert [finding.model for finding in found] == ["m-2", "m-1"]
+    assert found[0].items == tuple(f"t/{i}" for i in range(11))
+
+
+def test_refusals_of_models_are_named_in_the_order_of_the_log():
+    log = outputs_log()
+    outputs = pd.concat([log.outputs.assign(model="m-2"), log.outputs.assign(model="m-1")])
+    found = audit_outputs._refusals_and_empty(replace(log, outputs=outputs), log.frame)
+    assert [finding.model for finding in found] == ["m-2", "m-1"]
 
 
 def piled(n_top=10, n_open=10, n_near=3, n_all=100, column="n_tokens_out", top=64):
@@ -588,6 +608,7 @@ def piled(n_top=10, n_open=10, n_near=3, n_all=100, column="n_tokens_out", top=6
         ({"n_open": 4}, 0),  # most end as they should
         ({"n_near": 9}, 10),
         ({"n_near": 10}, 0),
+        ({"n_near": 10, "top": 100}, 0),
         ({"n_top": 5, "n_open": 5}, 5),
         ({"n_top": 4, "n_open": 4}, 0),
         ({"n_all": 500}, 10),
@@ -658,3 +679,10 @@ def test_the_smaller_standard_error_of_items_and_clusters_counts():
     by_pairs = float(np.sqrt((sums**2).sum() * 12 / 11) / 24)
     error = min(by_pairs, float(halves.std(ddof=1) / 24**0.5))
     assert audit_outputs.reported_errors({"stderr": 0.3 * error}, halves, pairs) == (0.3 * error, pytest.approx(error))
+
+
+def test_keys_alone_stand_in_the_order_of_the_log_and_items_without_a_key_are_left_out():
+    log = votes_of([ALONE] * 12)
+    items = log.items.assign(target=[f"key {k}" for k in range(11)] + [""])
+    (finding,) = audit_outputs._keys_alone(replace(log, items=items), log.frame)
+    assert finding.items == tuple(f"t/{k}" for k in range(11))

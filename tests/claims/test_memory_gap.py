@@ -93,13 +93,13 @@ def test_a_gap_that_is_shown_names_its_control(control, assertion, outcome, sent
 
 @pytest.mark.parametrize(("adjusted", "is_made"), [(0.05, True), (0.0501, False)])
 def test_a_gap_must_also_hold_among_all_detectors(adjusted, is_made):
-    claim = gap_claim(decision_of(), adjusted=adjusted, n_family=4)
+    claim = gap_claim(decision_of(), adjusted=adjusted, n_family=2)
     assert claim.is_made == is_made and claim.numbers["p_adjusted"] == adjusted
-    assert claim.detail.endswith("p = .050 by Holm over 4 tests.")
+    assert claim.detail.endswith("p = .050 by Holm over 2 tests.")
     if not is_made:
         assert claim.outcome == UNDECIDED and claim.text == (
             f"Undecided: rewriting costs the benchmark {SHOWN} more than its control by this test alone, and p = .050 by "
-            "Holm over 4 tests."
+            "Holm over 2 tests."
         )
 
 
@@ -144,6 +144,15 @@ def test_no_memory_needs_the_published_score_and_a_control_that_nobody_published
 )
 def test_a_gap_is_within_the_margin_where_both_ends_are(value, half, outcome):
     assert gap_claim(decision_of(value, half, p=0.5)).outcome == outcome
+
+
+@pytest.mark.parametrize(("low", "high"), [(-0.05, 0.04), (-0.04, 0.05)])
+def test_an_end_at_the_margin_is_not_within_it(low, high):
+    assert gap_claim(replace(decision_of(0.0, p=0.5), gap_90=interval(0.0, low, high))).outcome == NONE_SHOWN
+
+
+def test_a_wider_margin_is_said():
+    assert gap_claim(decision_of(0.1, 0.8, p=0.5), margin=0.6).text.endswith("; 60 points cannot be ruled out.")
 
 
 @pytest.mark.parametrize(

@@ -70,3 +70,66 @@ def test_a_starting_margin_is_the_middle_distance_of_groups():
     spread = 1 - np.linalg.norm(units.mean(axis=0)) ** 2
     assert alone.margin == pytest.approx(0.04 * spread) and alone.meaning == "a planted shift of 0.2 SD"
     assert starting_margin(units[:9], ["a"] * 9) is None
+
+
+OPEN = SetFacts(has_answers=True)
+
+
+@pytest.mark.parametrize(("n_target", "n_retro", "outcome"), [(9, 10, "add"), (10, 9, "add"), (10, 10, "difficulty")])
+def test_sets_of_ten_entries_can_be_tested(n_target, n_retro, outcome):
+    assert next_step({}, n_target, n_retro).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("facts", "outcome", "n_calls"),
+    [
+        (SetFacts(is_dated=False), "date", None),
+        (SetFacts(is_dated=False, has_answers=True), "date", None),
+        (SetFacts(), "difficulty", 1_050),
+        (OPEN, "survey", None),
+        (replace(OPEN, has_survey=True), "survey", None),
+    ],
+)
+def test_the_cheapest_open_step_comes_first(facts, outcome, n_calls):
+    claim = next_step({}, 1_000, 50, facts=facts)
+    assert claim.outcome == outcome and claim.numbers.get("n_calls") == n_calls and claim.assertion is None
+    assert ("1,050 calls" in claim.text) == (n_calls is not None)
+
+
+@pytest.mark.parametrize("facts", [SetFacts(is_dated=False), SetFacts()])
+def test_a_difficulty_that_was_tested_needs_neither_date_nor_answers(facts):
+    assert next_step(at(difficulty="undecided"), 100, 100, facts=facts).outcome == "survey"
+
+
+@pytest.mark.parametrize(
+    ("margin", "start", "outcome"), [(None, START, "margin"), (None, None, "survey"), (0.01, START, "survey")]
+)
+def test_a_margin_is_suggested_where_none_is_set(margin, start, outcome):
+    tests = at(difficulty="equivalent", semantic="undecided")
+    tests["semantic"] = replace(tests["semantic"], margin=margin)
+    assert next_step(tests, 100, 100, start).outcome == outcome
+    del tests["semantic"]
+    assert next_step(tests, 100, 100, start).outcome == "survey"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "margin", "n"),
+    [
+        ("undecided", 0.1, equivalence_plan(0.5, 0.1).n),
+        ("undecided", None, None),
+        ("undecided", 0.0, None),
+        ("equivalent", 0.1, None),
+    ],
+)
+def test_entries_are_counted_where_a_margin_of_difficulty_needs_them(outcome, margin, n):
+    tests = at(difficulty=outcome, semantic="undecided", prediction="equivalent", odd="undecided")
+    tests["difficulty"] = replace(tests["difficulty"], margin=margin)
+    claim = next_step(tests, 50, 50)
+    assert claim.outcome == "write" and claim.numbers.get("n") == n
+    assert claim.text.startswith("Next: write more entries, or ask more people" if n is None else "Next: write entries; ")
+
+
+def test_a_model_that_costs_is_not_called_free():
+    assert ", free with the pocket model" in next_step({}, 10, 10).text
+    assert "free" not in next_step({}, 10, 10, facts=SetFacts(is_free=False)).text
+    assert "10 people with one sheet each take about 100 minutes in all." in next_step({}, 10, 10, facts=OPEN).text
