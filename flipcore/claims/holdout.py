@@ -185,7 +185,8 @@ def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
     if any(test.has_many_twins for test in tests):
         return None
     shares = [test.copied_at_most for test in tests if not math.isnan(test.copied_at_most)]
-    return math.ceil(100 * max(shares)) if shares else None
+    # 100 * 0.14 is a little above 14, and still no 15%.
+    return math.ceil(100 * max(shares) - 1e-9) if shares else None
 
 
 MANY_TWINS = (

@@ -1,13 +1,23 @@
 """Sentences about two sets: the verdict first, its number, at most 25 words, and nothing asserted that was not shown."""
 
 import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from flipcore.claims.claim import Claim
-from flipcore.claims.holdout import inflation_claim, outcome_claim, survey_claim, verdict_claim
+from flipcore.claims.holdout import (
+    ASSERTIONS,
+    SAME_SOURCE,
+    SETS_EQUIVALENT,
+    inflation_claim,
+    most_copies,
+    outcome_claim,
+    survey_claim,
+    verdict_claim,
+)
 from flipcore.claims.likeness import likeness_claim, mixing_claim, words_claim
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import Estimate, missing
@@ -181,3 +191,26 @@ def test_a_retro_set_may_be_less_alike_inside():
         "[0.280, 0.320] in the benchmark."
     )
     assert claim.detail == "Difference −0.100 [−0.120, −0.080]."
+
+
+def test_each_claim_errs_in_one_of_twenty():
+    assert {assertion.error_rate for assertion in ASSERTIONS} == {0.05}
+    assert {assertion for assertion in ASSERTIONS if assertion.sides == 1} == {SETS_EQUIVALENT, SAME_SOURCE}
+    assert {assertion.sides for assertion in ASSERTIONS} == {1, 2} and len(SAME_SOURCE.worlds) == 3
+
+
+@pytest.mark.parametrize(
+    ("shares", "has_many_twins", "most"),
+    [
+        ((), False, None),
+        ((math.nan,), False, None),
+        ((0.141,), False, 15),
+        ((0.14, math.nan, 0.02), False, 14),
+        ((0.141,), True, None),
+    ],
+)
+def test_most_copies_is_the_largest_limit_rounded_up(shares, has_many_twins, most):
+    tests = [replace(with_outcome("semantic", "equivalent"), copied_at_most=share, has_many_twins=False) for share in shares]
+    if has_many_twins:
+        tests.append(replace(tests[0], has_many_twins=True))
+    assert most_copies(tests) == most
