@@ -143,7 +143,7 @@ class LogFacts:
         if n_planned and n_missing > 0:
             yield (
                 "rows missing",
-                f"{self.file}: the log planned {n_planned:,} items × "
+                f"{self.file}: the log planned {count_of(n_planned, 'item')} × "
                 f"{count_of(n_epochs, 'epoch')}; "
                 f"{count_of(n_missing, 'item is', 'items are')} missing. "
                 "The score is of those that are left.",

@@ -1,0 +1,332 @@
+"""What a survey counts in logs before anything is stored: plans, scales, items and repeats."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE
+from flipcore.datasets.recorded.formats.tables import TABLE
+from flipcore.datasets.recorded.log_documents import Document
+from flipcore.datasets.recorded.log_places import OWN_PROMPT
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord
+from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow
+from flipcore.runs import log_survey
+from flipcore.runs.log_survey import LogFacts, ReadScores, ScoreCounts, Survey, _count_readouts, _first_two, _PlainItems
+
+
+def record_of(item="i", **fields):
+    return LogRecord("a:1", "t", item, f"What is {item}?", f"What is {item}?", **fields)
+
+
+def facts_of(n_by_item=(1, 1), n_extra=0, **plan):
+    """Facts of a log with so many epochs per item, and rows that are there twice."""
+    facts = LogFacts("a.json", LogAbout("inspect", plan=plan))
+    for item, n in enumerate(n_by_item):
+        for epoch in range(n):
+            facts.rows[f"i{item}", "hash", str(epoch)] += 1
+    facts.rows["i0", "hash", "0"] += n_extra
+    return list(facts.sentences())
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"items": 2}, {}),
+        ({"items": 2, "n_extra": 1}, {"rows doubled": "1 row is there twice, the same item and epoch."}),
+        ({"items": 2, "n_extra": 2}, {"rows doubled": "2 rows are there twice, the same item and epoch."}),
+        (
+            {"items": 3},
+            {"rows missing": "the log planned 3 items × 1 epoch; 1 item is missing. The score is of those that are left."},
+        ),
+        (
+            {"items": 1_004, "epochs": 2, "n_by_item": (2, 2)},
+            {
+                "rows missing": "the log planned 1,004 items × 2 epochs; 1,002 items are missing. The score is of those that are left."
+            },
+        ),
+        ({"items": 1}, {"items of no plan": "the log planned 1 item and holds 2."}),
+        ({"items": 2, "ids": ["i0", "i1"]}, {}),
+        ({"items": 1, "ids": ["i0"]}, {"items of no plan": "1 item is not in the log's own list of samples, the first i1."}),
+        (
+            {"items": 1, "ids": ["x"]},
+            {
+                "items of no plan": "2 items are not in the log's own list of samples, the first i0.",
+                "rows missing": "the log planned 1 item × 1 epoch; 1 item is missing. The score is of those that are left.",
+            },
+        ),
+        (
+            {"items": 2, "epochs": 2, "n_by_item": (2, 1)},
+            {"epochs missing": "1 of 2 items have fewer than the 2 epochs that were planned."},
+        ),
+        ({"items": 2, "epochs": 2, "n_by_item": (2, 2)}, {}),
+        ({"items": 2, "epochs": 2, "n_by_item": (3, 2)}, {}),
+        (
+            {"items": 2, "all_items": 1_500},
+            {"part of the items": "the score is of 2 of 1,500 items (the first ones, not a random part)."},
+        ),
+        (
+            {"items": 2, "all_items": 9, "is_drawn": True},
+            {"part of the items": "the score is of 2 of 9 items (drawn at random)."},
+        ),
+        ({"items": 1, "all_items": 9}, {"items of no plan": "the log planned 1 item and holds 2."}),
+        ({}, {}),
+    ],
+)
+def test_rows_are_held_against_the_plan_of_their_log(facts, said):
+    assert dict(facts_of(**facts)) == {about: f"a.json: {sentence}" for about, sentence in said.items()}
+
+
+def facts_with(*records, **about):
+    facts = LogFacts("a.csv", LogAbout(TABLE, **about))
+    for record in records:
+        facts.add(record)
+    return dict(facts.sentences())
+
+
+def test_one_id_with_two_questions_is_two_items():
+    other = LogRecord("a:2", "t", "i", "Another?", "Another?")
+    assert facts_with(record_of(), other, plan={"items": 2}) == {}
+    assert "rows doubled" in facts_with(record_of(), record_of(), plan={"items": 1})
+    assert facts_with(record_of(sample=0), record_of(sample=1), plan={"items": 1, "epochs": 2}) == {}
+
+
+@pytest.mark.parametrize(("columns", "n_found"), [({"score": "s"}, 1), ({"score": "s", "sample": "k"}, 0), ({}, 0)])
+def test_rows_of_a_table_that_nothing_tells_apart_are_said(columns, n_found):
+    rows = (record_of("i"), record_of("i"), record_of("j"))
+    found = facts_with(*rows, columns=columns)
+    assert len(found) == n_found and len(facts_with(*rows[1:], columns=columns)) == 0
+    assert all("a.csv: 1 of 2 items stand in several rows" in sentence for sentence in found.values())
+
+
+def test_models_temperatures_and_times_that_contradict_each_other_are_said():
+    rows = [record_of(served_model="m-1", sampling={"temperature": 0}, is_backward=True)] * 2
+    other = record_of(served_model="m-2", sampling={"temperature": 0.5})
+    assert set(facts_with(*rows)) == {"times"} and facts_with(other) == {}
+    assert facts_with(*rows)["times"] == "a.csv: 2 samples end before they started."
+    assert facts_with(*rows, other) == {
+        "several models": "a.csv: 2 models answered under one name: m-1 (2), m-2 (1).",
+        "several temperatures": "a.csv: the rows were asked at 2 temperatures: 0 (2), 0.5 (1).",
+        "times": "a.csv: 2 samples end before they started.",
+    }
+    assert facts_with(rows[0])["times"] == "a.csv: 1 sample ends before it started."
+
+
+def counts_of(*scores):
+    counts = ScoreCounts()
+    for number, score in enumerate(scores):
+        counts.add(score, f"row {number}")
+    return counts
+
+
+def test_scores_are_counted_by_the_scales_they_may_be_on():
+    counts = counts_of(None, 0, 1, 0.5, 10, 10.5, 11, -1)
+    assert (counts.n, counts.n_none, counts.n_unit, counts.n_between, counts.n_above_ten, counts.n_whole) == (7, 1, 3, 1, 2, 5)
+    assert counts.outside == (10, "row 4")
+
+
+def doubts(scores, low, high, is_declared=False):
+    return dict(counts_of(*scores).sentences("acc", low, high, is_declared=is_declared))
+
+
+@pytest.mark.parametrize(
+    ("scores", "ends", "said"),
+    [
+        ([0, 1, 0.5], (0, 1), {}),
+        ([0, 1, None], (0, 1), {"no score": "acc: 1 of 3 row holds no score and count in no mean."}),
+        ([0, None, None], (0, 1), {"no score": "acc: 2 of 3 rows hold no score and count in no mean."}),
+        ([None, None], (0, 1), {}),
+        (
+            [1] * 9 + [7],
+            (0, 7),
+            {
+                "outside the scale": "acc: 9 of 10 scores lie from 0 to 1, and 7 does not (row 9); the scale is taken to run from "
+                "0 to 7. Correct it, or name another column: --map score=COLUMN."
+            },
+        ),
+        ([1] * 8 + [7, 7], (0, 7), {}),
+        (
+            [40, 85],
+            (40, 85),
+            {
+                "percentages": "acc holds whole numbers from 40 to 85, read as grades on that scale. If they are percentages, "
+                "write 85% as 85% or 0.85."
+            },
+        ),
+        ([40, 85.5], (40, 85.5), {}),
+        ([-1, 85], (-1, 85), {}),
+        ([0, 100], (0, 100), {"percentages"}),
+        ([0, 101], (0, 101), {}),
+        ([5, 10], (5, 10), {}),
+    ],
+)
+def test_scores_that_may_be_on_another_scale_are_said(scores, ends, said):
+    found = doubts(scores, *ends)
+    assert (set(found) if isinstance(said, set) else found) == said
+    assert set(doubts(scores, *ends, is_declared=True)) == {"no score"} & set(found)
+
+
+@pytest.mark.parametrize(("n_shares", "n_percent", "is_refused"), [(9, 1, True), (10, 1, False), (1, 9, True), (1, 10, False)])
+def test_shares_beside_percentages_are_refused_from_a_tenth_on_where_no_scale_is_declared(n_shares, n_percent, is_refused):
+    scores = [0.5] * n_shares + [85] * n_percent
+    doubts(scores, 0, 85, is_declared=True)
+    if is_refused:
+        with pytest.raises(BadInput, match=f"holds {n_shares} scores between 0 and 1 and {n_percent} up to 85: two scales"):
+            doubts(scores, 0, 85)
+    else:
+        doubts(scores, 0, 85)
+
+
+DOCUMENT = Document(3, "t", shares_hash=False)
+
+
+@pytest.mark.parametrize(
+    ("variant", "axis", "is_first_prompt"),
+    [
+        (BASE, "style", True),
+        ("", OWN_PROMPT, True),
+        ("", "style", False),
+        ("short", OWN_PROMPT, False),
+        (BASE, OWN_PROMPT, True),
+    ],
+)
+def test_only_answers_to_the_first_prompt_are_scored(variant, axis, is_first_prompt):
+    read = ReadScores({})
+    read.add(record_of(variant=variant, readouts=(LogReadout("acc", score=1.0),)), "m", DOCUMENT, axis)
+    assert [row.scorer for row in read.rows] == ["acc"] * is_first_prompt
+    assert read.items_with_versions == (set() if is_first_prompt else {("t", 3)})
+
+
+@pytest.mark.parametrize(
+    ("readout", "is_whole", "scorer"),
+    [
+        (LogReadout("acc", score=0.0), True, "acc"),
+        (LogReadout("acc", is_correct=False), True, "acc"),
+        (LogReadout("acc", answer="A"), False, ""),  # our own extractors have to judge it
+        (LogReadout("acc", place=0), False, ""),
+        (LogReadout("acc", unreadable=True), False, ""),
+        (LogReadout("acc"), True, ""),
+        (LogReadout("acc", answer="A", score=1.0), True, "acc"),
+    ],
+)
+def test_scores_are_whole_where_each_answer_was_judged(readout, is_whole, scorer):
+    read = ReadScores({"role": "control"})
+    read.add_readouts("m", read.place_of(record_of(), DOCUMENT), (readout,))
+    assert read.is_whole == is_whole and [(row.scorer, row.role) for row in read.rows] == [(scorer, "control")]
+
+
+def test_scores_of_too_many_rows_are_not_kept(monkeypatch):
+    monkeypatch.setattr(log_survey, "MOST_ITEMS", 2)
+    read = ReadScores({"role:t": "holdout", "role": "control"})
+    place = read.place_of(record_of(), DOCUMENT)
+    assert place.role == "holdout" and ReadScores({}).place_of(record_of(), DOCUMENT).role == "benchmark"
+    read.add_readouts("m", place, (LogReadout("acc", score=1.0),) * 2)
+    assert read.is_whole and len(read.rows) == 2
+    read.add_readouts("m", place, ())
+    assert not read.is_whole and not read.rows
+
+
+def survey_of(*n_reported, corrections=(), **about):
+    """A survey of files that report so many scores."""
+    files = []
+    for number, n in enumerate(n_reported):
+        facts = SimpleNamespace(**{"reported": ["score"] * n, "columns": {}} | about)
+        files.append(SimpleNamespace(about=facts, revision=f"r{number}", reader=SimpleNamespace(name=TABLE)))
+    return Survey(files, [], [], dict(corrections))
+
+
+@pytest.mark.parametrize(("n_reported", "revisions"), [((), []), ((2,), []), ((1, 2), ["r0", "r1", "r1"]), ((0, 1, 0), ["r1"])])
+def test_reported_scores_name_their_file_where_there_are_several(n_reported, revisions):
+    assert survey_of(*n_reported).files_of_reported == revisions
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [(["a"], "a"), (["a", "b"], "a, b"), (["a", "b", "c"], "a, b and 1 more"), (list("abcd"), "a, b and 2 more")],
+)
+def test_two_names_stand_for_many(names, words):
+    assert _first_two(names) == words
+
+
+@pytest.mark.parametrize(
+    ("readout", "is_of_rows", "ends"),
+    [
+        (LogReadout("acc", score=2.5), True, (2.5, 2.5)),
+        (LogReadout("acc", is_correct=True), True, (1.0, 1.0)),
+        (LogReadout("acc", is_correct=False), True, (0.0, 0.0)),
+        (LogReadout("acc", is_correct=True, score=0.5), True, (0.5, 0.5)),
+        (LogReadout("acc", answer="A"), True, None),
+        (LogReadout("acc", place=0), True, None),
+        (LogReadout("acc", unreadable=True), True, None),
+        (LogReadout("acc"), False, None),
+    ],
+)
+def test_a_readouts_score_is_its_own_or_its_verdicts(readout, is_of_rows, ends):
+    survey = survey_of(0, columns={"score": "s"})
+    _count_readouts(survey, "t", (readout,), "row 1")
+    assert survey.readouts == {"acc": 1} and survey.of_rows == ({("t", "acc")} if is_of_rows else set())
+    assert survey.scales.get("t", {}).get("acc") == ends
+    assert survey.counts["t", "acc"].n == (ends is not None)
+
+
+def test_a_scale_reaches_from_the_lowest_to_the_highest_score():
+    survey = survey_of(0)
+    _count_readouts(survey, "t", [LogReadout("acc", score=score) for score in (3.0, 1.0, 5.0)], "row 1")
+    assert survey.scale("t", "acc") == (1.0, 5.0) and survey.scale("t", "other") == (0.0, 1.0)
+    assert survey.readouts == {"acc": 3} and not survey.counts  # no table with a column for the score
+
+
+@pytest.mark.parametrize(("declared", "ends"), [("1..5", (1.0, 5.0)), ("0..9", (0.0, 9.0)), ("2..5", None), ("1..4", None)])
+def test_a_declared_scale_holds_all_scores(declared, ends):
+    survey = survey_of(0, corrections={"scale:acc": declared, "scale": "0..1"})
+    _count_readouts(survey, "t", [LogReadout("acc", score=1.0), LogReadout("acc", score=5.0)], "row 1")
+    assert survey.declared_scale("acc") == declared and survey.declared_scale("other") == "0..1"
+    if ends:
+        assert survey.scale("t", "acc") == ends
+    else:
+        with pytest.raises(BadInput, match=rf"holds scores from 1 to 5, beyond the scale {declared}"):
+            survey.scale("t", "acc")
+
+
+@pytest.mark.parametrize(
+    ("sample_from", "sample", "n_samples"), [(None, None, 1), (None, 0, 1), (None, 4, 5), (3, None, 4), (3, 4, 8)]
+)
+def test_a_study_has_as_many_samples_as_its_last_row_says(sample_from, sample, n_samples):
+    survey = survey_of(0)
+    file = SimpleNamespace(model_of=lambda corrections, name: name)
+    log_survey._count(record_of(sample=sample, sample_from=sample_from, model="m"), survey, {}, file)
+    assert survey.n_samples == n_samples and survey.n_records == 1 and survey.n_rows == Counter(m=1)
+
+
+def plain_row(item="i", model="m"):
+    return PlainRow(1, model, ("t", item), {})
+
+
+def table_with(content=1, **fields):
+    fields = {"axis": OWN_PROMPT, "variant": BASE} | fields
+    return SimpleNamespace(content=lambda row: content, record=lambda row: record_of(row.item[1], **fields))
+
+
+def test_the_items_of_a_plain_table_are_numbered_as_they_appear():
+    items = _PlainItems()
+    numbers = [items.number(table_with(), plain_row(item, model), model)[0] for model in "ab" for item in "ij"]
+    assert numbers == [0, 1, 0, 1] and list(items.group_indices) == [0, 0] and len(items.groups) == 1
+    with pytest.raises(NotPlain):
+        items.number(table_with(), plain_row("j", "a"), "a")  # asked twice
+    with pytest.raises(NotPlain):
+        items.number(table_with(content=2), plain_row("i", "c"), "c")  # another question
+    items.require_own_prompts()
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_plain"),
+    [({}, True), ({"axis": ""}, False), ({"variant": "short"}, False), ({"axis": "", "variant": "short"}, False)],
+)
+def test_a_plain_tables_rows_name_their_axis_and_answer_its_base(fields, is_plain):
+    items = _PlainItems()
+    if is_plain:
+        assert items.number(table_with(**fields), plain_row(), "m")[0] == 0
+    else:
+        with pytest.raises(NotPlain):
+            items.number(table_with(**fields), plain_row(), "m")
