@@ -118,15 +118,12 @@ def in_order(
             raise BadInput(
                 f"{key!r} names no file that was given; the files are {', '.join(names[:8])}."
             )
-    has_base = any(
-        key.startswith("prompt:") and value == BASE for key, value in corrections.items()
-    )
 
     def place(file: _File) -> tuple[bool, int]:
         # The first prompt read of an item becomes its base, and samples are numbered in the order
         # read. So the file of the base comes first, then files by their first sample.
         sample = _of_file(corrections, "sample", name_of(file))
-        is_later = has_base and _of_file(corrections, "prompt", name_of(file)) != BASE
+        is_later = _of_file(corrections, "prompt", name_of(file)) != BASE
         return is_later, int(sample) if sample.isdecimal() else 0
 
     return sorted(files, key=place)

@@ -125,7 +125,7 @@ class LogFacts:
         # One id with two questions or two right answers counts as two items.
         items = Counter((item, content) for item, content, _ in self.rows)
         n_epochs = int(plan.get("epochs") or 1)
-        n_doubled = sum(n - 1 for n in self.rows.values() if n > 1)
+        n_doubled = sum(n - 1 for n in self.rows.values())
         if n_doubled:
             doubled = count_of(n_doubled, "row is", "rows are")
             yield ("rows doubled", f"{self.file}: {doubled} there twice, the same item and epoch.")

@@ -194,7 +194,8 @@ def test_a_word_that_corrects_nothing_says_why(word, reason):
 
 
 def test_words_of_a_table_name_its_columns():
-    assert corrections_of(["prompt=ask"], of_tables=True) != {}
+    assert corrections_of(["prompt=ask"], of_tables=True) == {"column:prompt": "ask"}
+    assert corrections_of(["read:a=b"]) == {"read:a": "b"}
     assert corrections_of(["model=new"]) == {"model": "new"}
     with pytest.raises(BadInput, match="maps nothing"):
         corrections_of(["what=x"], of_tables=True)

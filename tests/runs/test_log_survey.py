@@ -13,7 +13,16 @@ from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord
 from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow
 from flipcore.runs import log_survey
-from flipcore.runs.log_survey import LogFacts, ReadScores, ScoreCounts, Survey, _count_readouts, _first_two, _PlainItems
+from flipcore.runs.log_survey import (
+    LogFacts,
+    LogFile,
+    ReadScores,
+    ScoreCounts,
+    Survey,
+    _count_readouts,
+    _first_two,
+    _PlainItems,
+)
 
 
 def record_of(item="i", **fields):
@@ -26,7 +35,8 @@ def facts_of(n_by_item=(1, 1), n_extra=0, **plan):
     for item, n in enumerate(n_by_item):
         for epoch in range(n):
             facts.rows[f"i{item}", "hash", str(epoch)] += 1
-    facts.rows["i0", "hash", "0"] += n_extra
+    if n_extra:
+        facts.rows["i0", "hash", "0"] += n_extra
     return list(facts.sentences())
 
 
@@ -71,11 +81,19 @@ def facts_of(n_by_item=(1, 1), n_extra=0, **plan):
             {"part of the items": "the score is of 2 of 9 items (drawn at random)."},
         ),
         ({"items": 1, "all_items": 9}, {"items of no plan": "the log planned 1 item and holds 2."}),
+        ({"items": 1, "ids": ["i0"], "all_items": 9, "n_by_item": (1,)}, {"part of the items"}),
+        ({"items": 1, "ids": ["i0"], "all_items": 9}, {"items of no plan", "part of the items"}),
+        ({"epochs": 1}, {}),
+        ({"items": 2, "n_by_item": ()}, {}),  # no row is there at all
         ({}, {}),
     ],
 )
 def test_rows_are_held_against_the_plan_of_their_log(facts, said):
-    assert dict(facts_of(**facts)) == {about: f"a.json: {sentence}" for about, sentence in said.items()}
+    found = dict(facts_of(**facts))
+    if isinstance(said, set):
+        assert set(found) == said
+    else:
+        assert found == {about: f"a.json: {sentence}" for about, sentence in said.items()}
 
 
 def facts_with(*records, **about):
@@ -100,6 +118,20 @@ def test_rows_of_a_table_that_nothing_tells_apart_are_said(columns, n_found):
     assert all("a.csv: 1 of 2 items stand in several rows" in sentence for sentence in found.values())
 
 
+def test_a_file_with_too_many_items_is_not_counted_item_by_item(monkeypatch):
+    monkeypatch.setattr(log_survey, "MOST_ITEMS", 2)
+    assert set(dict(facts_of(n_by_item=(1,), items=2))) == {"rows missing"} and facts_of(items=3) == []
+    monkeypatch.setattr(log_survey, "MOST_ITEMS", 1)
+    assert facts_with(record_of(), record_of(), columns={"score": "s"}) == {}
+
+
+def test_at_most_four_models_and_temperatures_are_named():
+    rows = [record_of(served_model=f"m-{i}", sampling={"temperature": i}) for i in range(5)]
+    found = facts_with(*rows)
+    assert found["several models"].endswith("5 models answered under one name: m-0 (1), m-1 (1), m-2 (1), m-3 (1).")
+    assert found["several temperatures"].endswith("at 5 temperatures: 0 (1), 1 (1), 2 (1), 3 (1).")
+
+
 def test_models_temperatures_and_times_that_contradict_each_other_are_said():
     rows = [record_of(served_model="m-1", sampling={"temperature": 0}, is_backward=True)] * 2
     other = record_of(served_model="m-2", sampling={"temperature": 0.5})
@@ -121,6 +153,7 @@ def counts_of(*scores):
 
 
 def test_scores_are_counted_by_the_scales_they_may_be_on():
+    assert counts_of(0, 1, 1.5, 7).outside == (1.5, "row 2") and counts_of(0, 1, 1.5).n_unit == 2
     counts = counts_of(None, 0, 1, 0.5, 10, 10.5, 11, -1)
     assert (counts.n, counts.n_none, counts.n_unit, counts.n_between, counts.n_above_ten, counts.n_whole) == (7, 1, 3, 1, 2, 5)
     assert counts.outside == (10, "row 4")
@@ -330,3 +363,87 @@ def test_a_plain_tables_rows_name_their_axis_and_answer_its_base(fields, is_plai
     else:
         with pytest.raises(NotPlain):
             items.number(table_with(**fields), plain_row(), "m")
+
+
+def read_rows(*readouts, survey=None, records=(), **change):
+    """The rows of the scores that scorers gave one item each, of the models m-0, m-1, ... in turn."""
+    read = ReadScores({})
+    for number, readout in enumerate(readouts):
+        record = records[number] if records else record_of(f"i{number}", family="f", category="c")
+        document = Document(number, "t", shares_hash=False)
+        read.note_question(record, document)
+        read.add_readouts(
+            f"m-{number if change.get('has_models') else 0}", read.place_of(record, document), (readout,) * bool(readout)
+        )
+    read.items_with_versions.add(("t", 0))
+    return read.scores(survey or survey_of(0), str.upper)
+
+
+def test_scores_of_a_file_are_those_that_the_store_will_return():
+    first, second = read_rows(LogReadout("acc", score=0.5), LogReadout("acc", is_correct=True))
+    assert first == {
+        "model": "m-0",
+        "task": "t",
+        "item_id": "t/0",
+        "role": "benchmark",
+        "extractor": "ACC",
+        "score": 0.5,
+        "family": "t/0",
+        "has_versions": True,
+    }
+    assert (second["score"], second["family"], second["has_versions"]) == (1.0, "t/1", False)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "families"), [("family", ["t/f", "t/f"]), ("subject", ["t/c", "t/c"]), ("none", ["t/0", "t/1"])]
+)
+def test_items_of_a_file_are_clustered_as_the_survey_says(cluster, families):
+    survey = survey_of(0)
+    survey.clusters["t"] = cluster
+    rows = read_rows(*[LogReadout("acc", score=1.0)] * 2, survey=survey)
+    assert [row["family"] for row in rows] == families
+
+
+@pytest.mark.parametrize(("has_models", "scores"), [(False, [(None, ""), (1.0, "ACC")]), (True, [(1.0, "ACC")])])
+def test_an_item_without_a_score_counts_where_one_model_was_asked(has_models, scores):
+    rows = read_rows(None, LogReadout("acc", score=1.0), has_models=has_models)
+    assert [(row["score"], row["extractor"]) for row in rows] == scores
+
+
+@pytest.mark.parametrize(
+    ("ends", "score"), [((0.0, 1.0), 1.0), ((0.0, 1.5), 0.5), ((-0.5, 1.0), 0.5), ((0.5, 1.0), 1.0), ((1.0, 5.0), 0.5)]
+)
+def test_a_verdict_counts_unless_the_score_is_a_grade(ends, score):
+    survey = survey_of(0)
+    survey.scales["t"] = {"acc": ends}
+    (row,) = read_rows(LogReadout("acc", score=0.5, is_correct=True), survey=survey)
+    assert row["score"] == score
+
+
+def test_one_question_under_two_ids_is_one_cluster():
+    def families(**fields):
+        records = [LogRecord("a:1", "t", item, **{"question": "What is a mole?", "prompt": "P"} | fields) for item in "ij"]
+        return len({row["family"] for row in read_rows(*[LogReadout("acc", score=1.0)] * 2, records=records)})
+
+    assert families() == 1 and families(question=" ", prompt="What is a mole?") == 1
+
+
+@pytest.mark.parametrize(
+    ("n_files", "dataset", "corrections", "name"),
+    [
+        (1, "woods", {}, "woods, recorded"),
+        (2, "woods", {}, "t by m, recorded"),
+        (1, "", {}, "t by m, recorded"),
+        (1, "woods", {"name": "mine"}, "mine"),
+    ],
+)
+def test_a_study_is_named_by_its_table_or_its_tasks_and_models(n_files, dataset, corrections, name):
+    survey = survey_of(*[0] * n_files, columns={"dataset": dataset}, corrections=corrections)
+    survey.kinds["t"], survey.models["m"] = "choice", {}
+    assert survey.name == name
+
+
+@pytest.mark.parametrize(("settings", "model"), [("", "m"), ("temperature 0.5", "m, temperature 0.5")])
+def test_runs_under_other_settings_are_models_of_their_own(settings, model):
+    file = LogFile(None, None, LogAbout("inspect"), "r", settings)
+    assert file.model_of({}, "m") == model and file.model_of({f"model:{model}": "new"}, "m") == "new"

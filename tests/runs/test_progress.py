@@ -96,3 +96,120 @@ def test_calls_that_were_answered_before_are_said():
     assert calls_text(1728, 1728) == "1,728 calls, all of them stored answers"
     assert calls_text(1728, 40) == "1,728 calls, 40 of them stored answers"
     assert calls_text(9, 1) == "9 calls, 1 of them a stored answer" and calls_text(1, 1) == "1 call, a stored answer"
+
+
+@pytest.mark.parametrize(
+    ("progress", "words"),
+    [
+        ({}, ""),
+        ({"rate_per_s": 1.94}, ", 1.9 a second"),
+        ({"rate_per_s": 2.0}, ", 2 a second"),
+        ({"rate_per_s": 0.1}, ", 0.1 a second"),
+        ({"rate_per_s": 0.099}, ", 5.9 a minute"),
+        ({"n_reused": 3}, ""),
+        ({"eta_s": 0.0}, ", about 0 s left"),
+        ({"eta_s": 1_200.4, "n_failed": 1_000}, ", about 1,200 s left, 1,000 failed"),
+        ({"trouble": "lab failed."}, ". lab failed."),
+    ],
+)
+def test_a_line_of_progress_says_what_is_known(progress, words):
+    assert Progress(**progress).outlook == words
+
+
+def speeds(*counts):
+    """The last rate of (seconds, answered calls) in turn."""
+    speed = Speed()
+    return [speed.at(seconds, n) for seconds, n in counts][-1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "rate"),
+    [
+        ([(0.0, 1), (2.9, 7)], 0.0),  # too short a time
+        ([(0.0, 1), (3.0, 7)], 2.0),
+        ([(0.0, 1), (10.0, 1)], 0.0),
+        ([(0.0, 1), (10.0, 11), (39.9, 11)], 1.0),  # between two batches
+        ([(0.0, 1), (10.0, 11), (40.0, 11)], 0.25),  # a stall
+        ([(0.0, 1), (5.0, 6), (10.0, 21), (35.0, 46)], 40 / 30),  # the first count is out of the window
+        ([(0.0, 1), (5.0, 6), (10.0, 21), (34.9, 46)], 45 / 34.9),
+        ([(0.0, 1), (40.0, 41)], 1.0),
+    ],
+)
+def test_a_rate_is_that_of_the_last_half_minute(counts, rate):
+    assert speeds(*counts) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(("n_calls", "left"), [(41, 20.0), (22, 1.0), (21, None), (20, None)])
+def test_the_time_left_of_less_than_a_call_per_second(n_calls, left):
+    """21 answers in 20 seconds, of which half were stored: half a call per second is asked."""
+    pace, p = Pace(), Progress(n_calls=n_calls)
+    for second, n_done in ((0.0, 1), (20.0, 21)):
+        p.n_done, p.n_reused = n_done, n_done // 2
+        pace.measure(p, second)
+    assert p.rate_per_s == pytest.approx(0.5)
+    assert p.eta_s == (None if left is None else pytest.approx(left))
+
+
+@pytest.mark.parametrize(
+    ("n_calls", "n_reused", "words"),
+    [
+        (2, 2, "2 calls, all of them stored answers"),
+        (2, 3, "2 calls, all of them stored answers"),
+        (3, 2, "3 calls, 2 of them stored answers"),
+    ],
+)
+def test_two_calls_are_several(n_calls, n_reused, words):
+    assert calls_text(n_calls, n_reused) == words
+
+
+@pytest.mark.parametrize(("state", "words"), [("cancelled", "Cancelled"), ("incomplete", "Incomplete"), ("queued", "queued")])
+def test_a_tab_names_every_ending(state, words):
+    assert window_title([("a", state)]) == f"{words}: a · Flipscope"
+
+
+@pytest.mark.parametrize(
+    ("progress", "money", "words"),
+    [
+        ({"state": "done"}, (None, 0.0), ""),
+        ({"state": "done", "n_failed": 1}, (None, 0.0), "1 call failed; Resume asks again."),
+        ({"state": "failed", "n_failed": 2}, (None, 0.0), "2 calls failed; Resume asks again."),
+        (
+            {"state": "cancelled", "n_done": 1_000, "n_calls": 2_000},
+            (None, 0.0),
+            "Cancelled after 1,000 of about 2,000 calls. Resume makes only the missing calls.",
+        ),
+        (
+            {"state": "cancelled", "n_done": 1, "n_calls": 2, "n_failed": 1},
+            (None, 0.0),
+            "Cancelled after 1 of about 2 calls. Resume makes only the missing calls. 1 call failed; Resume asks again.",
+        ),
+        (
+            {"state": "over_budget", "n_done": 4},
+            (None, 0.5),
+            "Stopped at its budget of none after 4 calls: $0.50 spent over all runs. Raise the budget to go on.",
+        ),
+        (
+            {"state": "over_budget", "n_done": 4},
+            (0.5, 0.5),
+            "Stopped at its budget of $0.50 after 4 calls: $0.50 spent over all runs. Raise the budget to go on.",
+        ),
+        (
+            {"state": "over_budget", "n_done": 4, "n_failed": 1},
+            (0.5, 0.51),
+            "Stopped at its budget of $0.50 after 4 calls: $0.51 spent over all runs. A server billed more for a call than its text "
+            "and token limit allow. Raise the budget to go on. 1 call failed; Resume asks again.",
+        ),
+        (
+            {"state": "incomplete", "n_done": 9, "n_failed": 2},
+            (None, 0.0),
+            "2 of 9 calls failed. Resume asks only those again.",
+        ),
+    ],
+)
+def test_an_ended_run_says_what_to_do_next(progress, money, words):
+    assert end_message(Progress(**progress), *money, "") == words
+
+
+@pytest.mark.parametrize(("spent", "is_more"), [(100.0, False), (100.00000005, False), (100.001, True), (99.0, False)])
+def test_a_rounding_is_no_bill_above_the_budget(spent, is_more):
+    assert ("billed more" in end_message(Progress(state="over_budget"), 100.0, spent, "")) == is_more

@@ -1,13 +1,16 @@
 """Stored outputs read again: new readouts beside the old ones, the difference said, no call made, nothing set aside shown."""
 
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.reports.audit import audit
 from flipcore.reports.rereading import changes, old_readout
-from flipcore.runs import runner
+from flipcore.runs import rereading, runner
+from flipcore.runs.cost import NOTHING
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
@@ -159,3 +162,44 @@ def test_only_what_has_a_text_to_read_is_offered(tmp_path, store):
     study = tiny_study()
     runner.run(study, store)
     assert "regex" in fitting(store, study.study_id)
+
+
+@pytest.mark.parametrize(("n_stored", "n_open"), [(0, 2), (1, 1), (2, 1), (3, 0)])
+def test_a_judge_is_priced_for_what_is_open_behind_its_stored_replies(n_stored, n_open, monkeypatch):
+    """Two calls are asked at once, and a third one once both have their replies."""
+    first, second, third = (SimpleNamespace(call_id=name) for name in "abc")
+    stored = {call.call_id for call in (first, second, third)[:n_stored]}
+
+    def read(block, backend, replies):
+        return [(None, [first, second] + [third] * ({"a", "b"} <= set(replies)))]
+
+    def stored_replies(store, call_ids):
+        return [{"call_id": name} for name in call_ids if name in stored]
+
+    method = SimpleNamespace(kinds=(), read=read, most=lambda judgements, open_calls: list(open_calls))
+    monkeypatch.setattr(rereading, "open_backend", lambda judge, cards: None)
+    monkeypatch.setattr(rereading, "_judging_method", lambda judge, prompt, extractor: method)
+    monkeypatch.setattr(rereading, "_blocks", lambda store, study_id, kinds: [None, None])
+    monkeypatch.setattr(rereading, "planning", SimpleNamespace(completions=stored_replies))
+    monkeypatch.setattr(rereading, "rows", SimpleNamespace(completion_of=lambda row: row))
+    n_calls = lambda calls, card: replace(NOTHING, n_calls=len(calls))  # noqa: E731
+    monkeypatch.setattr(rereading, "projected", n_calls)
+    assert rereading.priced(None, "study", "judge").n_calls == 2 * n_open  # of two blocks
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reason"),
+    [
+        ("Final: {text}" + "x" * (rereading.MOST_CHARS - 12), "has 20,001 characters; at most 20,000"),
+        ("Final: none", "must hold {text}"),
+        ("{text}", "must ask for one line"),
+        ("Final: {text}" + "x" * (rereading.MOST_CHARS - 13), ""),
+        (rereading.EXAMPLE, ""),
+    ],
+)
+def test_a_judges_prompt_holds_the_text_and_asks_for_a_final_line(prompt, reason):
+    if reason:
+        with pytest.raises(BadInput, match=reason):
+            rereading.checked_prompt(prompt)
+    else:
+        assert rereading.checked_prompt(prompt) == prompt

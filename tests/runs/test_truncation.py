@@ -1,18 +1,20 @@
 """What the token limit cut off is said when a run ends, in a pilot, in `stats`, and behind the cell."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from flipcore.__main__ import main
+from flipcore.core.contracts import ANSWER
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.whole_study import truncations, whole_study
-from flipcore.runs import runner
+from flipcore.runs import runner, truncation
 from flipcore.runs.background import Registry
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.runs.truncation import token_limits
+from flipcore.runs.truncation import CutCount, UnreadableCount, share_text, token_limits
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.audit import endings
@@ -176,3 +178,107 @@ def test_a_reference_that_a_model_lacks_makes_no_claim(path, capsys):
     assert "cloze" in output.lower() and "more artifact" not in output and "more genuine" not in output
     assert main(["stats", study.study_id, "--reference", "cloze", "--json"]) == 0
     assert '"reference": "regex"' not in capsys.readouterr().out
+
+
+def extractor(name, abilities=("generate",), asks=ANSWER, gives=ANSWER):
+    return SimpleNamespace(name=name, abilities=abilities, asks=asks, gives=gives)
+
+
+def readout(name, status="ok", source="call", variant="v", sample=0):
+    reading = SimpleNamespace(status=status)
+    return SimpleNamespace(
+        extractor=name, reading=reading, source_ids=(source,) * bool(source), variant_id=variant, sample=sample
+    )
+
+
+WRITTEN, OTHER = extractor("regex"), extractor("judge")
+FOUR = (WRITTEN, OTHER, extractor("third"), extractor("fourth"))
+USE = SimpleNamespace(name="m", max_tokens=1_000)
+
+
+@pytest.mark.parametrize(
+    ("extractors", "readouts", "counts"),
+    [
+        ([WRITTEN], [("ok", "1"), ("cut", "2"), ("unreadable", "3")], (3, 1)),
+        ([WRITTEN], [("cut", "1"), ("cut", "1")], (1, 1)),  # one answer, read twice
+        ([WRITTEN], [("absent", "1"), ("cut", "")], (0, 0)),
+        ([extractor("regex", abilities=("score",))], [("cut", "1")], (0, 0)),
+        ([extractor("regex", asks="first token")], [("cut", "1")], (0, 0)),
+        ([OTHER], [("cut", "1")], (0, 0)),
+        ([], [("cut", "1")], (0, 0)),
+    ],
+)
+def test_each_written_answer_is_counted_once(extractors, readouts, counts):
+    count = CutCount()
+    count.add(USE, extractors, [readout("regex", status, source) for status, source in readouts])
+    assert (count.n_answers["m", 1_000], count.n_cut["m", 1_000]) == counts
+
+
+def test_cut_answers_are_said_by_model_and_limit():
+    count = CutCount()
+    for name, limit, n_cut in (("m", 1_000, 400), ("m", 1_000, 100), ("m-2", 6, 0), ("m-3", 6, 1)):
+        count.add_counts(SimpleNamespace(name=name, max_tokens=limit), n_answers=600, n_cut=n_cut)
+    raise_limit = "Raise the limit, or set stop sequences."
+    assert count.sentence() == (
+        f"42% of m's 1,200 written answers were cut off, with a limit of 1,000 tokens. {raise_limit} "
+        f"less than 1% of m-3's 600 written answers were cut off, with a limit of 6 tokens. {raise_limit}"
+    )
+    assert CutCount().sentence() == ""
+
+
+@pytest.mark.parametrize(("n", "n_all", "text"), [(1, 100, "1%"), (1, 101, "less than 1%"), (31, 100, "31%"), (3, 3, "100%")])
+def test_a_share_below_a_hundredth_is_less_than_one_percent(n, n_all, text):
+    assert share_text(n, n_all) == text
+
+
+def test_the_limits_of_a_study_are_named():
+    study = SimpleNamespace(models=(USE, SimpleNamespace(name="m-2", max_tokens=6)))
+    assert token_limits(study).startswith("Token limit of an answer: m 1,000, m-2 6. A longer answer is cut off")
+
+
+def unread(*readouts, extractors=FOUR):
+    count = UnreadableCount()
+    count.add("m", extractors, readouts)
+    return count.sentences()
+
+
+@pytest.mark.parametrize(
+    ("readouts", "sentences"),
+    [
+        ([], []),
+        ([readout("regex", "cut"), readout("regex", "absent", sample=1)], []),
+        ([readout("regex")], ["Every extractor read every answer."]),
+        (
+            [readout("regex", "unreadable"), readout("regex", sample=1)],
+            ["m: written answer cannot read 1 of 2 answers (50%). No other declared extractor reads them."],
+        ),
+        (
+            [readout("regex", "unreadable"), readout("judge"), readout("regex", variant="w")],
+            ["m: written answer cannot read 1 of 2 answers (50%). Of these, other extractors read: judge 1."],
+        ),
+        (
+            [readout("regex", "unreadable"), readout("judge", sample=1)],
+            ["m: written answer cannot read 1 of 1 answers (100%). No other declared extractor reads them."],
+        ),
+        (
+            [readout(name, "unreadable", sample=k) for name, n in (("regex", 1), ("judge", 2)) for k in range(n)]
+            + [readout(name, sample=k) for name, n in (("regex", 1), ("judge", 2)) for k in range(n, 4)],
+            [
+                "m: judge cannot read 2 of 4 answers (50%). Of these, other extractors read: written answer 1.",
+                "m: written answer cannot read 1 of 4 answers (25%). No other declared extractor reads them.",
+            ],
+        ),
+        (
+            [readout("regex", "unreadable"), readout("judge"), readout("third"), readout("fourth")],
+            ["m: written answer cannot read 1 of 1 answers (100%). Of these, other extractors read: judge 1 and third 1."],
+        ),
+    ],
+)
+def test_a_pilot_says_which_extractor_reads_what_another_does_not(readouts, sentences, monkeypatch):
+    monkeypatch.setattr(truncation, "title_of", lambda name: {"regex": "Written answer"}.get(name, name))
+    assert unread(*readouts) == sentences
+
+
+@pytest.mark.parametrize("change", [{"gives": "value"}, {"asks": "first token"}])
+def test_extractors_without_an_answer_are_not_counted(change):
+    assert unread(readout("regex", "unreadable"), extractors=(extractor("regex", **change),)) == []
