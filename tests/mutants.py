@@ -66,6 +66,17 @@ _SPEED = "it costs time or memory and no row"
 _TIE = "no difference by rounding is exactly the slack"
 _SLOPE = "return float(((f - f.mean()) * (y - y.mean())).mean() / variance) if variance > 0 else 1.0"
 _CENTERED = "the other factor has a mean of 0"
+_PROMPTS, _CHECKS = "flipcore/claims/audit_prompts.py", "flipcore/claims/audit_checks.py"
+_SURVEY = "flipcore/runs/log_survey.py"
+_ZIPPED = "the columns are of one table"
+_ANY = "it is only asked whether there is a group"
+_EARLY = "the quick way out of logs that could give no finding"
+_FOLLOWING = "return any(words[i : i + len(part)] == part for i in range(len(words) - len(part) + 1))"
+_SHARES = 'are_shares = (base_scores["score"] > 0) & (base_scores["score"] < 1)'
+_GROUPED = 'for _, part in rows.groupby(["task", "extractor"], sort=False, observed=True):'
+_BY_READOUT = 'parts = groups.groupby([rows["model"], rows["extractor"]], sort=False, observed=True)'
+_COUNTED = "if self.about.plan and len(self.rows) < MOST_ITEMS:"
+_GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 SAME: dict[tuple[str, str, str], str] = {
     ("flipcore/stats/base/bootstrap.py", "seed: int = 0,", "1"): _SEED,
     (_OUTPUTS, 'counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")', "True"): (
@@ -114,6 +125,45 @@ SAME: dict[tuple[str, str, str], str] = {
         "new_code = np.full(len(texts) + 1, -1, dtype=_smallest_int(len(used)))",
         "2",
     ): "a second spare element is not read",
+    (_OUTPUTS, _SHARES, "base_scores['score'] >= 0"): _EARLY,
+    (_OUTPUTS, _SHARES, "base_scores['score'] <= 1"): _EARLY,
+    (_OUTPUTS, _SHARES, "2"): _EARLY,
+    (_OUTPUTS, 'for item, target in zip(log.items["item_id"], log.items["target"], strict=True)', "False"): _ZIPPED,
+    (_PROMPTS, 'columns = zip(prompts["prompt"], prompts["question"], prompts["options"], strict=True)', "False"): _ZIPPED,
+    (_PROMPTS, 'columns = zip(prompts["prompt"], systems, prompts["question"], strict=True)', "False"): _ZIPPED,
+    (_PROMPTS, "for item, prompt, question, options, target in zip(*columns, strict=True):", "False"): _ZIPPED,
+    (_PROMPTS, 'for target, options in zip(items["target"], items["options"], strict=True):', "False"): _ZIPPED,
+    (_PROMPTS, 'targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))', "False"): _ZIPPED,
+    (_PROMPTS, _FOLLOWING, "len(words) + len(part)"): "behind the last place the words are fewer than the part has",
+    (_PROMPTS, _FOLLOWING, "2"): "behind the last place the words are fewer than the part has",
+    (_CHECKS, _GROUPED, "True"): _ANY,
+    (_CHECKS, _GROUPED, "False"): _ANY,
+    (_CHECKS, 'by_model = part.groupby("model", sort=False, observed=True)["item_id"]', "False"): (
+        "a model without rows shares no item"
+    ),
+    (_CHECKS, _BY_READOUT, "True"): _ANY,
+    (_CHECKS, _BY_READOUT, "False"): _ANY,
+    ("flipcore/claims/regression.py", "outcomes = zip(names.tasks, bounds.is_failing, strict=True)", "False"): (
+        "names and verdicts are of the same tasks"
+    ),
+    (
+        "flipcore/claims/likeness.py",
+        'direction = "more" if mixing.own_share.value > mixing.expected else "less"',
+        "mixing.own_share.value >= mixing.expected",
+    ): "a share that is as expected has no small p",
+    ("flipcore/claims/likeness.py", 'direction = "more" if difference.value > 0 else "less"', "difference.value >= 0"): (
+        "a difference of 0 is not excluded by its interval"
+    ),
+    (
+        "flipcore/runs/progress.py",
+        "if progress.rate_per_s > 0 and pace > 0 and progress.n_calls > progress.n_done",
+        "pace >= 0",
+    ): ("calls that are asked are answered too"),
+    (_SURVEY, _COUNTED, "self.about.plan or len(self.rows) < MOST_ITEMS"): "only a plan, and few items, are spoken of",
+    (_SURVEY, _COUNTED, "len(self.rows) <= MOST_ITEMS"): "of so many items nothing is said",
+    (_SURVEY, "for score_row, cluster in zip(rows, clusters, strict=True):", "False"): _ZIPPED,
+    (_SURVEY, _GROWN, "number + 1024 + len(asked)"): "the room that is kept free",
+    (_SURVEY, _GROWN, "1025"): "the room that is kept free",
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

@@ -1,6 +1,7 @@
 """What a survey counts in logs before anything is stored: plans, scales, items and repeats."""
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -10,10 +11,11 @@ from flipcore.core.records import BASE
 from flipcore.datasets.recorded.formats.tables import TABLE
 from flipcore.datasets.recorded.log_documents import Document
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow
 from flipcore.runs import log_survey
 from flipcore.runs.log_survey import (
+    N_REFUSED,
     LogFacts,
     LogFile,
     ReadScores,
@@ -447,3 +449,88 @@ def test_a_study_is_named_by_its_table_or_its_tasks_and_models(n_files, dataset,
 def test_runs_under_other_settings_are_models_of_their_own(settings, model):
     file = LogFile(None, None, LogAbout("inspect"), "r", settings)
     assert file.model_of({}, "m") == model and file.model_of({f"model:{model}": "new"}, "m") == "new"
+
+
+def counted(*records, **corrections):
+    survey = survey_of(0, corrections=corrections)
+    votes = {}
+    file = SimpleNamespace(model_of=lambda corrections, name: corrections.get("model", name))
+    for record in records:
+        log_survey._count(record, survey, votes, file)
+    return survey, votes
+
+
+def test_each_record_is_counted():
+    mark = SimpleNamespace(study_id="s")
+    first = record_of(model="m", text="A", sampling={"temperature": 0.5}, mark=mark, repeat="again")
+    survey, votes = counted(first, record_of(model="m", mark=mark), record_of(model="m-2"), model="new")
+    assert (survey.n_records, survey.n_repeated, survey.n_rows) == (3, 1, Counter({"m": 2, "m-2": 1}))
+    assert survey.models == {"new": {"temperature": 0.5}} and votes == {"t": Counter(text=3)}
+    assert survey.marks == {"s": 2} and (survey.has_text, survey.has_scores) == (True, False)
+    others, _ = counted(record_of(option_scores=(0.5, 0.5)))
+    assert (others.has_text, others.has_scores) == (False, True)
+    assert len(counted(*[record_of()] * 9)[0].first) == 8
+
+
+def test_refused_rows_are_counted_and_the_first_ones_kept():
+    survey, votes = counted(*[Rejection(f"a:{i}: no text") for i in range(N_REFUSED + 2)])
+    assert (survey.n_refused, len(survey.refusals), survey.refusals[0], votes) == (N_REFUSED + 2, N_REFUSED, "a:0: no text", {})
+
+
+@pytest.mark.parametrize(
+    ("survey", "said"),
+    [
+        ({}, {}),
+        ({"n_refused": 1, "refusals": ["a:1: no text"]}, {"rows refused": "1 row was refused. The first: a:1: no text"}),
+        (
+            {"n_refused": 1_000, "refusals": ["a:1: no text"]},
+            {"rows refused": "1,000 rows were refused. The first: a:1: no text"},
+        ),
+        ({"unread": ["b is empty."]}, {"files left out": "b is empty."}),
+        ({"unread": ["b is empty.", "c is empty."]}, {"files left out": "2 files were left out. The first: b is empty."}),
+    ],
+)
+def test_what_is_doubtful_of_a_table_is_said(survey, said):
+    table = replace(survey_of(0, doubts=[]), **survey)
+    assert dict(log_survey._doubts(table)) == said
+    table.files[0].reader.name = "inspect"  # a log says so elsewhere
+    assert dict(log_survey._doubts(table)) == {}
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "said"),
+    [
+        ({"m": 9, "m-2": 7, "m-3": 9}, {"no score": "Cells without an answer, which count in no score, of 9: m-2 2."}),
+        ({"m": 9, "m-2": 9}, {}),
+    ],
+)
+def test_empty_cells_of_model_columns_are_said(n_rows, said):
+    table = survey_of(0, doubts=[], columns={"model_columns": ["m", "m-2"]})
+    table.n_rows.update(n_rows)
+    assert dict(log_survey._doubts(table)) == said
+
+
+def settings_of(*runs):
+    """The settings that tell runs apart; a run is a task, a model and its words."""
+    files = []
+    for run in runs:
+        about = LogAbout("inspect", run=SimpleNamespace(task=run[0], model=run[1], words=run[2]) if run else None)
+        files.append(LogFile(None, None, about, "r"))
+    return [file.settings for file in log_survey._runs_told_apart(files)]
+
+
+@pytest.mark.parametrize(
+    ("runs", "settings"),
+    [
+        ([("t", "m", "cold"), ("t", "m", "warm")], ["cold", "warm"]),
+        ([("t", "m", "cold"), ("t", "m", "cold")], ["", ""]),
+        ([("t", "m", "cold"), ("u", "m", "warm")], ["", ""]),
+        ([("t", "m", "cold"), ("t", "m-2", "warm")], ["", ""]),
+        (
+            [("t", "m", "cold"), ("t", "m", "warm"), ("u", "m", "hot"), ("t", "m-2", "cold"), None],
+            ["cold", "warm", "hot", "", ""],
+        ),
+    ],
+)
+def test_runs_of_one_task_and_model_under_several_settings_are_told_apart(runs, settings):
+    assert settings_of(*runs) == settings

@@ -210,6 +210,14 @@ def test_an_ended_run_says_what_to_do_next(progress, money, words):
     assert end_message(Progress(**progress), *money, "") == words
 
 
-@pytest.mark.parametrize(("spent", "is_more"), [(100.0, False), (100.00000005, False), (100.001, True), (99.0, False)])
+@pytest.mark.parametrize(("spent", "is_more"), [(100.0, False), (100.0 * (1 + 1e-9), False), (100.001, True), (99.0, False)])
 def test_a_rounding_is_no_bill_above_the_budget(spent, is_more):
     assert ("billed more" in end_message(Progress(state="over_budget"), 100.0, spent, "")) == is_more
+
+
+def test_the_time_of_stored_answers_before_the_first_call_is_not_counted():
+    pace, p = Pace(), Progress(n_calls=115)
+    for second, n_done, n_reused in ((0.0, 50, 50), (10.0, 100, 100), (20.0, 101, 100), (24.0, 105, 100)):
+        p.n_done, p.n_reused = n_done, n_reused
+        pace.measure(p, second)
+    assert (p.rate_per_s, p.eta_s) == (1.0, 10.0)
