@@ -11,7 +11,7 @@ from flipcore.claims.flips import prediction_claim
 from flipcore.claims.plans import equality_plan, gap_plan
 from flipcore.reports.flips import map_claim
 from flipcore.reports.study import study_report
-from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from flipcore.stats.flips.pooled import ALL_AXES
@@ -265,3 +265,57 @@ def test_a_plan_says_its_power():
     assert gap_plan(0.15, 0.05, 0.8).text == "73 rewritten items a set, so 92 items to start from."
     # answers that change both ways widen the difference: 7.849 (.30 - .04 + .15 - .0025) / .0225 = 142.2
     assert gap_plan(0.15, 0.05, 0.8, gains=0.05).text == "143 rewritten items a set, so 179 items to start from."
+
+
+@pytest.mark.parametrize(
+    ("n", "n_cells", "difference", "words"),
+    [
+        (
+            0,
+            0,
+            0.2,
+            "One extractor shows how often answers change. It takes a second one to tell whether the model or the extractor",
+        ),
+        (1, 1, 0.2, f"Two extractors read 1 item; from {MIN_N} on they tell"),
+        (MIN_N - 1, 1, 0.2, f"Two extractors read {MIN_N - 1} items; from {MIN_N} on they tell"),
+        (
+            MIN_N,
+            0,
+            0.2,
+            f"{MIN_N} items find a medium effect (20 points more changes by the extractor than by the model) four times",
+        ),
+        (1_000, 1, 0.2, "1,000 items find a medium effect (20 points more"),
+        (40, 2, 0.2, "40 items and 2 combinations of axis and extractor find a medium effect"),
+        (40, 1, 0.299, "40 items find a medium effect (30 points"),
+        (40, 1, 0.3, "40 items find a large effect (30 points"),
+        (40, 1, 0.15, "40 items find a medium effect (15 points"),
+        (40, 1, 0.149, "40 items find a small effect (15 points"),
+        (
+            20,
+            1,
+            np.nan,
+            "20 items are too few. From 1,234 items on a large effect (40 points more changes by the extractor than by the model) "
+            "is found four times in five (simulated).",
+        ),
+        (
+            20,
+            2,
+            np.nan,
+            "20 items and 2 combinations of axis and extractor are too few. From 1,234 items on a large effect (40 points more "
+            "changes by the extractor than by the model) is found four times in five (simulated). For all changes together fewer "
+            "may do.",
+        ),
+    ],
+)
+def test_a_plan_says_which_effect_its_items_can_show(monkeypatch, n, n_cells, difference, words):
+    monkeypatch.setattr(flips, "detectable_difference", lambda n, n_cells: 0.4 if n == 1_234 else difference)
+    monkeypatch.setattr(flips, "fewest_items", lambda n_cells: 1_234)
+    monkeypatch.setattr(flips, "power_in_worse_worlds", lambda n, difference, n_cells: (0.4, 0.6 if n_cells > 1 else 0.4))
+    said = flips.plan_sentence(n, n_cells)
+    assert said.startswith(words) and (n != 20 or said == words)
+    if said.startswith("40"):
+        powers = "40% to 60%" if n_cells > 1 else "40%"
+        assert said.endswith(
+            f"if 10% of pairs flip under both extractors and 4% by noise; {powers} of studies with more under both or twice the "
+            "noise (simulated)."
+        )

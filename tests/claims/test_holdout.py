@@ -12,6 +12,7 @@ from flipcore.claims.holdout import (
     ASSERTIONS,
     SAME_SOURCE,
     SETS_EQUIVALENT,
+    TOPICS,
     inflation_claim,
     most_copies,
     outcome_claim,
@@ -24,8 +25,8 @@ from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.holdout import neighbours
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.ngrams import ngrams
-from flipcore.stats.holdout.survey import odd_one_out_survey
-from flipcore.stats.holdout.verdict import OUTCOMES, TESTS, HoldoutVerdict, difficulty_test
+from flipcore.stats.holdout.survey import OddOneOut, odd_one_out_survey
+from flipcore.stats.holdout.verdict import COPIES, OUTCOMES, TESTS, HoldoutVerdict, difficulty_test
 from tests.lab.simulations.planted_memory import odd_one_out_hits
 from tests.reports.browser_data.test_margins import made
 
@@ -214,3 +215,75 @@ def test_most_copies_is_the_largest_limit_rounded_up(shares, has_many_twins, mos
     if has_many_twins:
         tests.append(replace(tests[0], has_many_twins=True))
     assert most_copies(tests) == most
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"blind": "a word gives it away"}, "and sameness could not show: a word gives it away."),
+        ({"margin": None}, "and no margin is set."),
+        ({"is_bounded": False}, "in how alike the entries of a set are, which no margin bounds."),
+        ({}, "not shown to lie within the margin or beyond it."),
+        ({"blind": COPIES}, None),
+    ],
+)
+def test_a_difference_that_has_no_place_says_why(change, words):
+    test = replace(with_outcome("semantic", "different"), p=0.0012, p_adjusted=0.0012, **change)
+    claim = outcome_claim(test)
+    assert claim.outcome == "different" and claim.is_made
+    if words:
+        assert claim.text == f"The sets differ on {TOPICS['semantic']} (p = .001), {words}"
+    else:
+        assert claim.text.startswith(f"Entries of one set stand for entries of the other: {TOPICS['semantic']} (p = .001).")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "sentence"),
+    [
+        (
+            ("equivalent", "equivalent", "equivalent", None),
+            "The sets could have one source as far as it was tested: alike on 3 of 3 tests; the survey was not run.",
+        ),
+        (
+            ("within", "equivalent", "equivalent", None),
+            f"3 of 3 tests lie within their margins, with a small difference on {TOPICS['difficulty']}; the survey was not run.",
+        ),
+        (
+            ("undecided", "equivalent", "equivalent", None),
+            "Undecided: the holdout is like the benchmark on 2 of 4 tests, 1 is inconclusive, 1 has not been run.",
+        ),
+        (
+            (None, "equivalent", "equivalent", "equivalent"),
+            "Undecided: the holdout is like the benchmark on 3 of 4 tests, 1 has not been run.",
+        ),
+        (
+            ("within", "within", None, None),
+            "Undecided: the holdout is like the benchmark on none of 4 tests, 2 differ within their margins, 2 have not been run.",
+        ),
+        (
+            ("within", "undecided", "undecided", "equivalent"),
+            "Undecided: the holdout is like the benchmark on 1 of 4 tests, 1 differs within its margin, 2 are inconclusive.",
+        ),
+    ],
+)
+def test_a_verdict_without_the_survey_holds_as_far_as_it_was_tested(outcomes, sentence):
+    tests = tuple(with_outcome(name, outcome) for name, outcome in zip(TESTS, outcomes, strict=True) if outcome)
+    claim = verdict_claim(HoldoutVerdict(tests))
+    assert claim.text == sentence and claim.is_made == (not sentence.startswith("Undecided"))
+
+
+@pytest.mark.parametrize(
+    ("p", "share", "is_found"), [(0.049, 0.5, True), (0.05, 0.5, False), (0.049, 0.2, False), (0.5, 0.5, False)]
+)
+def test_people_find_the_holdout_entry_where_they_do_so_more_often_than_by_chance(p, share, is_found):
+    answers = OddOneOut(
+        Estimate(share, share - 0.1, share + 0.1, 0.95, "wilson", 40, None), p, 0.6, 0.05, p, n_entries=40, n_annotators=1_000
+    )
+    claim = survey_claim(answers)
+    verb = "find" if is_found else "are not shown to find"
+    assert claim.text.startswith(f"People {verb} the holdout entry more often than one time in three: ")
+    assert claim.is_made == is_found and claim.detail.startswith("1,000 annotators, 40 holdout entries.")
+    one = survey_claim(replace(answers, n_annotators=1), "model").text
+    assert one.startswith(f"One sheet of a model {'finds' if is_found else 'is not shown to find'}")
+    assert survey_claim(replace(answers, n_annotators=9)).text.startswith(f"These people {verb}")
+    assert survey_claim(replace(answers, n_annotators=10)).text.startswith(f"People {verb}")
