@@ -1,4 +1,4 @@
-"""The score of each model of a study with its error bar, for every view of it.
+"""Scores of a study's models with their error bars, for the pages, the commands and the exports.
 
 A score has a sentence, a dot per wording and per extractor, the parts of its uncertainty, and the
 best use of the next calls.
@@ -54,7 +54,7 @@ from flipcore.text.counts import count_of
 
 # (item, way of asking) -> axis -> variant key: the changes that a way of asking combines.
 Settings = Mapping[tuple[str, str], Mapping[str, str]]
-N_CALLS = 100  # the further calls whose best use is shown
+N_CALLS = 100  # number of further calls whose best use is shown
 OWN_PROMPT = "own prompt"
 COLUMNS = "model item_id axis variant_id variant sample extractor is_correct family status".split()
 MANY_UNREAD = 0.05  # share of unread answers from which the score's sentence mentions them
@@ -93,9 +93,10 @@ class ModelScore:
     - `changes`: axis -> its bar, for axes that change one thing and count as no sample of prompts.
     - `own_way`: the way of the study's own prompt. `own_prompt` is the score at it, None where it
       is one of the wordings.
-    - `gaps`: way -> its score less the sum of its changes, each asked alone.
+    - `gaps`: way with several changes -> its effect on the score, less the sum of the effects of
+      its changes, each asked alone.
     - `published`: the score that a log states. `people`: extractors against people's labels.
-    - `unread`: share of the answers that state none or were cut off; they count as wrong.
+    - `unread`: share of the outputs that give no answer or were cut off; they count as wrong.
     - `why_not`: the reason that withholds the claims, or "".
     - `has_other_prompts`: True where variants were asked that the score leaves out.
     - `n_questions_missing`: number of questions that only other models have rows of.
@@ -182,7 +183,7 @@ class ModelScore:
 
     @property
     def additivity(self) -> Claim:
-        """The claim that combined changes move the score by the sum of the single ones. Its
+        """The claim that combined changes move the score by the sum of what each does alone. Its
         sentence is empty where no change was asked both combined and alone."""
         gaps = {}
         for way, gap in self.gaps.items():
@@ -198,7 +199,8 @@ class ModelScore:
 
     @cached_property
     def gains(self) -> Mapping[str, Design]:
-        """Design after `N_CALLS` more calls, by their use; empty where wordings are unmeasured."""
+        """Use of `N_CALLS` more calls -> the design with them, whose half-width is the gain; empty
+        where wordings were not measured."""
         return gains(self.bar, N_CALLS) if self.bar.by_wordings.has_interval else {}
 
     @property
@@ -239,13 +241,13 @@ class ModelScore:
         # Exported columns and JSON keep the name "reader" for an extractor.
         place = {"model": self.model, "reader": self.reference}
         reference_title = title_of(self.reference)
-        claim_of = {"wordings": self.claim, "elsewhere": self.elsewhere}
+        claim_of_interval = {"wordings": self.claim, "elsewhere": self.elsewhere}
         # Without measured wordings the sentence states the interval over other questions.
         if not self.bar.by_wordings.has_interval:
-            claim_of["questions"] = self.claim
+            claim_of_interval["questions"] = self.claim
         for name, title in INTERVALS.items():
             estimate = self.bar.estimate(name)
-            quantity, claim = f"score, {title}", claim_of.get(name)
+            quantity, claim = f"score, {title}", claim_of_interval.get(name)
             yield Row(self.model, reference_title, quantity, estimate, claim, place)
         for name, share in self.shares.items():
             quantity = f"share of variance: {name}"
@@ -314,7 +316,7 @@ class RanksByPeople:
     """Models compared by scores that people's labels correct.
 
     `pairs` has every pair of models whose outputs people labelled, the best model first. `ranks` is
-    the claim on all of them, None where there are fewer than three.
+    the claim on the ranks of all these models, None where there are fewer than three.
     """
 
     pairs: tuple[PairByPeople, ...] = ()
@@ -387,7 +389,8 @@ class ScoreReport(Answer):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Claims of each model, then on ranks and pairs of models, then by people's labels."""
+        """The claims on each model, then those on ranks and on pairs of models, then those that
+        rest on people's labels."""
         claims: list[Claim] = []
         for model_score in self.models:
             own_claims = (model_score.claim, model_score.elsewhere, model_score.additivity)
@@ -401,12 +404,13 @@ class ScoreReport(Answer):
         labelled = []
         for model_score in self.models:
             for errors in model_score.people:
-                if errors.extractor == model_score.reference:
-                    if errors.score and errors.units is not None:
-                        labelled.append(
-                            Labelled(errors.model, errors.score, errors.units, model_score.why_not)
-                        )
-                    break
+                # Models are compared by the reference extractor, which is listed once at most.
+                if errors.extractor != model_score.reference:
+                    continue
+                if errors.score and errors.units is not None:
+                    labelled.append(
+                        Labelled(errors.model, errors.score, errors.units, model_score.why_not)
+                    )
         if len(labelled) < 2:
             return RanksByPeople()
         level = labelled[0].score.level
@@ -545,19 +549,20 @@ def score_report(
         scorer_of.setdefault(str(scorer["scorer"]), scorer)
     scales = {name: scale_of(scorer) for name, scorer in scorer_of.items()}
     columns = [*COLUMNS, *(["value"] if scales else [])]
-    part = _scored(_select(frame[columns], frame["role"] == counted_role), scales)
-    scored_by = set(part.loc[part["score"].notna(), "extractor"].unique())
-    extractors = [name for name in part["extractor"].unique() if name in scored_by]
-    if not extractors or (
-        scorers and not (reference in extractors or _is_one_mean(scorers, extractors))
-    ):
+    readouts = _scored(_select(frame[columns], frame["role"] == counted_role), scales)
+    scored_by = set(readouts.loc[readouts["score"].notna(), "extractor"].unique())
+    extractors = [name for name in readouts["extractor"].unique() if name in scored_by]
+    if not extractors:
+        return None
+    # A log's score is the mean of its first scorer. Without such a mean the user names a reference.
+    if scorers and reference not in extractors and not _is_one_mean(scorers, extractors):
         return None
     # Tasks of a recording are different questions, so they are not pooled into one score.
-    if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
+    if is_recorded and tasks_of(readouts["item_id"].drop_duplicates()).nunique() > 1:
         return None
     if reference is None or reference not in extractors:
         reference = default_reference(extractors, list(scorer_of))
-    all_axes = [str(axis) for axis in part["axis"].unique()]
+    all_axes = [str(axis) for axis in readouts["axis"].unique()]
     chosen_axes = random_axes(all_axes, is_recorded=is_recorded)
     if axes is not None:
         chosen_axes = tuple(axis for axis in all_axes if axis in set(axes))
@@ -573,9 +578,9 @@ def score_report(
         settings=settings or {},
     )
     models = []
-    n_questions = part["item_id"].nunique()
-    for model in part["model"].unique():
-        model_rows = _select(part, part["model"] == model)
+    n_questions = readouts["item_id"].nunique()
+    for model in readouts["model"].unique():
+        model_rows = _select(readouts, readouts["model"] == model)
         if model_score := _model_score(model_rows, str(model), shared):
             n_missing = n_questions - model_rows["item_id"].nunique()
             models.append(replace(model_score, n_questions_missing=n_missing))
@@ -593,7 +598,7 @@ def score_report(
 class _SharedSettings:
     """Settings that all models of a report share.
 
-    `axes` have the wordings that count as drawn at random. `stated` are the scores that logs
+    `axes` are those whose wordings count as drawn at random. `stated` are the scores that logs
     report, by (model, extractor). `scales` are (lowest, highest) per scorer, None where unknown.
     """
 
@@ -620,7 +625,7 @@ def _stated_scores(reported: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str
 
 
 def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return the ends of a scorer's scale; None where all its rows have one value."""
+    """Return the ends of a scorer's scale; None where they are equal, as of rows with one value."""
     low, high = float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
     return (low, high) if low < high else None
 
@@ -640,6 +645,7 @@ def _scale_notes(
 
 
 def _is_one_mean(scorers: Sequence[Mapping[str, Any]], extractors: Sequence[str]) -> bool:
+    """Return whether the first scorer gives the mean score of a log with a single task."""
     first = scorers[0]
     return (
         first["scorer"] in extractors
@@ -679,26 +685,27 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
             all_bars[name] = bar
     if reference not in all_bars:
         return None
+    reference_cells, reference_rows = all_bars[reference].cells, rows_of(reference)
     # Only extractors on the reference's scale can be compared with it.
-    own_cells, own_frame = all_bars[reference].cells, rows_of(reference)
     bars: dict[str, ErrorBar] = {}
     is_lower_better = reference.endswith(LOWER_IS_BETTER)
     for name, bar in all_bars.items():
-        has_scale = bar.cells.bounds == own_cells.bounds
-        is_alike = has_scale and bar.cells.is_binary == own_cells.is_binary
+        has_scale = bar.cells.bounds == reference_cells.bounds
+        is_alike = has_scale and bar.cells.is_binary == reference_cells.is_binary
         if is_alike and name.endswith(LOWER_IS_BETTER) == is_lower_better:
             bars[name] = bar
     scale = shared.scales.get(reference)
     changes = {}
     for axis in map(str, frame["axis"].unique()):
         if axis not in {*axes, IDENTITY, COMBINED, *shared.closed_gates}:
-            axis_bar = _bar(own_frame, (axis,), level, scale)
+            axis_bar = _bar(reference_rows, (axis,), level, scale)
             if axis_bar and axis_bar.cells.shape[1] > 1:
                 changes[axis] = axis_bar
     # The own prompt is scored on the questions of the score, not on all that it was asked.
-    same_questions = own_frame[own_frame["item_id"].isin(own_cells.questions)]
-    own_bar = _bar(same_questions, (), level, scale) if COMBINED in axes else None
-    bars[reference] = _bounded_bar(own_frame, axes, level, scale, bars[reference])
+    same_questions = reference_rows[reference_rows["item_id"].isin(reference_cells.questions)]
+    # Without the combined axis the own prompt is one of the wordings already.
+    own_prompt_bar = _bar(same_questions, (), level, scale) if COMBINED in axes else None
+    bars[reference] = _bounded_bar(reference_rows, axes, level, scale, bars[reference])
     people = []
     for name, bar in bars.items() if shared.labelled else ():
         outputs = _outputs(rows_of(name), axes, bar.cells)
@@ -712,7 +719,8 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
         if name != reference and _is_comparable(rows_of(name), bar, bars[reference]):
             comparable.add(name)
     # Every axis stores the study's own prompt as its base, which does not count as another prompt.
-    is_left_out = (own_frame["variant"] != BASE) & ~own_frame["axis"].isin(axes)
+    is_variant = reference_rows["variant"] != BASE
+    is_left_out = is_variant & ~reference_rows["axis"].isin(axes)
     gates = shared.closed_gates
     open_settings = {}
     for item_and_way, changes_of_way in shared.settings.items():
@@ -725,54 +733,62 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
         extractor_bars=bars,
         changes=changes,
         own_way=f"{frame['axis'].iloc[0]}|{BASE}",
-        own_prompt=own_bar.by_questions if own_bar else None,
+        own_prompt=own_prompt_bar.by_questions if own_prompt_bar else None,
         published=shared.stated.get((model, reference)),
         why_not=gates.get(reference, "") or why_unread(model, reference, unread),
         closed_extractors=frozenset(name for name in shared.extractors if name in gates),
         people=tuple(filter(None, people)),
         unread=unread,
-        gaps=_gaps(own_frame, open_settings, bars[reference]),
+        gaps=_gaps(reference_rows, open_settings, bars[reference]),
         comparable_extractors=frozenset(comparable),
         has_other_prompts=bool(is_left_out.any()),
     )
 
 
 def _is_comparable(rows: pd.DataFrame, bar: ErrorBar, reference_bar: ErrorBar) -> bool:
-    """Tell whether another extractor read most outputs, of nine in ten questions of both."""
-    questions, own_questions = set(bar.cells.questions), set(reference_bar.cells.questions)
-    n_shared, n_all = len(questions & own_questions), len(questions | own_questions)
+    """Return whether another extractor's score may stand beside the reference's.
+
+    The extractor must have read most outputs. Of the questions that either of them scores, at least
+    `LEAST_SHARED` must be scored by both.
+    """
+    questions, reference_questions = set(bar.cells.questions), set(reference_bar.cells.questions)
+    n_shared, n_all = len(questions & reference_questions), len(questions | reference_questions)
     is_read = not is_unread(str(rows["extractor"].iloc[0]), unread_share(rows["status"]))
     return n_shared >= LEAST_SHARED * n_all and is_read and bool((rows["status"] == OK).any())
 
 
 def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str, Estimate]:
-    """Return way -> its score less the sum of its changes, each asked alone. Only ways with two
-    changes or more count, where each change was also asked alone."""
+    """Return way -> its effect on the score, less the sum of the effects of its changes.
+
+    Only ways count that combine two changes or more, each of which was also asked alone.
+    """
     ways = list(dict.fromkeys(way for _, way in settings))
-    joint = []
+    combined = []
     axes: set[str] = set()
     for (item, way), parts in settings.items():
         changed = {axis: key for axis, key in parts.items() if key != BASE}
         if len(changed) > 1:
-            joint.append((item, way, changed))
+            combined.append((item, way, changed))
             axes |= changed.keys()
-    if not joint:
+    if not combined:
         return {}
     base, variants = _base_and_variants(frame, list(axes))
     asked = pd.concat([variants, frame[frame["axis"] == COMBINED]])
     variant_key = ["item_id", "axis", "variant"]
     score_of = asked.groupby(variant_key, observed=True)["score"].mean().to_dict()
     at_base = base.groupby("item_id", observed=True)["score"].mean().to_dict()
-    items = list(dict.fromkeys(item for item, _, _ in joint))
+    items = list(dict.fromkeys(item for item, _, _ in combined))
     row_of = {item: i for i, item in enumerate(items)}
     column_of = {way: i for i, way in enumerate(ways)}
     gaps = np.full((len(items), len(ways)), math.nan)
-    for item, way, parts in joint:
-        # The score of a change that was not asked alone is NaN, which makes the gap NaN.
-        own_score = at_base.get(item, math.nan)
-        gap = score_of.get((item, COMBINED, way), math.nan) - own_score
-        moves = [score_of.get((item, *change), math.nan) - own_score for change in parts.items()]
-        gaps[row_of[item], column_of[way]] = gap - sum(moves)
+    for item, way, changed in combined:
+        base_score = at_base.get(item, math.nan)
+        effect = score_of.get((item, COMBINED, way), math.nan) - base_score
+        effects_alone = []
+        for axis, key in changed.items():
+            # The score of a change that was not asked alone is NaN, which makes the gap NaN.
+            effects_alone.append(score_of.get((item, axis, key), math.nan) - base_score)
+        gaps[row_of[item], column_of[way]] = effect - sum(effects_alone)
     by_item = frame.drop_duplicates("item_id").set_index("item_id")
     cluster_of = by_item["family"].astype(str).to_dict()
     clusters = np.array([cluster_of.get(item, item) for item in items])
@@ -798,7 +814,8 @@ def _fields_of(bar: ErrorBar) -> dict[str, Any]:
 class _CachedErrorBar(ErrorBar):
     """An error bar that computes each interval once."""
 
-    # With 12,000 questions an interval takes 10 ms, and a board asks for it at 56 levels.
+    # With 12,000 questions an interval takes 10 ms, and a board asks several times for each of the
+    # intervals at its 56 levels.
     @cached_property
     def _by_name(self) -> dict[str, Estimate]:
         return {}
@@ -841,7 +858,8 @@ def _bounded_bar(
     scale: tuple[float, float] | None,
     bar: ErrorBar,
 ) -> ErrorBar:
-    """Return the bar with limits that allow for absent scores; `bar` where these do not matter."""
+    """Return `bar` with limits that allow for absent scores, those of calls without an output.
+    Return `bar` itself where they do not matter."""
     is_absent = (frame["score"].isna() & (frame["status"] == ABSENT)).to_numpy()
     # On a scale without ends an absent score could be anything.
     if not is_absent.any() or not all(map(math.isfinite, bar.cells.bounds)):
@@ -886,9 +904,9 @@ def _cells(
     pairs = axis_codes.astype(np.int64) * max(len(variant_keys), 1) + variant_codes
     way_codes, pairs_asked = pd.factorize(pairs)
     for pair in pairs_asked.tolist():
-        ways.append(
-            f"{axis_names[pair // len(variant_keys)]}|{variant_keys[pair % len(variant_keys)]}"
-        )
+        axis_code, variant_code = divmod(pair, len(variant_keys))
+        ways.append(f"{axis_names[axis_code]}|{variant_keys[variant_code]}")
+    # The own prompt has code 0.
     codes = np.concatenate([np.zeros(len(base), dtype=np.int64), way_codes + 1])
     wording = pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(ways))
     columns = ["item_id", "score", "family"]
@@ -923,6 +941,7 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
         # All pairs are shown together, so each interval gets its share of the error (Bonferroni).
         bar = error_bar(cells, 1 - (1 - first.bar.level) / len(pairs))
         wording_gaps = cells.mean.mean(axis=0)
+        # A smaller gap is a rounding error of the means, so the models tie.
         n_first, n_second = int((wording_gaps > 1e-12).sum()), int((wording_gaps < -1e-12).sum())
         n_ahead = (n_first, n_second, int((abs(wording_gaps) <= 1e-12).sum()))
         in_points = first.bar.cells.is_binary and second.bar.cells.is_binary
@@ -968,17 +987,18 @@ def _why_not_by_unread(second: ModelScore, bar: ErrorBar) -> str:
 
 
 def behind(score: ModelScore, way: str, extractor: str) -> list[str]:
-    """Return item ids, those first on which a wording or an extractor differs most from the score.
-    A wording counts only where `extractor` is the reference."""
+    """Return item ids, those first whose score under a wording or an extractor differs most from
+    their mean score under the reference. `way` is ignored unless `extractor` is the reference."""
     cells = score.bar.cells
-    extractor_cells = score.extractor_bars.get(extractor, score.bar).cells
+    mean_scores = cells.mean.mean(axis=1)
     if way in cells.wordings and extractor == score.reference:
-        gaps = np.abs(cells.mean[:, cells.wordings.index(way)] - cells.mean.mean(axis=1))
+        gaps = np.abs(cells.mean[:, cells.wordings.index(way)] - mean_scores)
         return [cells.questions[i] for i in np.argsort(-gaps, kind="stable")]
-    score_of = dict(zip(cells.questions, cells.mean.mean(axis=1), strict=True))
-    means = extractor_cells.mean.mean(axis=1)
+    score_of = dict(zip(cells.questions, mean_scores, strict=True))
+    extractor_cells = score.extractor_bars.get(extractor, score.bar).cells
+    extractor_scores = extractor_cells.mean.mean(axis=1)
     gap_of = {}
-    for item, value in zip(extractor_cells.questions, means, strict=True):
+    for item, value in zip(extractor_cells.questions, extractor_scores, strict=True):
         # A question that the score lacks has nothing to differ from.
         gap_of[item] = abs(value - score_of.get(item, value))
     return sorted(gap_of, key=lambda item: -gap_of[item])
@@ -1022,7 +1042,7 @@ def _notes(
 
 
 def score_bars(score: ModelScore) -> ScoreBars:
-    """Return the parts of a model's score that a figure draws."""
+    """Return the numbers of a model's score that a figure draws."""
     extractors: dict[str, float] = {}
     for name, bar in score.extractor_bars.items():
         if name in score.comparable_extractors:
@@ -1039,7 +1059,7 @@ def score_bars(score: ModelScore) -> ScoreBars:
 
 
 def _half_text(half_width: float, *, is_share: bool) -> str:
-    # The column's title has the sign already.
+    # The column's title has the sign ± already.
     return claims.half_text(half_width, is_share=is_share).removeprefix("± ")
 
 
@@ -1083,7 +1103,8 @@ def _without_empty_notes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def next_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """Return one row per use of `N_CALLS` more calls: the half-width then, the narrowest first."""
+    """Return one row per use of `N_CALLS` more calls, with the half-width that it would give. The
+    use with the narrowest interval comes first."""
     now, is_share = score.half_width_now, score.bar.cells.is_binary
     titles = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
     rows: list[dict[str, Any]] = []
@@ -1102,9 +1123,9 @@ def best_sentence(score: ModelScore, n_calls: int) -> str:
     """Say how to split a new budget of `n_calls` best, by this score's variance components."""
     bar = score.bar
     worst = upper_components(bar)
-    best = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, worst)
-    half = claims.half_text(bar.half_width("wordings"), is_share=bar.cells.is_binary)
-    return f"{best}; here {score.n_calls:,} calls give {half}."
+    split = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, worst)
+    half_width_words = claims.half_text(bar.half_width("wordings"), is_share=bar.cells.is_binary)
+    return f"{split}; here {score.n_calls:,} calls give {half_width_words}."
 
 
 def plan_sentences(
@@ -1123,11 +1144,12 @@ def plan_sentences(
 
 
 def axis_rows(score: ModelScore) -> list[dict[str, Any]]:
-    """Return one row per axis that was changed alone: how far its wordings lie apart."""
+    """Return one row per axis that was changed alone, with the spread of the scores of its
+    wordings."""
     rows = []
     for axis, bar in score.changes.items():
         is_share = bar.cells.is_binary
-        # The own prompt is the first wording.
+        # The first value is that of the own prompt.
         values = [value for _, value in bar.cells.by_wording()]
         row = {
             "axis": axis.replace("_", " "),
