@@ -296,8 +296,8 @@ class ModelScore:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Two models on the same questions and wordings, the one with the higher score first. `bar` is
-    the error bar of `first` less `second`."""
+    """Two models on the same questions and wordings; `first` has the higher score on these. `bar`
+    is the error bar of `first` less `second`."""
 
     first: str
     second: str
@@ -938,6 +938,10 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
         cells = first.bar.cells.minus(second.bar.cells)
         if not cells.mean.size:
             continue
+        # A model that leads over all its questions may still lag on those that both were asked.
+        if cells.mean.mean() < 0:
+            first, second = second, first
+            cells = first.bar.cells.minus(second.bar.cells)
         # All pairs are shown together, so each interval gets its share of the error (Bonferroni).
         bar = error_bar(cells, 1 - (1 - first.bar.level) / len(pairs))
         wording_gaps = cells.mean.mean(axis=0)

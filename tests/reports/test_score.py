@@ -389,6 +389,25 @@ def test_a_lead_larger_than_what_is_unread_stands():
     assert pair.claim.is_made and "a scores higher than b" in pair.claim.text
 
 
+def test_a_lead_on_common_questions_counts_though_the_other_model_leads_over_all_of_its_own():
+    """It was withheld, as a lag that 0.0% unread answers could make up."""
+
+    def asked(model, shared_share, own_share):
+        parts = []
+        for prefix, n, share in (("shared", 40, shared_share), (f"only {model} ", 80, own_share)):
+            part = readouts("combined", n=n, m=6, model=model)
+            part = part.assign(**{name: prefix + part[name] for name in ("item_id", "family", "variant_id")})
+            is_right = np.random.default_rng(0).random(len(part)) < share
+            parts.append(part.assign(is_correct=is_right.astype(object)))
+        return pd.concat(parts)
+
+    report = score_report(pd.concat([asked("a", 0.1, 0.9), asked("b", 0.9, 0.1)]))
+    assert report.find_model("a").bar.value > report.find_model("b").bar.value
+    (pair,) = report.differences
+    assert (pair.first, pair.second) == ("b", "a") and pair.bar.value > 0.5
+    assert pair.claim.is_made and pair.claim.text.startswith("b scores higher than a")
+
+
 def with_lost_calls(frame, is_lost):
     """The same frame after these calls failed: nothing was read of them."""
     lost = np.asarray(is_lost)
