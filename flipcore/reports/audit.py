@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,9 @@ from flipcore.text.counts import count_of, with_capital, without_capital
 
 LEAST_SHARED = 0.9  # share of the items that a variant needs to be compared with others
 LEAST_SPREAD = 0.005  # smallest disagreement of extractors that the headline mentions
-LEAST_READ = 0.5  # share of the items of the extractor that read most; below it none is compared
+# An extractor that read fewer items than this share of the most that any extractor read is not
+# compared.
+LEAST_READ = 0.5
 ALONE = (
     "Scores are compared on the own prompt. Each p is corrected: of models over all pairs (Holm, as"
     " on Ranking), everything else over the log (false-discovery rate)."
@@ -50,15 +51,17 @@ _LESS_SURE = set(
 )
 # Kinds of findings that are never a fault.
 _ASIDES = ("repeats", "prompts", TWO_MODELS, "keys of one model")
-# Most pairs of models in the short text. Most people open a log to see which model is better.
+# Most pairs of models in the short text. They have a place of their own there, because most people
+# open a log to see which model is better.
 MOST_COMPARED = 3
 
 
 def grade(finding: Finding) -> str:
     """Return how grave a finding is, as one of `GRADES`."""
-    # A re-reading that changed no answer contradicts nothing; nor does an undecided test below.
+    # A re-reading that changed no answer contradicts nothing.
     if finding.about in _ASIDES or (finding.about == "re-read" and not finding.items):
         return ASIDE
+    # A test that does not assert its claim contradicts nothing either.
     if finding.claim.assertion is not None and not finding.claim.is_made:
         return UNDECIDED
     return LESS_SURE if finding.about in _LESS_SURE else WRONG
@@ -68,9 +71,9 @@ def grade(finding: Finding) -> str:
 class Audit:
     """The result of an audit.
 
-    `recognised` describes the log in one line. `findings` come worst first, `notes` from the
-    import. `coverage` says which checks the log allows. `subject` is "log" or "study". `spread` is
-    a sentence on how far extractors disagree, or "".
+    `recognised` describes the log in one line. The worst of the `findings` come first. `notes` are
+    those of the import. `coverage` says which checks the log allows. `subject` is "log" or "study".
+    `spread` is a sentence on how far extractors disagree, or "".
     """
 
     recognised: str
@@ -98,7 +101,8 @@ class Audit:
 
     @property
     def compared(self) -> list[tuple[int, Finding]]:
-        """(number among all findings, finding) of the pairs of models in the short text."""
+        """The findings on pairs of models in the short text, each as (number among all findings,
+        finding)."""
         compared = []
         for number, finding in enumerate(self.findings, start=1):
             if finding.about == TWO_MODELS:
@@ -107,7 +111,7 @@ class Audit:
 
     @property
     def comparisons(self) -> str:
-        """A sentence on what scores are compared at, and how p-values are corrected."""
+        """A sentence on the prompt that scores are compared on, and on the correction of p."""
         return ALONE if self.subject == "log" else _of_study(ALONE)
 
     @property
@@ -133,7 +137,7 @@ class Audit:
         for name, numbered in self.graded.items():
             lines += ["", f"{name}:"]
             for _, finding in numbered:
-                # The text is sorted by grade, so it counts anew.
+                # The text is sorted by grade, so its numbers are not those of `graded`.
                 number += 1
                 lines.append(f"{number}. {finding.claim.text}")
                 if finding.claim.detail:
@@ -192,9 +196,12 @@ def audit(store: Store, study_id: str) -> Audit:
             worst_first[i] = replace(finding, claim=claim)
         lacking = tuple((title, _of_study(reason)) for title, reason in covered.lacking)
         covered = replace(covered, lacking=lacking)
-    formats = list(chain.from_iterable(source.options.get("formats", ()) for source in study.items))
+    formats: list[str] = []
+    for source in study.items:
+        formats += source.options.get("formats", ())
     models = list(frame["model"].unique())
     more = f" and {len(models) - 3} more" if len(models) > 3 else ""
+    subject = "log" if study.is_recorded else "study"
     extractors = ", ".join(spoken_name(name) for name in frame["extractor"].unique())
     n_items = count_of(frame["item_id"].nunique(), "item")
     n_calls = count_of(int(audit_input.calls["n"].sum()), "call")
@@ -207,8 +214,8 @@ def audit(store: Store, study_id: str) -> Audit:
         findings=tuple(worst_first),
         notes=tuple(audit_input.notes),
         coverage=covered,
-        subject="log" if study.is_recorded else "study",
-        spread=_spread(frame, "log" if study.is_recorded else "study"),
+        subject=subject,
+        spread=_spread(frame, subject),
     )
 
 
@@ -221,8 +228,7 @@ def _spread(frame: pd.DataFrame, subject: str) -> str:
     base = scored(base)
     base = legible(base[base["score"].isin((0.0, 1.0))])
     widest, sentence = LEAST_SPREAD, ""
-    for key, part in base.groupby(["model", "task"], sort=False, observed=True):
-        model, task = key if isinstance(key, tuple) else (key, "")
+    for (model, task), part in base.groupby(["model", "task"], sort=False, observed=True):
         by_extractor = part.groupby("extractor", sort=False, observed=True)
         n_read = by_extractor["item_id"].nunique()
         shares = by_extractor["score"].mean()[n_read >= LEAST_READ * n_read.max()]
@@ -242,12 +248,12 @@ def _spread(frame: pd.DataFrame, subject: str) -> str:
 
 def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
     """Return the readouts with a column `file`: the log that holds the output."""
-    key = ["model", "item_id", "variant_id", "sample"]
+    output_key = ["model", "item_id", "variant_id", "sample"]
     # An output in several files counts for the first.
-    files = files.drop_duplicates(key)
+    files = files.drop_duplicates(output_key)
     # Categorical columns do not merge with text, so the first three become text.
-    keys_of_rows = frame[key].astype(dict.fromkeys(key[:3], str))
-    merged = keys_of_rows.merge(files, on=key, how="left")
+    readout_keys = frame[output_key].astype(dict.fromkeys(output_key[:3], str))
+    merged = readout_keys.merge(files, on=output_key, how="left")
     return frame.assign(file=merged["file"].to_numpy())
 
 
@@ -259,9 +265,10 @@ def _of_study(words: str) -> str:
 def _at_own_prompt(frame: pd.DataFrame, *, keeps_versions: bool = False) -> pd.DataFrame:
     """Move answers to the own prompt under the identity axis, each once.
 
-    Every axis of a study stores that prompt as its base, and a table stores it under the axis of
-    its versions only. Checks of the own prompt read the identity axis. Bases of other axes stay for
-    comparisons with their variants; those of a table stay only with `keeps_versions`.
+    Every axis of a study stores that prompt as its base. An imported table of several versions of
+    its prompts stores it only under the axis of these versions. Checks of the own prompt read the
+    identity axis. The bases of other axes also stay where they are, to be compared with their
+    variants. Those of a table stay only with `keeps_versions`.
     """
     if frame.empty:
         return frame
@@ -283,8 +290,8 @@ def _at_own_prompt(frame: pd.DataFrame, *, keeps_versions: bool = False) -> pd.D
 def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the readouts with scores only where the prompts of an axis can be compared.
 
-    Per axis these are the variants that `LEAST_SHARED` of the items were asked, on the items that
-    were asked all of them. Other scores become None and NaN.
+    Per axis these are the scores of the variants that at least the share `LEAST_SHARED` of the
+    items was asked in, and of the items that were asked in all of these. Others become None or NaN.
     """
     if frame.empty:
         return frame
@@ -307,8 +314,8 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
 
 # The short text of an audit, in ten lines: the score, what does not hold, and what to do about it.
 
-MOST_SCORES = 3  # most models whose score it states
-MOST_FINDINGS = 4  # most findings that it states
+MOST_SCORES = 3  # most models whose score the short text states
+MOST_FINDINGS = 4  # most findings that the short text states
 _PLAN = (
     "Run the items and epochs that are missing, and drop what is there twice, before quoting the"
     " score."
@@ -368,8 +375,8 @@ DEFAULT_ADVICE = "Open the items behind it: keep the study (--keep) and look at 
 class Verdict:
     """The scores of a log, one line per model, and the `audit` of the same rows.
 
-    `every_choice` claims that the best model leads, or is above a bar, in every way of counting.
-    None where nothing can be varied, and for one model without a bar.
+    `every_choice` claims that the best model leads, or is above a bar, in every way of counting. It
+    is None where nothing can be varied, and for one model without a bar.
     """
 
     score_lines: tuple[str, ...]
@@ -385,24 +392,25 @@ class Verdict:
     def text(self) -> str:
         """Return the answer in ten lines."""
         lines = [*self.score_lines[:MOST_SCORES]]
-        n_more = len(self.score_lines) - len(lines)
-        if n_more:
-            lines.append(f"… and {count_of(n_more, 'further model')} (--all).")
+        n_more_models = len(self.score_lines) - len(lines)
+        if n_more_models:
+            lines.append(f"… and {count_of(n_more_models, 'further model')} (--all).")
         lines.append(self.audit.headline)
         compared = [finding for _, finding in self.audit.compared]
         lines += [f"- {finding.claim.text}" for finding in compared]
         if self.every_choice:
             lines.append(f"- {self.every_choice.text}")
         faults = self.audit.of_grades(WRONG, LESS_SURE)
-        shown = faults[:MOST_FINDINGS]
-        n_more = len(faults) - len(shown)
-        undecided = [
-            finding for finding in self.audit.of_grades(ASIDE, UNDECIDED) if finding not in compared
-        ]
-        for finding in shown or undecided[: max(0, 2 - len(compared))]:
-            lines.append(f"- {finding.claim.text}")
-        if n_more:
-            lines.append(f"- … and {count_of(n_more, 'further finding')} (--all).")
+        shown = list(faults[:MOST_FINDINGS])
+        if not faults:
+            other_findings = self.audit.of_grades(ASIDE, UNDECIDED)
+            shown = [finding for finding in other_findings if finding not in compared]
+            # With the pairs of models these are two lines, so that the text stays short.
+            shown = shown[: max(0, 2 - len(compared))]
+        lines += [f"- {finding.claim.text}" for finding in shown]
+        n_more_faults = len(faults[MOST_FINDINGS:])
+        if n_more_faults:
+            lines.append(f"- … and {count_of(n_more_faults, 'further finding')} (--all).")
         if faults:
             lines.append(f"What to do: {self.advice()[0]}")
         return "\n".join([*lines, self.audit.recognised])
@@ -436,8 +444,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
 def verdict(study: WholeStudy, audit: Audit, above: float | None = None) -> Verdict:
     """Return the scores of a study with the findings of its audit.
 
-    With `above`, a share, every choice is counted for that bar instead of the lead. Raises BadInput
-    for a bar where nothing has a score.
+    `above` is a bar, as a share. With it, `every_choice` says whether the best model's score is
+    above the bar, otherwise whether that model leads. Raises BadInput for a bar where nothing has a
+    score.
     """
     score_lines = tuple(_score_line(study, model) for model in study.models)
     if above is None:
@@ -448,7 +457,8 @@ def verdict(study: WholeStudy, audit: Audit, above: float | None = None) -> Verd
 
 
 def _score_line(study: WholeStudy, model: str) -> str:
-    """Return a model's score with its scorer; without an error bar the headline's sentence."""
+    """Return the sentence of a model's score and its scorer. A score without an error bar has the
+    sentence of the headline of flips."""
     model_score = study.score.find_model(model) if study.score else None
     if model_score:
         claim, scorer = model_score.claim, title_of(model_score.reference).lower()
