@@ -27,7 +27,7 @@ VALUES = _COLUMNS["values"] | dict.fromkeys(
 
 
 def sentences(results: WholeStudy) -> list[str]:
-    """Return every claim of a study as `stats` prints it; a withheld claim states why."""
+    """Return every claim of a study as the command `stats` prints it; a withheld one says why."""
     choices = leaders_report(results)
     claims = [*results.claims, *(choices.claims if choices else ())]
     texts = [f"{claim.text} {claim.detail}".strip() for claim in claims if claim.text]
@@ -35,7 +35,8 @@ def sentences(results: WholeStudy) -> list[str]:
 
 
 def data_files(results: WholeStudy) -> tuple[list[File], str]:
-    """Return the files of a report, and a sentence where the readouts are too many, else ""."""
+    """Return the files of a report and a sentence. The sentence says that the readouts are too many
+    to be in the report; "" where they are in it."""
     # `allow_nan=False`, because missing numbers are None here and NaN is not JSON.
     stats = json.dumps(
         results.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str
@@ -61,14 +62,15 @@ def _gzip(name: str, frame: pd.DataFrame, about: str) -> File:
 
 
 def _items(results: WholeStudy) -> pd.DataFrame:
-    options = [
-        json.dumps(list(options), ensure_ascii=False) for options in results.items["options"]
-    ]
-    return results.items.assign(options=options)[list(ITEMS)]
+    options_texts = []
+    for options in results.items["options"]:
+        options_texts.append(json.dumps(list(options), ensure_ascii=False))
+    return results.items.assign(options=options_texts)[list(ITEMS)]
 
 
 def _item_values(results: WholeStudy) -> list[dict[str, object]]:
-    """Return one row per item and cell, in the order in which the bootstrap takes the items."""
+    """Return one row per item and cell of flips, in the order in which the bootstrap takes the
+    items."""
     rows = []
     for model in results.models:
         ids = list(dict.fromkeys(results.flip_readouts_of(model)["item_id"]))

@@ -34,8 +34,8 @@ class File:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `name` is that of its files, `caption` describes the rows and their source. All rows
-    have the same columns."""
+    """A table. `name` is the name of its files without the ending. `caption` describes the rows and
+    their source. All rows have the same columns."""
 
     name: str
     title: str
@@ -53,9 +53,12 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Per column, True where every cell begins with a number, to be aligned to the right."""
-        columns = zip(*self.texts, strict=True)
-        return [all(_NUMBER.match(cell.strip()) for cell in column) for column in columns]
+        """Per column, True where every cell begins with a number. Such a column is aligned to the
+        right."""
+        is_numeric = []
+        for column in zip(*self.texts, strict=True):
+            is_numeric.append(all(_NUMBER.match(cell.strip()) for cell in column))
+        return is_numeric
 
     @property
     def files(self) -> list[File]:
@@ -73,10 +76,10 @@ def _text(value: object) -> str:
 
 
 def shown_records(rows: Rows, without: Sequence[str] = ()) -> list[dict[str, object]]:
-    """Return the rows of a shown table, without the columns `without`; None for missing values."""
+    """Return the rows of a shown table without the columns `without`. Missing values are None."""
     source = rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows
     records: list[dict[Any, Any]] = [dict(row) for row in source]
-    # A record may lack columns that another one has.
+    # A record may lack columns that another record has.
     columns = [key for key in dict.fromkeys(chain.from_iterable(records)) if key not in without]
     return [{str(key): _cell(row.get(key)) for key in columns} for row in records]
 

@@ -1,8 +1,8 @@
 """A study as a dataset for the Hugging Face hub: Parquet files and a card.
 
-Items whose licence is unknown or forbids changed copies are left out, with their readouts, and
-counted. Where an example in a prompt may be such an item, a note replaces all examples. No person
-is named. Items that were set aside are left out, as in every export.
+Items whose licence is unknown or forbids changed copies are left out with their readouts, and the
+card says how many they are. Where an example in a prompt may be such an item, a note replaces all
+examples. No person is named. Items that were set aside are left out, as in every export.
 """
 
 import io
@@ -37,8 +37,8 @@ TABLES = {"readouts": READOUTS, "items": ITEMS, "completions": COMPLETIONS}
 
 @dataclass(frozen=True)
 class DatasetFolder:
-    """The files of a dataset by their path within the folder. `n_left_out` items of the datasets
-    `unlicensed` may not be passed on and are not in it."""
+    """The files of a dataset by their path within the folder. It lacks `n_left_out` items, those of
+    the datasets `unlicensed`, because they may not be passed on."""
 
     files: Mapping[str, bytes]
     n_items: int
@@ -90,10 +90,15 @@ def dataset_folder(
     one, such as own files. Raises BadInput where no item may be passed on."""
     check_codes(license or "other", language)
     items = studies.study_items(store, study_id)
-    licenses = {name: license_of(name, license) for name in sorted(set(items["dataset"]))}
-    passed_on = {name: value for name, value in licenses.items() if may_be_passed_on(value)}
-    unlicensed = tuple(name for name in licenses if name not in passed_on)
-    ids = set(items["item_id"][items["dataset"].isin(passed_on)])
+    open_licenses: dict[str, str] = {}
+    unlicensed: list[str] = []
+    for dataset in sorted(set(items["dataset"])):
+        dataset_license = license_of(dataset, license)
+        if may_be_passed_on(dataset_license):
+            open_licenses[dataset] = dataset_license
+        else:
+            unlicensed.append(dataset)
+    ids = set(items["item_id"][items["dataset"].isin(open_licenses)])
     if not ids:
         raise BadInput(
             "No item may be passed on: nobody has said under which licence"
@@ -112,17 +117,18 @@ def dataset_folder(
         buffer = io.BytesIO()
         frames[name].reset_index(drop=True).to_parquet(buffer, index=False)
         files[f"data/{name}.parquet"] = buffer.getvalue()
-    folder = DatasetFolder(files, len(ids), len(items) - len(ids), unlicensed)
-    card = _card(results, folder, frames, passed_on, language)
+    folder = DatasetFolder(files, len(ids), len(items) - len(ids), tuple(unlicensed))
+    card = _card(results, folder, frames, open_licenses, language)
     return replace(folder, files={"README.md": card.encode(), **files})
 
 
 def _frames(results: WholeStudy, *, shows_examples: bool) -> dict[str, pd.DataFrame]:
     """Return the tables of `TABLES` for all items."""
     completions = exchange.completions(results.store, results.study_id)
-    completions["prompt"] = [
-        _prompt(json.loads(parts), shows_examples=shows_examples) for parts in completions["parts"]
-    ]
+    prompts = []
+    for parts in completions["parts"]:
+        prompts.append(_prompt(json.loads(parts), shows_examples=shows_examples))
+    completions["prompt"] = prompts
     return {
         "readouts": results.all_readouts[list(READOUTS)],
         "items": results.items[list(ITEMS)],
@@ -206,19 +212,18 @@ def _without_folders(study: Study) -> Study:
 
 def _n_people(store: Store, study: Study) -> int:
     """Count the people who reviewed the paraphrases that the study asked."""
-    sources = {
-        (dataset, generator) for dataset, generator, *_ in studies.reviewed(store, study.study_id)
-    }
+    sources = set()
+    for dataset, generator, *_ in studies.reviewed(store, study.study_id):
+        sources.add((dataset, generator))
     states = studies.paraphrase_states(store)
-    pairs = set()
-    for pair, dataset, generator in zip(
-        states["pair_id"], states["dataset"], states["generator"], strict=True
-    ):
+    columns = (states["pair_id"], states["dataset"], states["generator"])
+    pair_ids = set()
+    for pair_id, dataset, generator in zip(*columns, strict=True):
         if (dataset, generator) in sources:
-            pairs.add(pair)
+            pair_ids.add(pair_id)
     reviewers = set()
     for row in judgements.standing(store, PAIR_VERDICTS):
         # Models review too, but are not people.
-        if row["pair_id"] in pairs and row["reviewer_kind"] == "person":
+        if row["pair_id"] in pair_ids and row["reviewer_kind"] == "person":
             reviewers.add(row["reviewer"])
     return len(reviewers)

@@ -30,7 +30,8 @@ from flipcore.store.queries import decisions
 
 N_OUTPUTS, MOST_OUTPUTS = 2, 50  # pairs of outputs behind a claim: by default and at most
 _HERE = Path(__file__).parent
-_LONG = 200  # strings of boards with more characters are written once, even if they are repeated
+# A string of a board with more characters is written once, and where it stands only its index is.
+_LONG = 200
 
 
 def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
@@ -110,7 +111,7 @@ def _about(results: WholeStudy) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A headline about a model, with its small print."""
+    """A headline about a model, with its small print in `details`."""
 
     model: str
     sentence: str
@@ -141,9 +142,9 @@ def _palette(light: Colours, dark: Colours) -> str:
     """Return the colours as CSS: dark on screens of dark systems, otherwise light."""
 
     def properties(theme: Colours) -> str:
-        return " ".join(
-            f"--{name}: {value};" for name, value in asdict(theme).items() if isinstance(value, str)
-        )
+        # The scale `flip` has several colours, and no style uses it.
+        colors = {name: value for name, value in asdict(theme).items() if isinstance(value, str)}
+        return " ".join(f"--{name}: {value};" for name, value in colors.items())
 
     return (
         f":root {{ color-scheme: light; {properties(light)} }}\n@media screen and"

@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +51,8 @@ class _Result:
 
 @dataclass
 class _Model:
-    """The files of one model while they are written. `n_rows` counts the lines, `n_without` the
-    readouts without right or wrong, which are left out."""
+    """The files of one model while they are written. `n_rows` counts the lines. `n_without` counts
+    the readouts that are neither right nor wrong, which are left out."""
 
     name: str
     folder: Path
@@ -88,7 +87,7 @@ def write_every_eval_ever(
     if study is None:
         raise BadInput(f"There is no study {study_id!r} in {store.path}.")
     models: dict[str, _Model] = {}
-    bases: set[tuple] = set()
+    written_bases: set[tuple] = set()
     streams: dict[str, Any] = {}
     with ExitStack() as files:
         for row in exchange.exchanged(store, study_id):
@@ -98,9 +97,9 @@ def write_every_eval_ever(
             model = models[name]
             if row["variant"] == BASE:
                 key = (name, row["variant_id"], row["sample"], row["extractor"])
-                if key in bases:
+                if key in written_bases:
                     continue
-                bases.add(key)
+                written_bases.add(key)
             # Losses and failed calls are neither right nor wrong.
             if row["is_correct"] is None or row["call_id"] is None:
                 model.n_without += 1
@@ -236,7 +235,7 @@ def _result_id(study: Study, model: _Model, result: _Result) -> str:
 
 
 def _why_unread(model: _Model, result: _Result) -> str:
-    """Say why a result has no score; "" where it has one."""
+    """Say why a result has no score: most of the outputs could not be read. "" where it has one."""
     # The scores of a log's own scorer are exported as they were imported.
     if result.extractor not in EXTRACTORS:
         return ""
@@ -247,11 +246,11 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
     """Write the file of aggregates: one result per dataset, axis and extractor. Intervals are over
     items, with clusters as units."""
     content = model.samples.read_bytes()
-    formats = ", ".join(
-        chain.from_iterable(source.options.get("formats", ()) for source in study.items)
-    )
-    declared = (use for use in study.models if use.name == model.name)
-    use = next(declared, ModelUse(model.name))
+    formats: list[str] = []
+    for source in study.items:
+        formats += source.options.get("formats", ())
+    declared_uses = (use for use in study.models if use.name == model.name)
+    use = next(declared_uses, ModelUse(model.name))
     results, withheld = [], {}
     for result in model.results.values():
         if reason := _why_unread(model, result):
@@ -260,7 +259,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
             results.append(_result(study, model, use, result))
     details = {"study_id": study.study_id}
     if formats:
-        details["imported_from"] = formats
+        details["imported_from"] = ", ".join(formats)
     document = {
         "schema_version": SCHEMA,
         "evaluation_id": _evaluation_id(study, model),
@@ -295,10 +294,11 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
 def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict[str, Any]:
     # With reruns an item's score is a mean of several, which needs another interval than 0 and 1.
     is_single = len(set(result.items)) == len(result.items)
-    score = (accuracy if is_single else mean_interval)(result.scores, result.families)
-    spread: dict[str, Any] = {"num_samples": len(set(result.items))}
+    compute_mean = accuracy if is_single else mean_interval
+    score = compute_mean(result.scores, result.families)
+    uncertainty: dict[str, Any] = {"num_samples": len(set(result.items))}
     if score.has_interval:
-        spread["confidence_interval"] = {
+        uncertainty["confidence_interval"] = {
             "lower": score.low,
             "upper": score.high,
             "confidence_level": score.level,
@@ -320,7 +320,7 @@ def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict
             "max_score": 1,
             "additional_details": {"extractor": result.extractor},
         },
-        "score_details": {"score": score.value, "uncertainty": spread},
+        "score_details": {"score": score.value, "uncertainty": uncertainty},
         "generation_config": {
             "generation_args": {
                 "temperature": use.temperature,

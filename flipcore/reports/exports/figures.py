@@ -7,6 +7,7 @@ light, dark and print.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from flipcore.charts.flips import parts as flip_parts
 from flipcore.stats.base.estimate import Estimate
@@ -20,7 +21,11 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 100)
 
 @dataclass(frozen=True)
 class Bar:
-    """The bar of one cell: `parts` are (x, width, class); a cell without a number has a note."""
+    """The bar of one cell of flips.
+
+    `parts` are (x, width, class), and `floors` the x of the noise floors of both extractors. A cell
+    without a number has a `note` instead.
+    """
 
     y: int
     label: str
@@ -33,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Dot:
-    """The dot and interval of one row; None where missing."""
+    """One row with a dot and an interval; each of them is None where there is none."""
 
     y: int
     label: str
@@ -44,8 +49,8 @@ class Dot:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Rows under one another on one axis; `zero` is the x of 0. Screen readers read the title out
-    instead of the drawing."""
+    """Rows under one another on one axis. `ticks` are (x, text), and `zero` is the x of 0. Screen
+    readers read the title out instead of the drawing."""
 
     title: str
     rows: tuple[Bar, ...] | tuple[Dot, ...]
@@ -59,7 +64,7 @@ class Drawing:
         return ROW * len(self.rows) + 34
 
     @property
-    def floor(self) -> int:
+    def axis_y(self) -> int:
         """The y position of the axis."""
         return self.height - 26
 
@@ -71,8 +76,8 @@ def _x(value: float, low: float = 0.0, high: float = 1.0) -> float:
 
 
 def flip_bars(cells: Sequence[Decomposition], labels: Sequence[str]) -> Drawing:
-    """Return one bar per cell in three parts, with the noise floors and the interval of T. The
-    reference extractor's bar has one part."""
+    """Return one bar per cell in three parts, with the noise floors and the interval of T, which is
+    the share of pairs that flip. The reference extractor's bar has one part."""
     bars = []
     for i, (cell, label) in enumerate(zip(cells, labels, strict=True)):
         bars.append(_bar(cell, label, ROW * i + 8))
@@ -89,7 +94,7 @@ def _bar(cell: Decomposition, label: str, y: int) -> Bar:
     ends = [_x(end) for end in (0.0, compared_end, both_end, both_end + reference_alone)]
     parts = []
     classes = ("artifact", "genuine", "reference")
-    for left, right, class_name in zip(ends, ends[1:], classes, strict=False):
+    for (left, right), class_name in zip(pairwise(ends), classes, strict=True):
         if right > left:
             parts.append((left, round(right - left, 2), class_name))
     floors = [cell.W.value]
@@ -114,7 +119,7 @@ def interval_rows(rows: Sequence[tuple[str, Estimate, str]], title: str, unit: s
         limits = (estimate.value, estimate.low, estimate.high)
         ends += [end for end in limits if not math.isnan(end)]
     low, high = min(ends), max(ends)
-    # The dots at both ends need some room.
+    # A margin keeps the dots at both ends within the drawing.
     pad = 0.04 * (high - low) or 0.05
     low, high = low - (pad if low < 0 else 0.0), high + pad
     # At most eight ticks, at round numbers.

@@ -1,4 +1,4 @@
-"""The detectors behind a report's tests of memory: their boards and highest-scored items."""
+"""The boards of a report's tests of memory, and the items that their detectors score highest."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -42,7 +42,8 @@ def _frame_of(results: WholeStudy, model: str, test: MemoryTest) -> pd.DataFrame
 def line_of(
     results: WholeStudy, model: str, test: MemoryTest
 ) -> tuple[Board | None, DropGap | None]:
-    """Return the board of a detector's line, and the analysis where it is a drop gap.
+    """Return the board of a test of memory, which shows the scores of its detector on a line. Also
+    return the analysis of the test where it is a drop gap.
 
     Both are None where nothing is drawn. Raises FlipscopeError where the detector cannot measure
     these answers.
@@ -73,7 +74,8 @@ def highest_items(
         rows = item_scores(detector, frame, item_roles)
     except FlipscopeError:
         return
-    # Ties are broken by the item's id, so that a study always gives the same bytes.
+    # The column d has the detector's scores. Ties are broken by the item's id, so that a study
+    # always gives the same bytes.
     rows = rows.sort_values(["d", "item_id"], ascending=[False, True], kind="stable")
     rows = rows.head(n_items)
     for item, score in zip(rows["item_id"], rows["d"], strict=True):

@@ -1,4 +1,4 @@
-"""The methods of a study as a paragraph to copy, with every n, method, seed and paper."""
+"""The methods of a study as a paragraph to copy, with all numbers, methods, seeds and papers."""
 
 import math
 from collections import Counter
@@ -100,9 +100,11 @@ def _model(use: ModelUse, *, asks_again: bool) -> str:
 
 
 def _methods(study: WholeStudy) -> Iterator[Method]:
+    """Yield the methods behind the study's numbers, in the order of the report."""
     n_cells = [len(flips.cells) for flips in study.flips.values()]
     if any(n_cells):
         all_readouts = study.all_readouts
+        # Only an extractor that reads several answers together groups them by meaning.
         groups_by_meaning = any(map(reads_together, all_readouts["extractor"].unique()))
         yield from (method for method in FLIPS if method is not MEANING or groups_by_meaning)
     detector_methods = []
@@ -140,6 +142,7 @@ def _intervals(study: WholeStudy) -> Iterator[str]:
 
 
 def _closing(study: WholeStudy) -> Iterator[str]:
+    """Yield the last sentences: on repeated templates, closed gates, and the program's version."""
     questions, families, options = wording_inputs(study.items)
     if repeats := repeated_templates(questions, families, options):
         yield repeats

@@ -55,7 +55,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """The original and a variant; `note` says why there are no halves, or why none can flip."""
+    """The original and a variant of an item, which are the two `halves`.
+
+    `note` says why there are no halves, or why their answers cannot count as a flip.
+    """
 
     item: str
     about: str
@@ -65,7 +68,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The pairs behind one claim; `ident` is the id that a row of a board links to, or ""."""
+    """The pairs behind one claim. `ident` is the id that a row of a board links to; "" without a
+    row."""
 
     title: str
     pairs: tuple[Pair, ...]
@@ -73,8 +77,8 @@ class Evidence:
 
 
 def evidence(results: WholeStudy, n_items: int) -> list[Evidence]:
-    """Return the outputs behind each cell of flips and each detector. Each has `n_items` items,
-    those that show the effect most first."""
+    """Return the outputs behind each cell of flips and each detector, `n_items` items for each. The
+    items that show the effect most come first."""
     if not n_items:
         return []
     all_evidence: list[Evidence] = []
@@ -107,8 +111,9 @@ def _flip_items(results: WholeStudy, model: str, cell: Decomposition) -> list[st
         surface.open_axis(frame, cell.axis, cell.reference),
         order,
     )
-    by = "faithful" if cell.is_reference else "difference"
-    return [first.items[i] for i in surface.order_of(first, second, by, first.items)]
+    # "faithful" sorts by the flips under the second extractor, which is the reference.
+    order_name = "faithful" if cell.is_reference else "difference"
+    return [first.items[i] for i in surface.order_of(first, second, order_name, first.items)]
 
 
 def _pair(
@@ -156,7 +161,7 @@ def _side(
 def _with_marks(compared: str, prompt: str) -> tuple[Run, ...]:
     """Mark the words of a prompt that the compared one lacks."""
     short = _cut(prompt)
-    # Where a prompt is cut, all words after the cut would be marked.
+    # Where either prompt is cut, all words of the other after the cut would be marked.
     if short != prompt or len(compared) > MOST_CHARS:
         return (Run(short),)
     runs = word_differences(compared, prompt) or [["same", prompt]]
@@ -164,10 +169,12 @@ def _with_marks(compared: str, prompt: str) -> tuple[Run, ...]:
 
 
 def _output(view: Inspection, sample: SampleView) -> Output:
-    # The other statuses mean that nothing was read.
+    # The statuses in `_STATES` mean that nothing was read.
     read = _STATES.get(sample.status) or _reading(view, sample)
-    right = "" if sample.is_correct is None else ", right" if sample.is_correct else ", wrong"
-    line = f"Sample {sample.sample + 1}: {read}{right}."
+    verdict = ""
+    if sample.is_correct is not None:
+        verdict = ", right" if sample.is_correct else ", wrong"
+    line = f"Sample {sample.sample + 1}: {read}{verdict}."
     if sample.reason:
         line += f" {sample.reason}"
     if sample.error:

@@ -1,4 +1,4 @@
-"""Templates of a report; every text is escaped, so that text from data cannot be markup."""
+"""Fill the templates of a report. All text is escaped, so that text from data is never markup."""
 
 import base64
 import gzip
@@ -19,8 +19,8 @@ _DIRECTIONAL = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 
 @cache
 def environment() -> "Environment":
-    """Return the environment of the templates beside this module. An undefined name in a template
-    is an error, so that a report never has a gap."""
+    """Return the environment of the templates in the folder `templates`. An undefined name in a
+    template is an error, so that a report never has a gap."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -38,7 +38,7 @@ def environment() -> "Environment":
 
 
 def rendered(template: str, **values: Any) -> str:
-    """Return a template of the folder, filled with values."""
+    """Return a template of the folder `templates`, filled with values."""
     return environment().get_template(template).render(**values)
 
 

@@ -40,6 +40,7 @@ from flipcore.store.queries import decisions
 def tables(results: WholeStudy) -> list[Table]:
     """Return every table of results that has rows."""
     flips, people, memory = [], [], []
+    # `m` is the index of a model. It stands in the names of its tables, which thus are unique.
     for m, model in enumerate(results.models):
         if results.flips[model].cells:
             flips.append(flips_table(results, m, model))
@@ -61,7 +62,9 @@ def tables(results: WholeStudy) -> list[Table]:
 
 
 def score_tables(results: WholeStudy) -> list[Table]:
-    """Return the tables of each model's score, and one of pairs of models by people."""
+    """Return the tables of each model's score, and one of pairs of models compared by people's
+    labels."""
+    # Kind, which is part of the name of a table's files -> (title, function that makes its rows).
     kinds = {
         "intervals": ("Score", score_rows),
         "shares": ("Whose the uncertainty is", share_rows),
@@ -119,7 +122,7 @@ def choices_tables(results: WholeStudy, report: ChoicesReport) -> list[Table]:
 
 
 def flips_source(results: WholeStudy, model: str) -> str:
-    """Return the source for captions: study, model, kinds of intervals and seeds."""
+    """Return the words on the source for a caption: study, model, kinds of intervals and seeds."""
     kinds, seeds = set(), set()
     for cell in results.flips[model].cells:
         if cell.T.has_interval:
@@ -202,7 +205,7 @@ def _test_row(report: HoldoutReport, name: str) -> dict[str, object]:
 
 
 def inflation_table(results: WholeStudy) -> Table:
-    """Return one row per model and way of reading."""
+    """Return one row per model, extractor and layout of the prompt."""
     rows = [_inflation_row(condition) for condition in results.inflation.conditions]
     caption = f"Accuracy on benchmark and holdout. {results.provenance}."
     return Table("inflation", "Inflation", rows, caption)

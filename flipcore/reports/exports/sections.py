@@ -47,7 +47,8 @@ Boards = dict[str, Any]  # id of the element -> board
 
 
 def boards(results: WholeStudy) -> Boards:
-    """Return the boards that cover all models: score, ranking and the two sets."""
+    """Return the boards that cover all models: those of scores, of the ranking, and of the margins
+    of the holdout's tests."""
     boards_by_id: Boards = {}
     if results.score:
         boards_by_id[SCORES] = {"data": score_board.board(results.score, LEVEL).data()}
@@ -62,8 +63,9 @@ def boards(results: WholeStudy) -> Boards:
 
 
 def choices_board(report: ChoicesReport) -> Boards:
-    """Return the board of every choice, without what needs a server. Uncertain options are not
-    offered, because nothing could count them, and marks open nothing."""
+    """Return the board of every choice, without the parts that need a server. It offers no
+    uncertain options, because only a server could count them, and a click on a mark opens
+    nothing."""
     board = every_choice.board(report, report.curve, every_choice.start_of(report.offered)).data()
     for picture in board["rows"][0]["pictures"]:
         picture |= {"offered": [], "idle": "Point at a mark to see its settings."}
@@ -87,7 +89,7 @@ class ModelFlips:
 
 def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
     """Return the flips and boards of each model with answers that could flip."""
-    shown, boards = [], {}
+    shown, boards_by_id = [], {}
     for m, model in enumerate(results.models):
         cells = results.flips[model].cells
         if not cells:
@@ -103,8 +105,8 @@ def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
         behind = {}
         for i, cell in enumerate(cells):
             behind[f"{cell.axis}|{cell.extractor}"] = f"outputs-{m}-{i}"
-        boards[f"board-{m}"] = {"data": data, "behind": behind}
-    return shown, boards
+        boards_by_id[f"board-{m}"] = {"data": data, "behind": behind}
+    return shown, boards_by_id
 
 
 def _flips_of_model(results: WholeStudy, m: int, model: str) -> ModelFlips:
@@ -130,8 +132,9 @@ def _flips_of_model(results: WholeStudy, m: int, model: str) -> ModelFlips:
 
 @dataclass(frozen=True)
 class Detected:
-    """One test of memory: its claims, and the id of its board in `line`, or "". `why_no_line` says
-    why the board could not be made. `accuracies` are those of a drop gap."""
+    """One test of memory. `line` is the id of the board with its line of scores; "" without one,
+    and then `why_no_line` says why the board could not be made. `accuracies` are the figure of the
+    accuracies of a drop gap."""
 
     title: str
     claims: Sequence[Claim]
@@ -156,19 +159,19 @@ class ModelMemory:
 def memory(results: WholeStudy) -> tuple[list[ModelMemory], Boards]:
     """Return the tests and boards of each model that has tests of memory."""
     shown: list[ModelMemory] = []
-    lines: Boards = {}
+    boards_by_id: Boards = {}
     for m, model in enumerate(results.models):
         claim = results.memory.summaries.get(model)
         if claim is None:
             continue
         tests = []
         for t, test in enumerate(results.memory.tests[model]):
-            detected, line = _detected(results, model, test, f"line-{m}-{t}")
+            detected, test_boards = _detected(results, model, test, f"line-{m}-{t}")
             tests.append(detected)
-            lines |= line
+            boards_by_id |= test_boards
         table, source = memory_table(results, m, model), f"{results.provenance}; {model}"
         shown.append(ModelMemory(model, claim, table, tests, ACCURACIES, source))
-    return shown, lines
+    return shown, boards_by_id
 
 
 ACCURACIES = "Accuracy, original and rewritten"
@@ -177,6 +180,7 @@ ACCURACIES = "Accuracy, original and rewritten"
 def _detected(
     results: WholeStudy, model: str, test: MemoryTest, ident: str
 ) -> tuple[Detected, Boards]:
+    """Return a test with its board, whose id is `ident`; without the board where none is drawn."""
     claims = (test.claim, *test.further)
     details = " ".join(claim.detail for claim in claims if claim.detail)
     title = f"{test.items.capitalize()}, {test.detector}"
@@ -206,15 +210,15 @@ def sentences_of_tests(report: HoldoutReport) -> list[tuple[str, str]]:
     for name in TESTS:
         if name in report.tests:
             about = report.about[name].rstrip(".")
-            small = f"{with_capital(about)}."
-            sentences.append((outcome_claim(report.tests[name]).text, small))
+            small_print = f"{with_capital(about)}."
+            sentences.append((outcome_claim(report.tests[name]).text, small_print))
         else:
             sentences.append(("", f"{TITLES[name]}. {report.missing[name]}"))
     return sentences
 
 
 def inflation(selection: Sequence[Condition]) -> tuple[Drawing, str]:
-    """Return the inflation of each model, and the extractor and layout of the selection."""
+    """Return the drawing of each model's inflation, and words on its extractor and layout."""
     rows = []
     for condition in selection:
         difference = condition.inflation()
