@@ -101,9 +101,9 @@ def dataset_folder(
     ids = set(items["item_id"][items["dataset"].isin(open_licenses)])
     if not ids:
         raise BadInput(
-            "No item may be passed on: nobody has said under which licence"
-            f" {', '.join(unlicensed) or 'the items'} may be. Name it, as cc-by-4.0, if you may"
-            " publish them."
+            f"No item may be passed on: the licence of {', '.join(unlicensed) or 'the items'} is"
+            " not known or forbids changed copies. If it is not known and you may publish the"
+            " items, name it, such as cc-by-4.0."
         )
     store.record_act("packed a dataset", study_id)
     results = whole_study(store, study_id)

@@ -115,7 +115,10 @@ def write_every_eval_ever(
             "No readout of this study says right or wrong, so there is nothing to write in this"
             " format."
         )
-    aggregates = [_aggregate(study, models[name], retrieved or time.time()) for name in streams]
+    # All models have one time, as they were retrieved together.
+    if retrieved is None:
+        retrieved = time.time()
+    aggregates = [_aggregate(study, models[name], retrieved) for name in streams]
     return [*aggregates, *(models[name].samples for name in streams)]
 
 

@@ -101,6 +101,12 @@ def test_items_of_an_unknown_licence_are_left_out_with_their_answers_and_counted
         assert not frame.astype(str).apply(lambda column: column.str.contains("Private question")).to_numpy().any(), name
 
 
+def test_a_licence_that_forbids_changed_copies_is_not_called_unknown(here, monkeypatch):
+    monkeypatch.setattr("flipcore.reports.exports.dataset.license_of", lambda dataset, declared: "cc-by-nd-4.0")
+    with pytest.raises(BadInput, match="is not known or forbids changed copies"):
+        dataset_folder(*here)
+
+
 def test_the_card_does_not_name_the_folders_of_whoever_ran_the_study(here, with_examples):
     for place in (here, with_examples):
         card = dataset_folder(*place, license="cc-by-4.0").files["README.md"].decode()

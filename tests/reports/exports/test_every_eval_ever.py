@@ -79,6 +79,12 @@ def test_it_reads_back_with_the_same_axes_answers_and_scores(tmp_path, store):
             assert one["is_correct"].mean() == pytest.approx(two["is_correct"].mean())
 
 
+def test_a_time_of_zero_is_the_time_that_was_given(tmp_path, store):
+    study_id = store_logs(survey([written.lm_eval(tmp_path / "run").parent]), store)
+    aggregate, _ = write_every_eval_ever(store, study_id, tmp_path / "out", retrieved=0.0)
+    assert json.loads(aggregate.read_text(encoding="utf-8"))["retrieved_timestamp"] == "0.0"
+
+
 @pytest.mark.slow
 def test_items_that_are_set_aside_are_in_no_line(tmp_path, store):
     study = tiny_study(name="half aside", confirmatory_share=0.5)
