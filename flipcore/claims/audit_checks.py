@@ -1,6 +1,7 @@
 """The checks of an audit, and what each of them needs from a log.
 
-If a log lacks what a check needs, the check was not made: "nothing found" would be false.
+If a log lacks what a check needs, the coverage lists the check as not made. To say that it found
+nothing would be false.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,9 +28,9 @@ from flipcore.claims.audit_prompts import LEAST_ITEMS
 class Check:
     """One check of an audit.
 
-    `abouts` are the `Finding.about` of its findings. `applies(log, base)` is True if this log can
-    be checked; `base` are the scored readouts of the log's own prompts. `missing` says what a log
-    lacks that cannot be checked.
+    `abouts` has the `Finding.about` of each of its findings. `applies(log, base)` is True if this
+    log can be checked; `base` has the scored readouts of the log's own prompts. `missing` says what
+    is missing in a log that cannot be checked.
     """
 
     title: str
@@ -40,7 +41,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The number of all checks, and (title, what the log lacks) of those that could not be made."""
+    """The number of all checks, and those that could not be made as (title, what the log lacks)."""
 
     n_checks: int
     lacking: tuple[tuple[str, str], ...]
@@ -78,7 +79,7 @@ def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
 
 
 def _repeats_within(rows: pd.DataFrame, columns: Sequence[str], by: str) -> bool:
-    """Return whether two rows agree in `columns` and differ in `by`."""
+    """Return whether any two rows agree in all `columns` and differ in the column `by`."""
     # A quick exit, because dropping duplicates is slow for a large log.
     if rows[by].nunique() < 2:
         return False

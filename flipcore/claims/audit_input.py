@@ -25,8 +25,8 @@ from flipcore.extractors import EXTRACTORS, VALUES, title_of
 ROUNDING = 0.0006
 LEAST_TEMPLATES = 10  # categories of items, to compare their scores
 MOST_READOUTS = 12  # extractors, or models, that are compared in pairs
-N_LISTED = 200  # items that a finding names
-# Our extractors that run on the outputs of an imported log.
+N_LISTED = 200  # most items that a finding names
+# Names of Flipscope's own extractors that run on the outputs of an imported log.
 OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
 OWN_PROMPT = IDENTITY
 MOST_UNREAD = 0.5  # share of a model's outputs; above it our extractor's scores are not compared
@@ -44,8 +44,9 @@ LENGTHS = "model max_tokens finish_reason n_tokens_out n_chars ends_open n n_tex
 class Finding:
     """A claim, with the items that show it.
 
-    `about` names the check. A higher `rank`, up to 100, is worse and sorts first. `items` are ids
-    to look at, under `model`, `axis` and `extractor`; "" means that it does not apply.
+    `about` names the check. A finding with a higher `rank`, up to 100, is worse and comes first.
+    `items` are the ids of items to look at, under `model`, `axis` and `extractor`. "" stands for a
+    part that does not apply.
     """
 
     about: str
@@ -62,10 +63,12 @@ class AuditInput:
     """The tables of a log that an audit reads.
 
     - `frame`: every readout of the study (`store.queries.studies.readouts` with `everything`).
-    - `harmless`: the readouts that flips are counted on (the same without `everything`).
+    - `harmless`: the readouts that flips are counted on: those of prompts whose changes leave the
+      right answer as it is (the same function without `everything`).
     - `items`: one row per item with question, options, target and category.
     - `calls`: counts per model, status and finish reason.
-    - `reported`: scores that the logs report; `facts`: where rows contradict their log.
+    - `reported`: scores that the logs report; `facts`: places where rows contradict their log.
+    - `notes`: sentences of the import.
     - `scorers`: extractor names of the logs' own scorers, the leading one first.
     - `scales`: (task, extractor) -> lowest and highest score, for scores that are grades.
     - `prompts`: the base prompt and system message per item.
@@ -91,7 +94,8 @@ class AuditInput:
 
 
 def legible(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the readouts without our extractors that read less than half of a model's outputs.
+    """Return the readouts without those of our extractors that read less than half of a model's
+    outputs.
 
     Such an extractor counts nearly everything as wrong, which is no evidence against a score.
     """
@@ -119,7 +123,7 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of readouts whose scores lie from 0 to 1."""
+    """Return the readouts of those tasks and extractors whose scores all lie from 0 to 1."""
     # A grade on another scale is neither right nor wrong, and a difference of grades is not in
     # percentage points.
     is_outside = (frame["score"] < 0) | (frame["score"] > 1)
@@ -161,7 +165,7 @@ def what_differs(part: pd.DataFrame) -> str:
 
 
 def item_scores(frame: pd.DataFrame) -> pd.Series:
-    """Return the mean score per item over its repeats, by item id."""
+    """Return the mean score per item over all its rows, by item id."""
     return frame.groupby("item_id", sort=False)["score"].mean()
 
 

@@ -1,6 +1,7 @@
 """Findings of an audit on items and reported numbers.
 
-They are contradicting right answers, repeated questions, standard errors and impossible rates.
+They are contradicting right answers, repeated questions, subjects whose scores differ (which makes
+standard errors per item too small), and impossible flip rates.
 """
 
 from collections.abc import Iterator, Sequence
@@ -69,9 +70,10 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
 def _prompt_tasks(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series:
     """Return the task that each item belongs to, "" where question and options alone identify it.
 
-    They do if the item has options of its own. Items without options, or with the same options
-    throughout a task (yes and no, a list of classes), get their meaning from the prompt around
-    them. Such items of two tasks get one task only if both sent the same prompt.
+    They identify an item that has options of its own. Items without options, or with the same
+    options throughout a task (yes and no, a list of classes), get their meaning from the prompt
+    around them. Two such items of different tasks get one task only if both tasks sent the same
+    prompt.
     """
     task = items["item_id"].astype(str).str.partition("/")[0]
     no_task = pd.Series("", index=items.index, dtype=object)
@@ -132,7 +134,7 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
 
 
 def repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
-    """Find questions under several ids, which are only one independent question each."""
+    """Find questions that stand under several ids. Each is only one independent question."""
     is_repeated = questions.duplicated(keep=False)
     if is_repeated.any():
         n, extra = int(questions[is_repeated].nunique()), int(questions.duplicated().sum())
@@ -216,7 +218,7 @@ def standard_errors(
 
 
 def flip_rates(log: AuditInput) -> Iterator[Finding]:
-    """Find reported flip rates that are impossible with two reported accuracies of the model."""
+    """Find reported flip rates that two reported accuracies of the same model make impossible."""
     for reported in log.reported:
         if "flip" not in str(reported.get("metric") or reported["readout"]).lower():
             continue

@@ -1,8 +1,10 @@
-"""Findings of an audit on the outputs: cached reruns, refusals, empty texts, silent cuts.
+"""Findings of an audit on the outputs: cached reruns, averaged scores, refusals, empty texts,
+silent cuts, and keys that no answer agrees with.
 
-Each finding describes the rows and asserts nothing beyond them. For each, an honest log that looks
-similar is tested to give no finding (`tests/claims/test_audit_outputs.py`): greedy answers that
-repeat, partial credit, a benchmark whose right answer is to refuse, texts of one length.
+Each finding describes the rows and asserts nothing beyond them. For each of them a test has an
+honest log that looks similar and gives no finding (`tests/claims/test_audit_outputs.py`): greedy
+answers that repeat, partial credit, a benchmark whose right answer is to refuse, texts of one
+length.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +25,7 @@ LEAST_CHARS = 80  # a sampled text of this length does not repeat by chance
 LEAST_CUT, CUT_SHARE = 3, 0.02  # outputs at the limit: least count and least share
 # Below these numbers of tokens or characters, a common length is just the form of the answer.
 LEAST_TOKENS, LEAST_LENGTH = 64, 200
-LEAST_KEYS, LEAST_VOTERS = 5, 3  # suspicious keys per finding; votes per item
+LEAST_KEYS, LEAST_VOTERS = 5, 3  # least suspicious keys for a finding; least votes per item
 RIGHT_OR_WRONG = ("includes", "match", "exact", "choice", "pattern", "answer")  # scorers of Inspect
 OUTPUT_KEY = ["model", "item_id", "variant_id", "sample"]
 
@@ -39,7 +41,7 @@ def output_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 def _cached(log: AuditInput) -> Iterator[Finding]:
     """Find reruns with identical texts: they come from a cache and do not measure noise."""
-    # Greedy decoding repeats itself, and so do very short answers. Both are accused only if each
+    # Greedy decoding repeats itself, and so do very short answers. Both are reported only if each
     # rerun took the same time to the millisecond.
     for row in log.reruns.to_dict("records"):
         n, temperature = int(row["n_items"]), row["temperature"]
@@ -173,7 +175,8 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
 
 
 def _outputs_at_top_length(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
-    """Count the outputs of the largest length, with words for it; (0, "") if it is no cut."""
+    """Return (number of outputs with the largest length, words for it); (0, "") if it looks like no
+    cut."""
     for column, least, unit in (
         ("n_tokens_out", LEAST_TOKENS, "tokens"),
         ("n_chars", LEAST_LENGTH, "characters"),
@@ -195,7 +198,8 @@ def _outputs_at_top_length(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
 
 
 def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find items whose key no model gives while all agree on another answer: wrong keys."""
+    """Find items whose right answer no model gives, while all models agree on another answer. Their
+    keys, the stored right answers, may be wrong."""
     keys = {
         item: set(target.split("\n"))
         for item, target in zip(log.items["item_id"], log.items["target"], strict=True)
@@ -219,10 +223,11 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")
     largest = counts.sort_values("n", ascending=False, kind="stable").drop_duplicates("item_id")
     largest = largest.set_index("item_id").loc[n_votes.index]
-    # Models may share an error on a hard item with a right key. Then they are rarely unanimous: if
-    # six answers in ten fall for a trap, all of three models do on half as many items as two of
-    # them do. So unanimous items must outnumber plain majorities. In 2,000 simulated sets of 20
-    # traps the finding was made in 5%; with a dozen wrong keys and 90% accuracy, in 93%.
+    # Models may share an error on a hard item with a right key. Then they are rarely unanimous. If
+    # six answers in ten fall for a trap, there are half as many items on which all of three models
+    # fall for it as items on which just two of them do. So unanimous items must outnumber plain
+    # majorities. In 2,000 simulated sets of 20 traps the finding was made in 5%; with a dozen wrong
+    # keys and 90% accuracy, in 93%.
     unanimous_items, n_majorities = [], 0
     columns = zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True)
     for item, answer, n, n_all in columns:
@@ -247,7 +252,8 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 def reported_errors(
     reported: Mapping[str, Any], scores: pd.Series, clusters: pd.Series | None
 ) -> tuple[float, float] | None:
-    """Return a reported standard error that is far too small and the recomputed one, else None.
+    """Return (reported standard error, recomputed one) if the reported one is far too small, else
+    None.
 
     `scores` and `clusters` have one row per item.
     """
@@ -258,8 +264,8 @@ def reported_errors(
     if clusters is not None and (n_clusters := clusters.nunique()) > 1:
         sums = (scores - scores.mean()).groupby(clusters.to_numpy()).sum()
         errors.append(float(np.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1)) / n))
-    # Nobody knows whether the log clusters its items, which usually widens the error: compare
-    # with the smaller one.
+    # Clusters usually widen the error, and nobody knows whether the log's error counts with them.
+    # So the reported error is compared with the smaller one.
     error = min(errors)
     is_too_small = 0 <= stated < 0.6 * error and error - stated > 0.001
     return (float(stated), error) if is_too_small else None

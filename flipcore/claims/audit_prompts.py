@@ -21,8 +21,8 @@ from flipcore.text.prompts import labels_of
 LEAST_ITEMS = 20
 MOST_WORDINGS = 4
 LEAST_SHARE = 0.05  # of the items, for the second most common wording
-# A run of option labels ("(A) # (B) #"), of which only the first is kept: an item with more
-# options has the same wording.
+# A run of option labels ("(A) # (B) #"). Only its first label is kept, so that items with different
+# numbers of options have the same wording.
 _LABELS = re.compile(
     r"([(\[]?(?:\b[A-Z]\b|#)[.,:)\]]* )(?:(?:(?:or|and|to) )?[(\[]?(?:\b[A-Z]\b|#)[.,:)\]]* )+"
 )
@@ -56,7 +56,7 @@ def _wording(text: str, question: str, options: Iterable[str]) -> str:
 
 
 def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Find 2 to `MOST_WORDINGS` wordings around the question: the prompt was changed."""
+    """Find a few wordings around the question, 2 to `MOST_WORDINGS`: the prompt was changed."""
     columns = zip(prompts["prompt"], prompts["question"], prompts["options"], strict=True)
     wordings = pd.Series(
         [_wording(str(prompt), str(question), options) for prompt, question, options in columns],
@@ -138,7 +138,7 @@ def _contains(words: list[str], part: list[str]) -> bool:
 
 
 def _keys(items: pd.DataFrame) -> Iterator[Finding]:
-    """Find right answers of which most are at one place among the options."""
+    """Find sets of items whose right answers mostly stand at one place among the options."""
     places = []
     for target, options in zip(items["target"], items["options"], strict=True):
         if len(options) > 1 and _is_place(target):
@@ -189,7 +189,7 @@ def _is_place(value: object) -> bool:
 
 
 def _top_share(places: list[int]) -> tuple[float, int]:
-    """Return the share of the most common place, and the place; (NaN, 0) for no places."""
+    """Return (share of the most common place, that place); (NaN, 0) without places."""
     if not places:
         return np.nan, 0
     place, n = Counter(places).most_common(1)[0]

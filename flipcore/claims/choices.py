@@ -1,8 +1,11 @@
-"""Claims about a decision under every defensible way of counting, called a specification.
+"""Claims about a decision under every defensible way of counting.
 
-The share of specifications in favor is only described. It is no evidence: with two equal models
-95% of 180 specifications point one way in a quarter of studies. "Survives every choice" is
-asserted if each specification shows it, so its p is the largest of all (intersection-union).
+A combination of options, one per choice, is called a specification. Specifications with equal
+estimates and intervals are one way of counting. The share of ways in favor of the decision is only
+described. It is no evidence: with two equal models 95% of 180 specifications point one way in a
+quarter of studies.
+"Survives every choice" is asserted if each specification shows the decision, so its p is the
+largest of all (intersection-union).
 """
 
 import math
@@ -56,7 +59,8 @@ def survives_claim(
     """Say whether a decision is shown in every open way of counting, else where it fails.
 
     `is_locked` is True if the choices were stored before anybody saw an answer. A way is closed
-    if its numbers may not be claimed. Ways that ask slightly otherwise are only counted, apart.
+    if its numbers may not be claimed, else open. Ways that ask a slightly different question decide
+    nothing: the last sentence counts them by themselves.
     """
     claim = _survives(curve.equally_defensible, decision, level, is_locked=is_locked)
     if curve.apart is None or claim.withheld:
@@ -65,7 +69,7 @@ def survives_claim(
 
 
 def _apart(curve: Curve, decision: Decision, level: float) -> str:
-    """Count the ways that ask slightly otherwise."""
+    """Count the ways that ask a slightly different question, and those that show the decision."""
     shares = curve.shares(level, decision.margin)
     counted = f"{shares.n_ahead} of {count_of(shares.n_open, 'more way')}"
     shown = f"in {shares.n_shown:,}" if shares.n_shown else "in none"
@@ -83,6 +87,7 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
     }
     n_all = shares.n_open + shares.n_closed
     detail = _detail(curve, is_locked=is_locked)
+    # The first specification is the declared one. Without it no side of the margin is declared.
     if not curve.is_open[0] or shares.n_open < LEAST_OPEN * n_all:
         reasons = Counter(reason for reason in curve.closed if reason)
         reason_text = f"that {decision.clause}. {shares.n_open} of "
@@ -93,12 +98,12 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
     open_estimates = curve.estimate[curve.is_open]
     low, high = float(open_estimates.min()), float(open_estimates.max())
     ways = f"{count_of(shares.n_open, 'way')} of counting"
-    # The first specification is the declared one.
     below = bool(curve.estimate[0] < margin)
     n_shown = shares.n_against if below else shares.n_shown
     p = curve.p_survives(margin, below=below)
     numbers |= {"p": p, "lowest": low, "highest": high}
-    # Half of alpha, because p is one-sided and the side was chosen by the declared estimate.
+    # Half of alpha, because p is one-sided and the side was chosen by the declared estimate. The
+    # tiny addend keeps a rounding error of (1 - level) / 2 from deciding.
     if n_shown == shares.n_open and p <= (1 - level) / 2 + 1e-12:
         sentence = decision.survives(ways, low, high, below=below)
         if shares.n_open == 1:
@@ -155,10 +160,10 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
 
 
 def _range_reasons(curve: Curve, decision: Decision, movers: Sequence[Effect]) -> str:
-    """Return "Whether it is 43 or 48% is mostly a matter of unread answers. ".
+    """Return a sentence such as "Whether it is 43 or 48% is mostly a matter of unread answers. ".
 
-    Name the choices that move at least half as much as the largest. Return "" if the decision is
-    no bar or all ways print the same number.
+    It names the choices that move the estimate at least half as much as the one that moves it most.
+    It is "" if the decision is not about a bar, or if all ways print the same number.
     """
     open_estimates = curve.estimate[curve.is_open & ~curve.is_apart]
     low = number_text(100 * open_estimates.min(), 0)
@@ -189,8 +194,9 @@ def _direction_sentence(
     *,
     below: bool,
 ) -> str:
-    """Say that all ways point one way, and how many of them show it by more than chance."""
+    """Say that all ways point in one direction, and how many show it by more than chance."""
     states = curve.states(level, decision.margin)
+    # One specification stands for each way, because all of a way have the same numbers.
     shown = [index for index in curve.ways.first if states[index] in (State.SHOWN, State.AGAINST)]
     start = decision.in_all(all_ways, low, high, below=below)
     if len(shown) == int(curve.is_open[curve.ways.first].sum()):
@@ -204,7 +210,8 @@ def _direction_sentence(
 
 
 def _common_changes_words(curve: Curve, specifications: Sequence[int]) -> str:
-    """Return ", all of them where …" for changed options that all these specifications share."""
+    """Return the words ", all of them where …" with the changed options that all these
+    specifications share; "" if they share none."""
     shared = _shared_changes(curve, specifications)
     start = ", where" if len(specifications) == 1 else ", all of them where"
     return f"{start} {' and '.join(shared)}" if shared else ""
@@ -224,10 +231,12 @@ def _fails_sentence(curve: Curve, decision: Decision, level: float) -> str:
 
 
 def _where_it_turns(curve: Curve, decision: Decision) -> str:
-    """Say where the direction turns; "" if it never does.
+    """Say under which options the direction is not the declared one; "" if it always is.
 
-    If all ways that turn share changed options, name these; else those of the nearest such ways.
+    These are the changed options that all turned ways share. If they share none, these are the
+    options of the turned ways with the fewest changes.
     """
+    # The rounding removes errors of float arithmetic, so that a tie is exactly 0.
     gaps = (curve.estimate - decision.margin).round(12)
     if gaps[0] == 0:
         return f"As declared {decision.tie_words}."
@@ -264,7 +273,8 @@ def _changed_choices(curve: Curve, specifications: Sequence[int], n: int) -> str
 
 
 def _shared_changes(curve: Curve, specifications: Sequence[int]) -> list[str]:
-    """Return a clause per option that all these specifications share and the declared one lacks."""
+    """Return a clause per changed option, one that is not the declared one, that all these
+    specifications share."""
     shared = []
     for column, choice in enumerate(curve.choices):
         numbers = {int(curve.options[index, column]) for index in specifications}
@@ -283,22 +293,26 @@ def _option_clause(choice: Choice, option: Option, verb: str) -> str:
 
 
 def _all_intervals_hold_both(curve: Curve, level: float, margin: float) -> bool:
-    """Return whether all open intervals contain 0 and the margin, which is then above 0."""
+    """Return whether the margin is above 0 and all open intervals contain both 0 and the margin."""
     low, high = curve.limits(level)
     holds_both = (low < 0) & (high > margin)
     return bool(margin > 0 and holds_both[curve.is_open].all())
 
 
 def _detail(curve: Curve, *, is_locked: bool) -> str:
-    """Return the basis of all sentences: items, units, closed ways, and when it was chosen."""
+    """Return the small print: numbers of questions and clusters, closed ways, and whether the ways
+    were chosen before or after the answers were seen."""
     n_items, n_units = int(curve.n_items[0]), int(curve.n_units[0])
     size = f"{n_items:,} questions as declared"
     assumed = ""
     if n_units != n_items:
         size += f", in {n_units:,} clusters"
         assumed = CLUSTERS_LIKE_SEEN
-    # Specifications with equal numbers are one way.
-    n_closed = len({curve.ways.number[i] for i in range(len(curve)) if curve.closed[i]})
+    closed_ways = set()
+    for specification, reason in enumerate(curve.closed):
+        if reason:
+            closed_ways.add(curve.ways.number[specification])
+    n_closed = len(closed_ways)
     closed = ""
     if n_closed:
         reasons = dict.fromkeys(reason for reason in curve.closed if reason)
