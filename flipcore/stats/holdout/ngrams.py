@@ -1,9 +1,11 @@
-"""Words and word pairs that differ between two sets (source 002, E.1).
+"""Words and word pairs that differ between a target set and its retro-holdout.
 
-An entry may repeat a word in every option, so the test counts the entries that contain an n-gram.
-Each n-gram has the log of the odds ratio, with half a count added to each cell (Haldane, Anscombe),
-and an exact conditional p-value: Fisher's, or McNemar's for source-paired sets, as twice the
-smaller tail. The false discovery rate is over all n-grams that are frequent enough.
+This follows Haimes et al. (2024, arXiv:2410.09247, appendix E.1). An entry may repeat a word in
+every option, so the test counts the entries that contain an n-gram. Each n-gram has the log of the
+odds ratio, with half a count added to each cell (Haldane, Anscombe). It also has an exact
+conditional p-value, twice the smaller tail: Fisher's, or McNemar's for source-paired sets. Sets are
+source-paired if each entry of the holdout was written from one entry of the target. The false
+discovery rate is controlled over all n-grams that are frequent enough.
 """
 
 import re
@@ -17,7 +19,7 @@ from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.base.multiplicity import bh
 
-FEWEST_ENTRIES = 5  # of both sets; rarer n-grams could hardly differ significantly
+FEWEST_ENTRIES = 5  # in both sets together; rarer n-grams could hardly differ significantly
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -39,7 +41,8 @@ class Ngram:
 
 @dataclass(frozen=True)
 class NgramTable:
-    """N-grams of at least `fewest` entries, the most different first, and the sizes of the sets."""
+    """N-grams that at least `fewest` entries contain, the most different first. The sizes of the
+    sets are in entries and in words."""
 
     rows: tuple[Ngram, ...]
     n_target: int
@@ -90,8 +93,8 @@ def ngrams(
         value, se, p = _unpaired(
             target_entries[frequent], n_target, retro_entries[frequent], n_retro
         )
-    q, half = bh(p), z_quantile(0.5 + level / 2) * se
-    low, high = (value - half).tolist(), (value + half).tolist()
+    q, half_width = bh(p), z_quantile(0.5 + level / 2) * se
+    low, high = (value - half_width).tolist(), (value + half_width).tolist()
     rows = []
     for j, column in enumerate(frequent):
         log_odds = float(value[j])
@@ -130,18 +133,19 @@ def _counts(texts: Sequence[str], longest: int):
     from scipy.sparse import csr_array
 
     columns: dict[str, int] = {}
-    rows, cols = [], []
+    text_indices, column_indices = [], []
     for i, text in enumerate(texts):
         for line in text.lower().splitlines():
             tokens = _TOKEN.findall(line)
             for n in range(1, longest + 1):
                 for start in range(len(tokens) - n + 1):
                     name = " ".join(tokens[start : start + n])
-                    rows.append(i)
-                    cols.append(columns.setdefault(name, len(columns)))
-    counts = csr_array(
-        (np.ones(len(rows), dtype=np.int64), (rows, cols)), shape=(len(texts), max(1, len(columns)))
-    )
+                    text_indices.append(i)
+                    column_indices.append(columns.setdefault(name, len(columns)))
+    ones = np.ones(len(text_indices), dtype=np.int64)
+    # Texts without any token get one empty column, named "".
+    shape = (len(texts), max(1, len(columns)))
+    counts = csr_array((ones, (text_indices, column_indices)), shape=shape)
     counts.sum_duplicates()  # one cell per text and n-gram, so that `> 0` counts a text once
     return counts, list(columns) or [""]
 
@@ -153,6 +157,7 @@ def _unpaired(
     and Fisher's exact p."""
     from scipy.stats import hypergeom
 
+    # Half a count per cell keeps the log odds finite where a set never has the n-gram.
     cells = b + 0.5, n_b - b + 0.5, a + 0.5, n_a - a + 0.5
     # For equal odds and given totals, the count in a set is hypergeometric.
     chance = hypergeom(n_a + n_b, a + b, n_b)

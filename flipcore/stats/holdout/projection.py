@@ -20,7 +20,8 @@ N_EPOCHS = 200
 
 
 def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n, 2) places on the two principal components, and their shares of the variance (2,).
+    """Return the places (n, 2) on the first two principal components, and the shares (2,) of the
+    variance that these explain.
 
     Signs are fixed: the entry farthest out on each component has a positive value there. Raises
     BadInput below three entries, and where all vectors are equal.
@@ -90,7 +91,8 @@ def umap_places(
 
     k = min(n_neighbours, len(units) - 1)
     rows, cosines = nearest(units, units, k - 1, skip_self=True)
-    # UMAP expects each entry as its own first neighbour.
+    # UMAP expects each entry as its own first neighbour, at distance 0. The distance of two unit
+    # vectors follows from their cosine.
     own_rows = np.arange(len(units))[:, None]
     distances = np.hstack([0 * own_rows, np.sqrt(np.maximum(0, 2 - 2 * cosines))])
     neighbours = (np.hstack([own_rows, rows]), distances.astype(np.float32), None)
@@ -106,7 +108,7 @@ def umap_places(
         precomputed_knn=neighbours,
     )
     with warnings.catch_warnings():
-        # UMAP warns that it cannot place later entries, but there are none.
+        # UMAP warns that with given neighbours it cannot place later entries, but there are none.
         warnings.filterwarnings("ignore", message="precomputed_knn")
         return model.fit_transform(units).astype(np.float32)
 
@@ -116,13 +118,16 @@ def umap_places(
 
 
 N_NEAREST = 10
-MOST_ROWS = 1_000  # of more entries a random sample is judged, each by its neighbours among all
+# With more entries, only a random sample of this size is judged. Its neighbours are sought among
+# all entries.
+MOST_ROWS = 1_000
 
 
 @dataclass(frozen=True)
 class MapQuality:
     """Two shares from 0 to 1 over `k` neighbours per entry. They describe one map, so they have no
-    interval. `agreement` is with the map of another seed."""
+    interval. `agreement` is the share of neighbours that are neighbours on the map of another seed
+    too."""
 
     trustworthiness: Estimate
     agreement: Estimate
@@ -135,8 +140,9 @@ def map_quality(
     """Judge the map `places` (n, 2) of unit vectors `units` (n, d); `reseeded` (n, 2) is the map of
     another seed.
 
-    Trustworthiness is Venna and Kaski's (2001): false neighbours on the map count by their rank in
-    all dimensions. Raises BadInput for fewer than five entries.
+    Trustworthiness is Venna and Kaski's (2001): each false neighbour on the map counts the more,
+    the farther down it ranks among the neighbours in all dimensions. Raises BadInput for fewer than
+    five entries.
     """
     n = len(units)
     if n < 5:
@@ -144,31 +150,34 @@ def map_quality(
     # Trustworthiness is defined for k below half the entries.
     k = min(N_NEAREST, (n - 1) // 2)
     rows = np.arange(n) if n <= MOST_ROWS else generator(seed).choice(n, MOST_ROWS, replace=False)
-    on_map, on_other = _nearest_places(places, rows, k), _nearest_places(reseeded, rows, k)
-    excess = np.maximum(_ranks(units, rows, on_map) - k, 0).sum(axis=1)
+    near_on_map = _nearest_places(places, rows, k)
+    near_on_reseeded = _nearest_places(reseeded, rows, k)
+    excess = np.maximum(_ranks(units, rows, near_on_map) - k, 0).sum(axis=1)
     # Venna and Kaski's factor: the worst possible map has a trustworthiness of 0.
-    trust = 1 - 2 * excess / (k * (2 * n - 3 * k - 1))
-    shared = (on_map[:, :, None] == on_other[:, None, :]).any(axis=2).mean(axis=1)
-    trustworthiness, agreement = (
-        without_interval(float(shares.mean()), len(rows), note="Describes this map.")
-        for shares in (trust, shared)
-    )
+    trust_by_row = 1 - 2 * excess / (k * (2 * n - 3 * k - 1))
+    is_near_on_both = (near_on_map[:, :, None] == near_on_reseeded[:, None, :]).any(axis=2)
+    note = "Describes this map."
+    trustworthiness = without_interval(float(trust_by_row.mean()), len(rows), note=note)
+    shared_by_row = is_near_on_both.mean(axis=1)
+    agreement = without_interval(float(shared_by_row.mean()), len(rows), note=note)
     return MapQuality(trustworthiness, agreement, k)
 
 
 def _nearest_places(places: np.ndarray, rows: np.ndarray, k: int) -> np.ndarray:
-    """Return (rows, k) the nearest other entries on a map."""
-    squares = ((places[rows, None, :].astype(float) - places[None, :, :]) ** 2).sum(axis=2)
+    """Return the `k` nearest other entries of each of `rows` on a map, (rows, k)."""
+    differences = places[rows, None, :].astype(float) - places[None, :, :]
+    squared_distances = (differences**2).sum(axis=2)
     # An entry is not its own neighbour.
-    squares[np.arange(len(rows)), rows] = np.inf
-    return np.argsort(squares, axis=1, kind="stable")[:, :k]
+    squared_distances[np.arange(len(rows)), rows] = np.inf
+    return np.argsort(squared_distances, axis=1, kind="stable")[:, :k]
 
 
 def _ranks(units: np.ndarray, rows: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Return (rows, k) the rank, from 1, of each entry in `near` among the row's neighbours in all
-    dimensions."""
+    """Return the rank (rows, k), from 1 on, of each entry of `near` (rows, k) among the neighbours
+    of its row in all dimensions."""
     cosines = units[rows] @ units.T
     # The entry itself comes first and takes rank 0.
     cosines[np.arange(len(rows)), rows] = np.inf
+    # Sorting the order once more turns it into ranks.
     ranks = np.argsort(np.argsort(-cosines, axis=1, kind="stable"), axis=1, kind="stable")
     return np.take_along_axis(ranks, near, axis=1)

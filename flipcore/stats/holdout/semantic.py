@@ -1,5 +1,7 @@
-"""Likeness of two sets of texts in an embedding space by mean pairwise cosines (source 002, A.1).
+"""Likeness of two sets of texts in an embedding space by mean pairwise cosines.
 
+The test is that of Haimes et al. (2024, arXiv:2410.09247, appendix A.1), called the source here:
+could target and retro-holdout be two random groups of one pool? A regrouping draws the groups anew.
 For unit vectors, the sum of cosines over all pairs of a group is (||sum u||^2 - n) / 2. So a
 regrouping needs only a vector sum, not a matrix of cosines. E, T, R, X, Y are (n, d) arrays of
 embeddings, one row per text.
@@ -18,7 +20,7 @@ from flipcore.stats.base.intervals import z_quantile
 
 ENUMERATE_UP_TO = 200_000  # regroupings; more are sampled
 ROWS_AT_ONCE = 512  # regroupings whose sums are in memory together
-SLACK = 1e-12
+SLACK = 1e-12  # of float sums, so that a regrouping equal to the observed one counts as extreme
 
 
 def unit_vectors(E: ArrayLike) -> np.ndarray:
@@ -27,8 +29,8 @@ def unit_vectors(E: ArrayLike) -> np.ndarray:
     vectors = np.asarray(E, dtype=float)
     if vectors.ndim != 2:
         raise BadInput(
-            f"Embeddings must be a table with one row a text; came an array with {vectors.ndim} "
-            "dimensions."
+            "Embeddings must be a table with one row per text; came an array with "
+            f"{vectors.ndim} dimensions."
         )
     lengths = np.linalg.norm(vectors, axis=1)
     # A vector without direction would have cosine NaN with all others.
@@ -76,13 +78,13 @@ def _mmd2(
 
 
 def _mmd2_se(x: np.ndarray, y: np.ndarray, null_sd: float, *, paired: bool) -> float:
-    """Return the standard error of MMD^2, also where the sets differ. It then grows with the spread
-    of the entries along the difference of the means."""
+    """Return the standard error of MMD^2. Where the sets differ, it grows with the spread of the
+    entries along the difference of the means."""
     direction = x.mean(axis=0) - y.mean(axis=0)
     projections = [(x - y) @ direction] if paired else [x @ direction, y @ direction]
     spread = 4 * sum(part.var(ddof=1) / len(part) for part in projections)
-    # The estimated direction includes the null variance twice, so it is subtracted once. The null
-    # spread stays the minimum.
+    # The direction is estimated from the same entries, so `spread` includes the null variance
+    # twice, and it is subtracted once. The null spread stays the minimum.
     return math.sqrt(max(null_sd**2, spread - null_sd**2))
 
 
@@ -94,8 +96,8 @@ def _mmd2_upper(
     variance of the difference of the means along its own direction."""
     parts = [x - y] if paired else [x, y]
     # The true direction is unknown. Where the sets look alike by chance, its estimate is too short:
-    # the bound observed + 1.645 * se was below the truth in .06 to .17. So s is the largest
-    # variance over all directions.
+    # in .06 to .17 of simulations the bound observed + 1.645 * se was below the truth, where .05
+    # was meant. So s is the largest variance over all directions.
     largest = float(np.linalg.eigvalsh(sum(np.cov(part.T) / len(part) for part in parts))[-1])
     z = z_quantile(0.95)
     discriminant = 4 * z**2 * largest * (observed + z**2 * largest) + (z * null_sd) ** 2
@@ -105,8 +107,8 @@ def _mmd2_upper(
 def random_sums(
     units: np.ndarray, n: int, m: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Yield blocks of sums (rows, d), `m` rows in all; each sums `n` rows of `units` drawn without
-    replacement."""
+    """Yield blocks of sums (regroupings, d), `m` regroupings in all. Each sum is over `n` rows of
+    `units` drawn without replacement."""
     mask = np.zeros(len(units), dtype=np.uint8)
     mask[:n] = 1
     for start in range(0, m, ROWS_AT_ONCE):
@@ -116,7 +118,7 @@ def random_sums(
 
 
 def all_sums(units: np.ndarray, n: int) -> Iterator[np.ndarray]:
-    """Yield blocks of sums (rows, d), one row for each choice of `n` rows of `units`."""
+    """Yield blocks of sums (regroupings, d), one for each choice of `n` rows of `units`."""
     choices = combinations(range(len(units)), n)
     while block := list(islice(choices, ROWS_AT_ONCE)):
         masks = np.zeros((len(block), len(units)))
@@ -127,8 +129,8 @@ def all_sums(units: np.ndarray, n: int) -> Iterator[np.ndarray]:
 def swapped_sums(
     first: np.ndarray, second: np.ndarray, m: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Yield blocks of sums (rows, d) of the first group, `m` rows in all; in each row the members
-    of every pair swap sides with a chance of one half."""
+    """Yield blocks of sums (regroupings, d) of the first group, `m` regroupings in all. In each of
+    them the members of every pair swap sides with a chance of one half."""
     # A swap adds the pair's difference to the sum of the first group.
     difference = second - first
     for start in range(0, m, ROWS_AT_ONCE):
@@ -147,11 +149,15 @@ def perm_test_semantic(
 ) -> dict[str, float]:
     """Run the source's two-sided permutation test of one group's mean pairwise cosine.
 
-    Returns {obs, fbar, p, p_source, n_perm}. fbar is the mean over all regroupings, exactly the
-    mean cosine of the pooled pairs. p is the share of regroupings at least as far from fbar as the
-    observed value. `which` is target or retro. `enumerate_all` uses all C(N, n) regroupings.
-    Otherwise `m` random ones give p = (b + 1) / (m + 1), and the source's `p_source` = b / m, which
-    can be 0. NaN for a group of fewer than two.
+    `which` is the group, target or retro. Returns {obs, fbar, p, p_source, n_perm}:
+
+    - `obs` is the mean cosine of the group. `fbar` is its mean over all regroupings, which equals
+      the mean cosine of the pooled pairs.
+    - Let b be the number of regroupings at least as far from `fbar` as `obs`. With `enumerate_all`
+      all C(N, n) regroupings are used, and `p` is the share of these. Otherwise `m` random
+      regroupings give `p` = (b + 1) / (m + 1), and the source's `p_source` = b / m, which can be 0.
+
+    Values are NaN for a group of fewer than two.
     """
     if which not in ("target", "retro"):
         raise BadInput(f"The group came as {which!r}: it is target or retro.")
@@ -175,11 +181,16 @@ def perm_test_mmd(
 ) -> dict[str, float]:
     """Run the one-sided permutation test of MMD^2.
 
-    Returns {obs, p = (b + 1) / (m + 1), n_perm, se, null_sd, critical, upper}. `null_sd` and
-    `critical` are the spread and the 95% point of the permutations. `se` is the standard error of
-    `obs`, and `upper` its one-sided 95% bound, for comparison with a margin. With `paired`, row i
-    of R was written from row i of T: labels swap within pairs only, and the mean across the sets
-    leaves the pairs out. NaN below two rows in a set.
+    With `paired`, row i of R was written from row i of T. Then labels swap within pairs only, and
+    the mean across the sets leaves the pairs out. Returns {obs, p, n_perm, se, null_sd, critical,
+    upper}:
+
+    - `p` = (b + 1) / (m + 1), where b permutations have an MMD^2 of at least `obs`.
+    - `null_sd` and `critical` are the standard deviation and the 95% point of the permutations.
+    - `se` is the standard error of `obs`, and `upper` its one-sided 95% bound, for comparison with
+      a margin.
+
+    Values are NaN below two rows in a set.
     """
     target, retro = unit_vectors(T), unit_vectors(R)
     n_t, n_r = len(target), len(retro)
@@ -227,10 +238,10 @@ def perm_test_within_paired(
     if n < 2:
         return {"obs": math.nan, "fbar": math.nan, "p": math.nan, "n_perm": 0}
     observed = float(_mean_cos(group.sum(axis=0), n))
-    # Over fair swaps u_i is either member of pair i, so the mean over pairs i != j is that of the
-    # pairs' midpoints.
-    middle = (group + partners) / 2
-    mean = float((np.sum(middle.sum(axis=0) ** 2) - np.sum(middle**2)) / (n * (n - 1)))
+    # A fair swap puts either member of pair i into the group, with a mean at the pair's midpoint.
+    # So the mean cosine over all swaps is the mean product of the midpoints of two pairs i != j.
+    midpoints = (group + partners) / 2
+    mean = float((np.sum(midpoints.sum(axis=0) ** 2) - np.sum(midpoints**2)) / (n * (n - 1)))
     blocks = swapped_sums(group, partners, m, generator(seed))
     distances = np.concatenate([np.abs(_mean_cos(sums, n) - mean) for sums in blocks])
     n_as_extreme = int(np.sum(distances >= abs(observed - mean) - SLACK))

@@ -7,7 +7,7 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.stats.holdout.units import NO_DIFFERENCE, TITLES
 from flipcore.stats.holdout.verdict import UNDECIDED, HoldoutTest
 
-# Keys and outcomes that earlier releases stored, and their names today.
+# Name that earlier releases stored -> its name today, for keys and for outcomes.
 _RENAMED_KEYS = {"p_seed": "p_source"}
 _RENAMED_STATES = {"inconclusive": UNDECIDED}
 
@@ -41,15 +41,16 @@ def _plain(x: float) -> float | None:
 
 
 def describe_edits(before: Mapping, after: Mapping) -> list[str]:
-    """Return sentences about the edits between two rows of `holdout_queries.versions`.
+    """Return sentences about the edits between two stored versions, rows of
+    `store.queries.holdout.versions`.
 
     First come the numbers of new and deleted entries and any changed settings (embedding,
-    classifier, seed), then per test the estimates before and after and the outcome.
+    classifier, seed). Then each test has its estimates before and after, and its outcome.
     """
-    old, new = set(before["retro_ids"]), set(after["retro_ids"])
+    old_ids, new_ids = set(before["retro_ids"]), set(after["retro_ids"])
     sentences = [
-        f"Since the version before, {len(new - old):,} holdout entries are new or changed, "
-        f"{len(old - new):,} are gone."
+        f"Since the version before, {len(new_ids - old_ids):,} holdout entries are new or changed, "
+        f"{len(old_ids - new_ids):,} are gone."
     ]
     if set(before["target_ids"]) != set(after["target_ids"]):
         sentences.append(
@@ -70,12 +71,15 @@ def describe_edits(before: Mapping, after: Mapping) -> list[str]:
 
 
 def _change_sentence(name: str, old: Mapping, new: Mapping) -> str:
+    """Return the sentence on the test `name`, from its records in the old and the new version."""
     if old["value"] is None or new["value"] is None:
         return f"{TITLES[name]}: one of the versions has no estimate."
+    # Differences of cosines are small.
     digits = 4 if name == "semantic" else 3
     numbers = f"{number_text(old['value'], digits)} → {number_text(new['value'], digits)}"
     if old["state"] != new["state"]:
         return f"{TITLES[name]}: {numbers}; the outcome went from {old['state']} to {new['state']}."
-    before, after = (abs(result["value"] - NO_DIFFERENCE[name]) for result in (old, new))
-    direction = "nearer to no difference" if after < before else "no nearer"
+    distance_before = abs(old["value"] - NO_DIFFERENCE[name])
+    distance_after = abs(new["value"] - NO_DIFFERENCE[name])
+    direction = "nearer to no difference" if distance_after < distance_before else "no nearer"
     return f"{TITLES[name]}: {numbers}, {direction}; still {new['state']}."
