@@ -9,8 +9,8 @@ this mean independent of that of the difference.
 The excess of a model is its distance above the line. It is judged by Student's t with the scatter
 of the reference models about the line. That scatter includes the choice of items and differences
 between models of equal strength, so no bootstrap is needed. In simulations at nominal .025 this
-flags clean models in at most .03; v over u flags the strongest clean model in .06, the source's
-bootstrap of items and models flags clean ones in up to .20
+flags clean models in at most .03. A line of v over u would flag the strongest clean model in .06,
+and ConStat's bootstrap of items and models clean ones in up to .20
 (`python -m tests.lab.simulations.hardness_curve`).
 """
 
@@ -28,7 +28,8 @@ MIN_REFERENCES = 5
 MAX_OUTSIDE = 0.25
 MIN_RANGE = 1e-9  # of the reference models' scores; below it they are all equal
 SMALLEST_ERROR = 1e-9  # of a prediction; below it the line fits the reference models exactly
-# From a slope of 1 on, the score on the controls does not determine one on the benchmark.
+# Largest slope of the line times the weight of v. From 1 on, the score on the controls determines
+# no score on the benchmark.
 MAX_SLOPE = 0.9
 LEVEL = 0.95
 
@@ -103,35 +104,38 @@ def excess(
             f"it is {side} than all {n_references} reference models, by too much for their curve: "
             f"add {side} ones."
         )
+    # The line is fitted about the mean of the reference models.
     design = np.column_stack([np.ones(n_references), reference_means - reference_means.mean()])
     (intercept, slope), *_ = np.linalg.lstsq(design, difference[1:], rcond=None)
     if weight * slope > MAX_SLOPE:
         return withheld(
             "the reference models' scores on the controls do not tell theirs on the benchmark."
         )
-    point = np.array([1.0, model_mean - reference_means.mean()])
-    distance = float(difference[0] - point @ (intercept, slope))
+    model_design = np.array([1.0, model_mean - reference_means.mean()])
+    distance = float(difference[0] - model_design @ (intercept, slope))
     residuals = difference[1:] - design @ (intercept, slope)
     # The line has two parameters, hence two degrees of freedom fewer.
     df = n_references - 2
     variance = float((residuals**2).sum() / df)
     # Error of a prediction: the scatter of one more model, and the error of the line itself.
-    error = math.sqrt(variance * (1 + point @ np.linalg.inv(design.T @ design) @ point))
+    line_error = model_design @ np.linalg.inv(design.T @ design) @ model_design
+    error = math.sqrt(variance * (1 + line_error))
     if error < SMALLEST_ERROR:
         return withheld(
             "the reference models lie exactly on one line, so nothing says how far from it another "
             "model may lie: add reference models."
         )
-    half = t_quantile((1 + LEVEL) / 2, df) * error
+    half_width = t_quantile((1 + LEVEL) / 2, df) * error
 
     def accuracy_below(distance: float) -> float:
+        """Return the benchmark accuracy of a model that lies lower by `distance` from the line."""
         # A lower v also lowers the mean of v and u, so the line's value at the model moves too.
         return _accuracy(float(v[0]) - distance / (1 - weight * slope), n)
 
     value = accuracy_below(distance)
-    low, high = accuracy_below(distance + half), accuracy_below(distance - half)
+    low, high = accuracy_below(distance + half_width), accuracy_below(distance - half_width)
     expected = Estimate(value, low, high, LEVEL, "hardness_curve", n, None)
-    over = Estimate(
+    excess_estimate = Estimate(
         accuracy.value - value,
         accuracy.value - high,
         accuracy.value - low,
@@ -141,16 +145,17 @@ def excess(
         None,
     )
     p = float(stdtr(df, -distance / error))
-    return Excess(accuracy, control_accuracy, expected, over, p, n_references)
+    return Excess(accuracy, control_accuracy, expected, excess_estimate, p, n_references)
 
 
 def _answered_by_all(model: ArrayLike, references: ArrayLike) -> np.ndarray:
     """Return (1 + models, items): the model first, and only items that all models answered."""
-    rows = np.vstack([np.asarray(model, dtype=float)[None], np.asarray(references, dtype=float)])
-    return rows[:, ~np.isnan(rows).any(axis=0)]
+    right = np.vstack([np.asarray(model, dtype=float)[None], np.asarray(references, dtype=float)])
+    return right[:, ~np.isnan(right).any(axis=0)]
 
 
 def _share(right: np.ndarray) -> Estimate:
+    """Return the share of right answers with its interval."""
     k, n = int(right.sum()), len(right)
     if n < MIN_N:
         return missing(n)
@@ -159,6 +164,7 @@ def _share(right: np.ndarray) -> Estimate:
 
 
 def _arcsine(k: np.ndarray, n: int) -> np.ndarray:
+    """Return the arcsine of the root of the accuracy, for `k` right answers of `n`."""
     # With Anscombe's constants (1948) the variance is nearly 1/(4n) at all accuracies.
     return np.arcsin(np.sqrt((k + 0.375) / (n + 0.75)))
 

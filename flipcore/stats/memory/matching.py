@@ -2,9 +2,9 @@
 
 The pairs are the optimal assignment (Rosenbaum 1989): they minimize the sum of squared differences.
 A difference is measured in pooled standard deviations of the unmatched sets. No pair differs by
-more than the caliper in any trait. The balance of a trait is the difference of its means in the
-same standard deviations, before and after matching (Stuart 2010, doi:10.1214/09-STS313). `Pairs`
-is a matching that was stored, with its traits and its balance.
+more than the caliper in any trait. The balance of a trait is the difference of its means between
+the sets, in the same standard deviations, before and after matching (Stuart 2010,
+doi:10.1214/09-STS313). `Pairs` is a matching that was stored, with its traits and its balance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TITLES = {
 }
 CALIPER = 0.5  # largest difference within a pair in one trait, in standard deviations
 MAX_IMBALANCE = 0.25  # largest standardised difference after matching that a claim may have
-MOST_CELLS = 20_000_000  # of the matrix of all possible pairs
+MOST_CELLS = 20_000_000  # largest matrix of all possible pairs
 # Far above any allowed cost, so the assignment takes it only if no other pair is possible.
 _FORBIDDEN = 1e6
 
@@ -60,7 +60,7 @@ class Balance:
     """Balance of one trait.
 
     before, after : standardised difference of the means, benchmark - control, before and after
-        matching; for subjects the largest absolute difference of any subject's share.
+        matching; for subjects the largest of the absolute standardised differences of shares.
     ratio_after : variance of the benchmark over that of the control, after matching.
 
     Values are NaN where the trait is unknown or there are no pairs.
@@ -101,13 +101,14 @@ class Matching:
 
     def how(self) -> dict:
         """Return the record of the matching, which is stored with the pairs."""
+        balance_of_trait = {}
+        for measured in self.balance:
+            balance_of_trait[measured.trait] = [_plain(measured.before), _plain(measured.after)]
         return {
             "by": list(self.by),
             "caliper": self.caliper,
             "models": list(self.models),
-            "balance": {
-                trait.trait: [_plain(trait.before), _plain(trait.after)] for trait in self.balance
-            },
+            "balance": balance_of_trait,
             "n_pairs": len(self.pairs),
             "n_unpaired": len(self.unpaired),
         }
@@ -118,11 +119,11 @@ class Matching:
             f"{len(self.pairs):,} of {self.n_benchmark:,} benchmark items have a control of their "
             "own."
         )
-        traits = [trait for trait in self.balance if not math.isnan(trait.after)]
-        if not traits:
+        measured = [balance for balance in self.balance if not math.isnan(balance.after)]
+        if not measured:
             return f"{counts} Widen the caliper, match by fewer traits, or load more controls."
-        worst = max(traits, key=lambda trait: abs(trait.after))
-        largest_before = max(abs(trait.before) for trait in traits)
+        worst = max(measured, key=lambda balance: abs(balance.after))
+        largest_before = max(abs(balance.before) for balance in measured)
         return (
             f"{counts} Largest difference after matching: {number_text(abs(worst.after))} SD "
             f"({worst.title}); before it was {number_text(largest_before)} SD."
@@ -192,22 +193,23 @@ def _blocks(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return blocks of items that may be paired, as (benchmark rows, control rows). The items of a
     block have the same part and, with `by_subject`, the same subject."""
-    blocks, control_blocks = (
-        _rows_by_block(items, by_subject=by_subject) for items in (benchmark, control)
-    )
-    return [
-        (np.array(blocks[key]), np.array(control_blocks[key]))
-        for key in sorted(blocks)
-        if key in control_blocks
-    ]
+    rows_by_block = _rows_by_block(benchmark, by_subject=by_subject)
+    control_rows_by_block = _rows_by_block(control, by_subject=by_subject)
+    blocks = []
+    for key in sorted(rows_by_block):
+        if key in control_rows_by_block:
+            blocks.append((np.array(rows_by_block[key]), np.array(control_rows_by_block[key])))
+    return blocks
 
 
 def _rows_by_block(items: Traits, *, by_subject: bool) -> dict[tuple[str, str], list[int]]:
-    rows: dict[tuple[str, str], list[int]] = {}
+    """Return (part, subject) -> indices of its items; the subject is "" without `by_subject`."""
+    rows_by_block: dict[tuple[str, str], list[int]] = {}
     for row, (part, subject) in enumerate(zip(items.part, items.subject, strict=True)):
+        # An item of unknown subject gets no pair, as one without a value in another trait.
         if subject or not by_subject:
-            rows.setdefault((part, subject if by_subject else ""), []).append(row)
-    return rows
+            rows_by_block.setdefault((part, subject if by_subject else ""), []).append(row)
+    return rows_by_block
 
 
 def _assigned(
@@ -233,11 +235,11 @@ def _assigned(
         distance = np.abs(values - control.numbers[name][control_rows][None, :]) / scale
         # The comparison is False for the NaN of an unknown trait, which forbids the pair too.
         cost += np.where(distance <= caliper, distance**2, _FORBIDDEN)
-    return {
-        benchmark.ids[rows[i]]: control.ids[control_rows[j]]
-        for i, j in zip(*linear_sum_assignment(cost), strict=True)
-        if cost[i, j] < _FORBIDDEN
-    }
+    pairs = {}
+    for i, j in zip(*linear_sum_assignment(cost), strict=True):
+        if cost[i, j] < _FORBIDDEN:
+            pairs[benchmark.ids[rows[i]]] = control.ids[control_rows[j]]
+    return pairs
 
 
 def _spread(first: np.ndarray, second: np.ndarray) -> float:
@@ -254,6 +256,7 @@ def balance(benchmark: Traits, control: Traits, pairs: Mapping[str, str]) -> tup
     """Return the balance of all traits that both sets know, whether they were matched or not."""
     row = {item: i for i, item in enumerate(benchmark.ids)}
     control_row = {item: i for i, item in enumerate(control.ids)}
+    # Stored pairs may be of items that these sets lack.
     known_pairs = [(a, b) for a, b in pairs.items() if a in row and b in control_row]
     rows = np.array([row[item] for item, _ in known_pairs], dtype=int)
     control_rows = np.array([control_row[item] for _, item in known_pairs], dtype=int)
@@ -302,21 +305,22 @@ def _subject_balance(
     rows: np.ndarray,
     control_rows: np.ndarray,
 ) -> Balance:
-    """Return the largest standardised difference of any subject's share, in standard deviations
-    before matching."""
+    """Return the balance of subjects: the largest difference of any subject's share, in standard
+    deviations before matching."""
 
-    def largest_difference(some: np.ndarray, some_controls: np.ndarray) -> float:
-        if not len(some) or not len(some_controls):
+    def largest_difference(labels: np.ndarray, control_labels: np.ndarray) -> float:
+        if not len(labels) or not len(control_labels):
             return math.nan
-        return max(
-            abs(float((some == name).mean() - (some_controls == name).mean())) / scale[name]
-            for name in scale
-        )
+        differences = []
+        for name, deviation in scale.items():
+            difference = float((labels == name).mean() - (control_labels == name).mean())
+            differences.append(abs(difference) / deviation)
+        return max(differences)
 
     subject, control_subject = np.array(subjects, object), np.array(control_subjects, object)
     scale = {}
     for name in sorted({*subjects, *control_subjects}):
-        shares = [float((side == name).mean()) for side in (subject, control_subject)]
+        shares = [float((labels == name).mean()) for labels in (subject, control_subject)]
         # The standard deviation of a 0/1 trait; it is 0 for a subject that all or none have.
         scale[name] = math.sqrt(sum(p * (1 - p) for p in shares) / 2) or 1e-12
     return Balance(
@@ -336,11 +340,10 @@ class Pairs:
 
     def among(self, items: Collection[str]) -> Pairs:
         """Return the pairs of which both members are in `items`."""
-        control_of = {
-            item: control
-            for item, control in self.control_of.items()
-            if item in items and control in items
-        }
+        control_of = {}
+        for item, control in self.control_of.items():
+            if item in items and control in items:
+                control_of[item] = control
         return Pairs(control_of, {item: self.how_of.get(item, {}) for item in control_of})
 
     @property
@@ -355,14 +358,12 @@ class Pairs:
             names += [name for name in how.get("by", ()) if name not in names]
         if not names:
             return ""
-        return (
-            f"Pairs were matched by {', '.join(TITLES.get(name, name) for name in names)}; they "
-            "may differ in all else."
-        )
+        titles = ", ".join(TITLES.get(name, name) for name in names)
+        return f"Pairs were matched by {titles}; they may differ in all else."
 
     def problem(self) -> str:
-        """Say why these pairs allow no claim: a trait in which they still differ too much; "" if
-        there is none."""
+        """Say why these pairs allow no claim: in some trait they still differ too much. Return ""
+        if they do not."""
         worst_name, worst = "", MAX_IMBALANCE
         for how in self._matchings:
             for name, (_, after) in how.get("balance", {}).items():

@@ -1,5 +1,5 @@
-"""Facts about a study's items other than their answers: chance of a right guess, template, pairs,
-and what is known of their publication."""
+"""Facts about a study's items other than their answers: the chance of a right guess, the template,
+the stored pairs, and whether the model can have read them."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from flipcore.stats.memory.published_score import FRESH, RANDOM
 from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.text.same_question import joined_clusters, question_key
 
-FEW_FAMILIES = 0.8  # with fewer families per item, single items do not count as independent
+FEW_FAMILIES = 0.8  # below this number of families per item, items do not count as independent
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -53,8 +53,8 @@ class Members:
         )
 
     def score_control(self, controls: Collection[str]) -> str:
-        """Return the kind of control of a published score: "random", "fresh" if all controls are
-        newer than the model, else ""."""
+        """Return the kind of control that a published score can be compared with: "random" after a
+        random split, "fresh" if all controls are newer than the model, else ""."""
         if self.control == RANDOM_CONTROL:
             return RANDOM
         return FRESH if controls and self.newer.issuperset(controls) else ""
@@ -77,13 +77,13 @@ class Members:
     def is_templated(self, benchmark: Collection[str], control: Collection[str]) -> bool:
         """Return True if many items share templates, so that a test of single items claims too
         much. A random split leaves the same templates on both sides and allows single items."""
-        first, second = (
-            [self.family.get(item, item) for item in ids] for ids in (benchmark, control)
-        )
-        has_few_families = any(
-            len(set(labels)) < FEW_FAMILIES * len(labels) for labels in (first, second) if labels
-        )
-        is_random_split = self.control == RANDOM_CONTROL and are_split(first, second)
+        families = [self.family.get(item, item) for item in benchmark]
+        control_families = [self.family.get(item, item) for item in control]
+        has_few_families = False
+        # Of an empty set, 0 < 0 is False.
+        for labels in (families, control_families):
+            has_few_families |= len(set(labels)) < FEW_FAMILIES * len(labels)
+        is_random_split = self.control == RANDOM_CONTROL and are_split(families, control_families)
         return has_few_families and not is_random_split
 
 
@@ -102,17 +102,16 @@ def members(
     if items.empty:
         return Members(control)
     ids = items["item_id"].tolist()
-    sizes = [0 if options is None else len(options) for options in items["options"]]
-    guess = {item: 1 / n for item, n in zip(ids, sizes, strict=True) if n}
     origins = items["family"].tolist() if "family" in items else ids
-    sources = [
-        None if origin == item else origin for origin, item in zip(origins, ids, strict=True)
-    ]
-    names = [family_of(*row) for row in zip(items["question"], items["meta"], sources, strict=True)]
-    keys = [
-        question_key(question, () if options is None else tuple(options))
-        for question, options in zip(items["question"], items["options"], strict=True)
-    ]
+    columns = zip(ids, items["question"], items["options"], items["meta"], origins, strict=True)
+    guess, names, keys = {}, [], []
+    for item, question, options, meta, origin in columns:
+        options = () if options is None else tuple(options)
+        if options:
+            guess[item] = 1 / len(options)
+        # An item that was made from no other names itself as its origin.
+        names.append(family_of(question, meta, None if origin == item else origin))
+        keys.append(question_key(question, options))
     # The same question under several ids is one cluster, even if the names differ.
     family = dict(zip(ids, joined_clusters(names, keys), strict=True))
     return Members(control, guess, family, (pairs or Pairs()).among(set(ids)), frozenset(newer))
