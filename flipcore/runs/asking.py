@@ -1,7 +1,8 @@
 """Ask models. Runs, judges, surveys and proposals all ask through `Asking`.
 
-Stored answers are not asked again, and a call that somebody else has just sent is waited for. Calls
-keep to the budget and to their server's slots. Each reply is stored with its price as it arrives.
+A call whose answer is stored is not made again. If somebody else has just sent the call, its reply
+is waited for. Calls keep to the budget, and to the number that their server takes at once. Each
+reply is stored with its price as it arrives.
 An asking may end because all calls were made, somebody stopped it, the budget is used up, a server
 is gone, or an error occurred. In every case, replies to calls already sent are stored first.
 """
@@ -32,9 +33,9 @@ from flipcore.store.writer import Part, Writer
 
 # A study has one cap over all its runs. It covers money spent, calls on their way, and the next
 # call. The amount set aside for a call is an upper bound if the server bills at most one token per
-# byte of the prompt and no more than the token limit. Only a bill shows that a server charges more.
-# So calls to models without a bill yet go out one at a time. The cap can still be exceeded by one
-# such call, and by a model whose bills keep rising.
+# byte of the prompt and no more output tokens than the limit. Only a bill shows that a server
+# charges more. So calls to models without a bill yet go out one at a time. The cap can still be
+# exceeded by one such call, and by a model whose bills keep rising.
 
 _ROUNDING_USD = 1e-12  # sums of floats
 
@@ -42,9 +43,9 @@ _ROUNDING_USD = 1e-12  # sums of floats
 class Spending:
     """The money of one study. `spent_usd` counts all its runs; without a cap no paid call is made.
 
-    `overbilling` is, per model, the largest known bill divided by its bound. It raises the amount
-    set aside for further calls. Until a model's first bill of this run is known, only one call to
-    such models is on its way at a time.
+    `overbilling` is model -> its largest known ratio of a bill to the bound of the call. It raises
+    the amount set aside for further calls. Models without a bill in this run have, all together,
+    only one call on its way at a time.
     """
 
     def __init__(
@@ -99,8 +100,9 @@ class Spending:
     def settle(self, call: Call, completion: Completion) -> float:
         """Add the call's cost to `spent_usd` and return it.
 
-        The cost is the bill, or `bound_by_bills` where the reply of a priced model has no token
-        counts. The input of attempts without an answer is added, because it may have been billed.
+        The cost is the bill. It is `bound_by_bills` where the bill is unknown, because the reply
+        has no token counts. The input of attempts without an answer is added, because it may have
+        been billed.
         """
         lost, bound = self.lost(call, completion), self.bound(call)
         if completion.status != "ok" and completion.cost_usd is None:
@@ -125,9 +127,11 @@ T = TypeVar("T")
 
 
 class Asking:
-    """Models that are open to be asked: `async with Asking(…) as asking:`. `progress` counts calls
-    whose replies are stored. `ending` is the state in which the asking stopped (CANCELLED, FAILED
-    or OVER_BUDGET), "" while nothing stopped it."""
+    """Models that can be asked within `async with Asking(…) as asking:`.
+
+    `progress` counts calls whose replies are stored. `ending` is the state in which the asking
+    stopped (CANCELLED, FAILED or OVER_BUDGET), "" while nothing stopped it.
+    """
 
     def __init__(
         self,
@@ -269,9 +273,8 @@ class Asking:
     async def replies(self, calls: Sequence[Call]) -> dict[str, Completion]:
         """Return completions by call id: stored ones, and those that are bought now. Failed
         completions are included. A call that was not made because the asking stopped is absent."""
-        completions = self._stored_replies(
-            [call for call in calls if call.call_id in self.stored_calls]
-        )
+        answered = [call for call in calls if call.call_id in self.stored_calls]
+        completions = self._stored_replies(answered)
         missing = {call.call_id: call for call in calls if call.call_id not in completions}
         if not missing:
             return completions
@@ -289,22 +292,20 @@ class Asking:
     def _stored_replies(self, calls: Sequence[Call]) -> dict[str, Completion]:
         """Return stored completions by call id, count them as reused, and link them to the payer if
         calls are linked. Failed ones are absent, to be asked again."""
-        completion_rows = (
-            planning.completions(self.store, [call.call_id for call in calls]) if calls else []
-        )
+        if not calls:
+            return {}
+        completion_rows = planning.completions(self.store, [call.call_id for call in calls])
         if completion_rows:
             call_ids = [row["call_id"] for row in completion_rows]
-            self.storing.add(
-                self._links(call_ids), partial(self.count, n_reused=len(completion_rows))
-            )
+            count_reused = partial(self.count, n_reused=len(completion_rows))
+            self.storing.add(self._links(call_ids), count_reused)
         return {row["call_id"]: rows.completion_of(row) for row in completion_rows}
 
     def _links(self, call_ids: list[str]) -> list[Part]:
-        links = (
-            [{"study_id": self.payer, "call_id": call_id} for call_id in call_ids]
-            if self.links_calls
-            else []
-        )
+        """Return the rows that link the calls to the payer; none unless calls are linked."""
+        links = []
+        if self.links_calls:
+            links = [{"study_id": self.payer, "call_id": call_id} for call_id in call_ids]
         return [("study_calls", links)]
 
     def count(
@@ -331,7 +332,8 @@ class Asking:
         return f"Some replies name another model than the one asked: {names}. Check the endpoint."
 
     async def _ask(self, call: Call) -> Completion | None:
-        """Make one call, or wait for the reply if it is on its way; None if the asking stops."""
+        """Make one call, or wait for its reply if somebody else has sent it. Return None if the
+        asking stops."""
         backend = self.backends[call.model]
         async with self._slots[backend.name]:
             while not self.check_stopped():
@@ -356,8 +358,8 @@ class Asking:
         return future.result() if future.done() and future.exception() is None else None
 
     async def _buy(self, call: Call, backend: Backend) -> Completion | None:
-        """Make the call and hand its reply to the store; None where it was never sent. Others who
-        wait for this call get the reply once it is stored."""
+        """Make the call and hand its reply to the store. Return None where it was never sent.
+        Others who wait for this call get the reply once it is stored."""
         reserved = await self._reserved(call)
         if reserved is None:
             self._calls_in_flight.give_up(call.call_id, NotAsked())
@@ -411,8 +413,8 @@ class Asking:
         )
 
     async def _reserved(self, call: Call) -> float | None:
-        """Wait until the call's cost fits within the cap, and return the amount set aside. None
-        once the asking stops, or where no call on its way can leave room any more."""
+        """Wait until the call's cost fits within the cap, and return the amount set aside. Return
+        None once the asking stops, or if no bill of a call on its way can make it fit any more."""
         while not self.check_stopped():
             reserved = self.spending.reserve(call)
             if reserved is not None:
@@ -426,8 +428,10 @@ class Asking:
 
 class StoredCalls:
     """Ids of the answered calls of some models, 20 bytes per call, so that they fit in memory.
+
     Calls that a run stores itself are missing. The ids are read again after a change that concerns
-    all studies, such as a merge. A call may have been purged since, so look up its row."""
+    all studies, such as a merge. A listed call may have been deleted since, so look up its row.
+    """
 
     def __init__(self, store: Store, models: Iterable[str]) -> None:
         self._store, self._models = store, list(models)
@@ -435,11 +439,12 @@ class StoredCalls:
         self._ids = np.array([], dtype="S20")
 
     def __contains__(self, call_id: str) -> bool:
-        if (revision := self._store.revision("")) != self._revision:
-            self._revision, self._ids = (
-                revision,
-                np.sort(planning.answered_ids(self._store, self._models)),
-            )
+        revision = self._store.revision("")
+        if revision != self._revision:
+            ids = planning.answered_ids(self._store, self._models)
+            # The ids come first, so that a failed query is tried again.
+            self._ids = np.sort(ids)
+            self._revision = revision
         encoded_id = call_id.encode()
         place = np.searchsorted(self._ids, encoded_id)
         return bool(place < len(self._ids) and self._ids[place] == encoded_id)
@@ -515,8 +520,8 @@ class Storing:
     def add(
         self, parts: Iterable[Part], then: Callable[[BaseException | None], None] | None = None
     ) -> None:
-        """Hand rows to the writer. `then` is called in its thread: None once they are stored, or
-        the error."""
+        """Hand rows to the writer. `then` is called in the writer's thread, with None once the rows
+        are stored, or with the error."""
         with self._lock:
             self._n_unstored += 1
         self._writer.add_together(parts).add_done_callback(

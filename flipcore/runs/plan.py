@@ -30,7 +30,8 @@ from flipcore.store.queries import planning, studies
 from flipcore.text.counts import count_of
 from flipcore.text.prompts import layout_by_name
 
-N_EXAMPLES = 11  # the most that an axis shows, and one in case the item itself is among them
+# The most examples that an axis shows (10), and one more in case the item itself is among them.
+N_EXAMPLES = 11
 PROGRAMS_PER_SECOND = 4.0  # a sandbox's rate on few processors
 COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
 
@@ -63,7 +64,7 @@ class PlanInputs:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that is decided before the first call; `items` in the order of asking. `notes`
+    """Everything that is decided before the first call. `items` have the order of asking. `notes`
     include the `warnings`, which say what will be missing."""
 
     study: Study
@@ -93,6 +94,8 @@ class Plan:
         completions,
         judge: Backend | None,
     ) -> History:
+        """Return what a protocol needs to choose the next calls on an item: the item with its
+        variants, the settings of the model, and its `completions` so far, by call id."""
         ask = Ask(
             temperature=use.temperature,
             top_p=use.top_p,
@@ -127,7 +130,8 @@ class Plan:
 
 
 def material(store) -> Material:
-    """Return the stored paraphrases by item, with their present state; none without a store."""
+    """Return the stored paraphrases by item, with the present state of their reviews; none without
+    a store."""
     by_item: dict[str, list[Paraphrase]] = {}
     for row in planning.paraphrases(store) if store is not None else ():
         paraphrase = Paraphrase(
@@ -184,14 +188,17 @@ def plan_inputs(study: Study, store=None) -> PlanInputs:
 
 
 def plan(study: Study, store=None, items_limit: int | None = None, only: str | None = None) -> Plan:
-    """Load, vary and order the study's items, the first `items_limit` or all. With `only`, the plan
-    holds just the item with that id, varied as in the whole plan. Raises BadInput for a name in the
-    study that nothing provides."""
+    """Load the study's items, order them, and make their variants.
+
+    `items_limit` keeps the first items only. `only` keeps just the item with that id, varied as in
+    the whole plan. Raises BadInput for a name in the study that nothing provides.
+    """
     return plan_of(plan_inputs(study, store), items_limit, only)
 
 
 def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None = None) -> Plan:
-    """Vary the loaded items as `plan` does. Raises BadInput where no axis applies to any item."""
+    """Make the variants of loaded items as `plan` does. Raises BadInput where no axis applies to
+    any item, and for a study with too many variants."""
     study, notes, warnings = inputs.study, list(inputs.notes), list(inputs.warnings)
     item_plans, refusals, n_variants = [], [], 0
     selection = [(item, role) for item, role in inputs.items if only in (None, item.item_id)]
@@ -265,24 +272,27 @@ def _varied(
 def _hidden(study: Study, items: Sequence[tuple[Item, str]], store) -> frozenset[str]:
     """Return ids of items that this study or an earlier one sets aside. Items with the same
     question under another id are included."""
-    questions = (
-        set() if store is None else planning.questions_set_aside_before(store, study.study_id)
-    )
+    questions: set[str] = set()
+    if store is not None:
+        questions |= planning.questions_set_aside_before(store, study.study_id)
     questions |= {item.question for item, _ in items if is_set_aside(study, item)}
-    hidden = {_plain(question) for question in questions}
-    return frozenset(item.item_id for item, _ in items if _plain(item.question) in hidden)
+    hidden_questions = {_plain(question) for question in questions}
+    return frozenset(item.item_id for item, _ in items if _plain(item.question) in hidden_questions)
 
 
 def _plain(question: str) -> str:
+    """Return a question without case and extra spaces, to recognize it under another id."""
     return " ".join(question.lower().split())
 
 
 def _examples(
     items: Sequence[tuple[Item, str]], hidden: frozenset[str]
 ) -> dict[str, tuple[Item, ...]]:
-    """Return item id -> examples that an axis may show before it: items of its role and kind. Items
-    of another role are no examples, because benchmark items would teach the retro set's questions.
-    Hidden items are none, because the prompts of open items would show them."""
+    """Return item id -> examples that an axis may show before the item, of its own role and kind.
+
+    Items of another role may not be shown, because benchmark items would teach the questions of the
+    retro-holdout. Nor may hidden items, because they would stand in the prompts of open items.
+    """
     first_items: dict[tuple[str, str], list[Item]] = {}
     for item, role in items:
         if item.target is not None and item.item_id not in hidden:
@@ -321,7 +331,7 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
 
 def is_set_aside(study: Study, item: Item) -> bool:
     """Return whether the study sets an item aside for confirmation. A hash of its id decides, so
-    that adding items moves none between the two parts."""
+    that items which are added later move none between the two parts."""
     uniform = int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8
     return uniform < study.confirmatory_share
 
@@ -340,7 +350,8 @@ def _comparison_notes(study: Study) -> list[tuple[str, bool]]:
 
 
 def _option_notes(item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
-    """Return (note, False) on items whose options name other options, as "both A and B" does."""
+    """Return notes on items whose options name other options, as "both A and B" does. The False of
+    each says that it is no warning."""
     notes = []
     for axis, verb in (("option_order", "reordered"), ("label_set", "relabelled")):
         n = _count_items(item_plans, partial(_is_refused_for_others, axis=axis))
@@ -392,9 +403,9 @@ def _paraphrase_notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tupl
 def projection(study_plan: Plan) -> cost.Projection:
     """Return an upper bound on calls, tokens and price.
 
-    The calls of each data set's first COUNTED_ITEMS items are scaled up to all of its items. An
-    adaptive protocol counts with the most that it can ask. A judge is shown the outputs that
-    extractors read, never a protocol's own votes.
+    The calls on each data set's first COUNTED_ITEMS items are scaled up to all of its items. An
+    adaptive protocol chooses calls by earlier replies, so the most that it can make are counted. A
+    judge is shown the outputs that extractors read, never the votes that a protocol takes itself.
     """
     sets: dict[str, list[ItemPlan]] = {}
     for item_plan in study_plan.items:
@@ -421,17 +432,15 @@ def _projected(study_plan: Plan, item_plans: Sequence[ItemPlan], judge) -> cost.
             calls += study_plan.protocol.most_calls(history)
         total = total + priced(calls, backend, cards.get(use.name))
         for history in histories if judge else ():
-            requests = [
-                call.request
-                for call in single_shot.next_calls(history)
-                if call.request.kind == "generate"
-            ]
-            questions: list[Call] = []
-            for reader in history.extractors:
-                if history.item.kind in reader.applies_to:
-                    asked = reader.judge_requests(history.item, requests)
-                    questions += [Call("", "", request) for request in asked]
-            total = total + cost.projected(questions, cards.get(study_plan.study.judge or ""))
+            # Extractors read the outputs of single-shot calls, whatever the protocol is.
+            first_requests = [call.request for call in single_shot.next_calls(history)]
+            requests = [request for request in first_requests if request.kind == "generate"]
+            judge_calls: list[Call] = []
+            for extractor in history.extractors:
+                if history.item.kind in extractor.applies_to:
+                    judge_requests = extractor.judge_requests(history.item, requests)
+                    judge_calls += [Call("", "", request) for request in judge_requests]
+            total = total + cost.projected(judge_calls, cards.get(study_plan.study.judge or ""))
         n_programs = study_plan.n_programs * sum(call.request.kind == "generate" for call in calls)
         total = total + cost.Projection(
             n_programs, 0, 0, cost_usd=0.0, seconds=n_programs / PROGRAMS_PER_SECOND
@@ -443,10 +452,12 @@ def priced(calls: Sequence[Call], backend: Backend, card: ModelCard | None) -> c
     """Return the projection of `calls`, with the second calls that they may need. Where a model
     begins its answer with a space, a first-token call is repeated after that space."""
     second_calls = []
-    for call in calls if "score" in backend.abilities else ():
-        if call.request.kind == "first_token" and not call.request.continuation:
-            second_calls.append(replace(call, request=replace(call.request, continuation=" ")))
+    if "score" in backend.abilities:
+        for call in calls:
+            if call.request.kind == "first_token" and not call.request.continuation:
+                second_calls.append(replace(call, request=replace(call.request, continuation=" ")))
     second = cost.projected(second_calls, card)
+    # They are counted apart from the calls, because only models that begin with a space need them.
     second = replace(second, n_calls=0, seconds=0.0, n_more=second.n_calls)
     return cost.projected(calls, card) + second
 
@@ -459,8 +470,9 @@ def remaining(
     """Return an upper bound on the calls that are not stored yet.
 
     Where some are stored, every item is examined: the first items are the ones that were asked, so
-    they cannot stand for the rest. `is_ended(item_plan, model)` is True where nothing is missing;
-    such items are skipped, except with a judge, whose calls depend on the number of all calls.
+    they cannot stand for the others. `is_ended(item_plan, model)` is True where nothing is missing.
+    Such items are skipped. With a judge they are examined too, because the number of its calls
+    follows from the number of all calls.
     """
     study_id, cards, all_calls = study_plan.study.study_id, model_cards(), projection(study_plan)
     if not studies.n_answers_of(store, [use.name for use in study_plan.study.models]):
@@ -482,7 +494,8 @@ def remaining(
         total = total + priced(missing, backend, cards.get(use.name))
     if judge is None:
         return total
-    # The outputs that the judge will be shown do not exist yet, so its calls can only be counted.
+    # The outputs that the judge will be shown do not exist yet, so its calls cannot be looked up.
+    # Their number is that of all calls less the models' own.
     judge_name = study_plan.study.judge or ""
     n_judged = max(1, all_calls.n_calls - priced_calls.n_calls)
     judge_usd = None
@@ -500,8 +513,8 @@ def remaining(
 
 
 def declared_rows(study_plan: Plan) -> list:
-    """Return the plan's items, memberships and variants as (table, rows). They are stored before
-    the first call, and before prompts go to another harness."""
+    """Return the plan's items, their places in the study and their variants, as (table, rows) for
+    the writer. They are stored before the first call, and before prompts go to another harness."""
     study_id = study_plan.study.study_id
     items, members, study_variants = [], [], []
     variants: dict[str, Variant] = {}
@@ -510,7 +523,7 @@ def declared_rows(study_plan: Plan) -> list:
         member = {"study_id": study_id, "item_id": item_plan.item.item_id, "role": item_plan.role}
         members.append(member | {"position": position, "confirmatory": item_plan.confirmatory})
         study_variants += rows.study_variant_rows(study_id, item_plan.variants)
-        # A prompt that stands under several axes is stored as one variant.
+        # A prompt under several axes has one variant id, and is stored once.
         variants |= {variant.variant_id: variant for variant in item_plan.variants}
     return [
         ("items", items),
