@@ -6,7 +6,7 @@ which axis, variant, sample and extractor each entry belongs to. Layouts and tex
 in the study's mark. Reviews of paraphrases and access to items are checked on reading, not here.
 
 The packs of a study are valid while its mark exists. A transaction that changes readouts or
-variants deletes the mark (`flipcore.store.pack_tables`); pages then read the readouts themselves.
+variants deletes the mark (`flipcore.store.pack_tables`). Then pages read the readouts themselves.
 Packs are made in the background once a study has ended.
 """
 
@@ -68,12 +68,12 @@ def rule() -> str:
 
 @dataclass
 class Texts:
-    """Distinct texts in order of first appearance; `places` are their codes."""
+    """Distinct texts, coded by the order of their first appearance. `places` is text -> code."""
 
     places: dict[Any, int] = field(default_factory=dict)
 
     def codes(self, column: pa.ChunkedArray) -> np.ndarray:
-        """Return the code of each value, -1 for a missing one; new texts get new codes."""
+        """Return the code of each value, -1 for a missing one. New texts get new codes."""
         coded = column.combine_chunks().dictionary_encode()
         places = []
         for text in coded.dictionary.to_pylist():
@@ -88,16 +88,16 @@ class Texts:
 
 @dataclass
 class Packer:
-    """Packs the readouts of one study, chunk by chunk. `layouts`, `answers` and `reasons` collect
-    the texts of all chunks."""
+    """State of packing the readouts of one study, chunk by chunk. `layouts`, `answers` and
+    `reasons` collect the texts of all chunks."""
 
     layouts: Texts = field(default_factory=Texts)
     answers: Texts = field(default_factory=Texts)
     reasons: Texts = field(default_factory=Texts)
 
     def pack(self, table: pa.Table) -> pa.Table:
-        """Return the rows of a chunk in its order, one per model and item. `table` has the columns
-        of `_READOUTS`, in its order. Raises ValueError for an unknown status."""
+        """Return the packed rows of a chunk, one per model and item, in the chunk's order. `table`
+        has the columns and the order of `_READOUTS`. Raises ValueError for an unknown status."""
         model, item, axis, variant = (
             table[name].combine_chunks().dictionary_encode()
             for name in ("model", "item_id", "axis", "variant_id")
@@ -139,7 +139,8 @@ class Packer:
     def _layouts(
         self, table: pa.Table, variant_places: np.ndarray, starts: np.ndarray
     ) -> np.ndarray:
-        """Return the code of each row's layout; rows with the same layout have the same code."""
+        """Return the code of each row's layout. `starts` are the first readouts of the rows, and
+        `variant_places` the number of each readout's variant within its row."""
         parts = [table[name].combine_chunks().dictionary_encode() for name in LAYOUT[:-1]]
         codes = np.stack([*(part.indices.to_numpy() for part in parts), variant_places])
         codes = codes.astype(np.int64)  # (columns of LAYOUT, readouts)
@@ -171,7 +172,7 @@ class Packer:
 
 
 def _starts(*codes: np.ndarray) -> np.ndarray:
-    """Return the indices at which any of the columns changes, from 0 on, and the length."""
+    """Return the indices at which any of the codes changes. The first is 0, the last the length."""
     n = len(codes[0])
     is_new = np.zeros(n, dtype=bool)
     is_new[:1] = True
@@ -181,7 +182,7 @@ def _starts(*codes: np.ndarray) -> np.ndarray:
 
 
 def _lists(starts: np.ndarray, values: Any) -> pa.ListArray:
-    """Return lists of `values` that begin at `starts`, whose last element is the length."""
+    """Return lists of `values` that begin at `starts`; its last element is the number of values."""
     return pa.ListArray.from_arrays(
         pa.array(starts, pa.int32()), pa.array(values) if isinstance(values, np.ndarray) else values
     )
@@ -200,7 +201,7 @@ def _sparse(starts: np.ndarray, values: pa.Array) -> pa.Array:
 
 
 def chunks(cursor: DuckDBPyConnection, study_id: str, packer: Packer) -> Iterator[pa.Table]:
-    """Yield the packs of a study, for some thousand items at a time, without storing them."""
+    """Yield the packed rows of a study without storing them, about `CHUNK` readouts at a time."""
     study_params = {"id": study_id}
     rows = cursor.execute(
         "SELECT item_id FROM study_items WHERE study_id = $id ORDER BY item_id", study_params
@@ -219,8 +220,8 @@ def chunks(cursor: DuckDBPyConnection, study_id: str, packer: Packer) -> Iterato
 
 
 def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bool:
-    """Pack a study, and return whether its packs are valid. They are not where its readouts changed
-    meanwhile, or where `stop` was set."""
+    """Pack a study, and return whether its packs are valid. They are not if its readouts changed
+    while they were packed, or if `stop` was set."""
     writer, packer, n_readouts = store.writer, Packer(), 0
     n_changes = writer.n_changes(study_id)
 
@@ -259,7 +260,8 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
 
 @dataclass(frozen=True)
 class Mark:
-    """The texts that a study's packs refer to by code; `layouts` are JSON lists for LAYOUT."""
+    """The texts that a study's packs refer to by code. Each layout is a JSON text with a list per
+    column of LAYOUT."""
 
     token: str  # random, another one after each packing
     layouts: list[str]
@@ -268,13 +270,13 @@ class Mark:
 
 
 def mark(store: Store, study_id: str) -> Mark | None:
-    """Return the study's mark; None where its packs are not valid, or follow another rule."""
+    """Return the study's mark; None where its packs are not valid or follow another `rule`."""
     with closing(store.cursor()) as cursor:
         return mark_in(cursor, study_id)
 
 
 def mark_in(cursor: DuckDBPyConnection, study_id: str) -> Mark | None:
-    """Return `mark` as a cursor sees it, for code that reads packs in the same transaction."""
+    """Return the study's mark, as `mark` does, within the transaction of a cursor."""
     sql = (
         "SELECT token, layouts, answers, reasons FROM packed.marks WHERE study_id = $id "
         "AND rule = $rule"
@@ -289,7 +291,7 @@ def holds(store: Store, study_id: str) -> bool:
 
 
 class _Thread:
-    """Packs large ended studies one by one, until the store is closed."""
+    """A thread that packs large studies which have ended, one by one, until the store is closed."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._queue = store, queue.SimpleQueue[str]()
@@ -335,7 +337,7 @@ _THREADS: WeakKeyDictionary[Store, _Thread] = WeakKeyDictionary()
 
 
 def want(store: Store, study_id: str) -> None:
-    """Pack a study in the background, if it is large, has ended, and has no valid packs."""
+    """Have a study packed in the background if it is large, has ended, and has no valid packs."""
     with _LOCK:
         thread = _THREADS.get(store)
     if thread is None and _is_due(store, study_id):

@@ -1,4 +1,4 @@
-"""Group commit: one thread writes the rows of all senders.
+"""Group commit: one thread writes the rows of all senders, many in one transaction.
 
 It writes about every 100 ms, or as soon as a sender waits, and tells each sender when its rows are
 on disk.
@@ -52,12 +52,13 @@ Part = tuple[str, list[dict]]  # (table, rows)
 
 @dataclass
 class _Batch:
-    """Rows that are written in one transaction, or an `action` that is a transaction of its own."""
+    """What a sender queued: rows that are written together, or an `action` that is a transaction of
+    its own. The rows of several batches may share a transaction."""
 
     parts: list[Part]
     future: Future
     action: Callable[[Any], Any] | None = None
-    is_act: bool = False  # the action adds to the log of acts
+    is_act: bool = False  # the action adds to the log of acts, which says who did what
     is_counted: bool = True  # counts as a commit of this file
 
     @property
@@ -82,7 +83,7 @@ class Receipt(Future):
 
 class Writer:
     """The only writer of a store. `add` returns a future, which is done once the rows are on disk.
-    It raises NotStored, with a sentence, where the disk or a value is at fault."""
+    Its result raises NotStored, with a sentence, where the disk or a value is at fault."""
 
     def __init__(self, store) -> None:
         self._store = store
@@ -93,8 +94,8 @@ class Writer:
         self._thread.start()
 
     def add(self, table: str, rows: list[dict]) -> Future:
-        """Queue rows for a table. Where a row's key is already stored, only the columns are updated
-        that schema.sql lets change, if any."""
+        """Queue rows for a table. Where a row's key is already stored, only those columns are
+        updated that schema.sql marks as changing; if it marks none, the stored row stays."""
         return self.add_together([(table, rows)])
 
     def add_together(self, parts: Iterable[Part]) -> Future:
@@ -131,8 +132,8 @@ class Writer:
         - `needs` is the permission of the acting person; without it AccessDenied is raised.
         - `act` and its target `on` are added to the log of acts, unless `act` is "".
         - `changes` are ids of studies whose readouts or variants change; None where unknown.
-        - `items` are ids of items that the action writes, so that keys of questions are added for
-          these only; None for all items.
+        - `items` are ids of items that the action writes; None stands for all items. The keys by
+          which equal questions are found are added for these items only.
         - `writes_here` is False where the action writes to an attached database, because DuckDB
           can write to only one database per transaction.
         """
@@ -213,8 +214,8 @@ class Writer:
             self._commit(connection, row_batches)
 
     def _take_batches(self) -> tuple[list[_Batch], bool]:
-        """Return (queued batches, whether to stop). After the first rows, wait INTERVAL_S for more,
-        unless a sender waits for its rows."""
+        """Wait for a batch, and return (queued batches, whether to stop). After the first rows,
+        wait INTERVAL_S for more, unless a sender waits for its rows."""
         first = self._queue.get()
         if first is None:
             return [], True
@@ -238,7 +239,8 @@ class Writer:
         """Write all batches in one transaction. If that fails, each is written by itself, so that a
         bad one harms no other. With a full disk, all of them fail at once, because trying each
         would only take time."""
-        if not any(batch.parts for batch in batches):  # from `flush`, and earlier rows are written
+        # Batches without rows come from `flush`; all rows before them are written already.
+        if not any(batch.parts for batch in batches):
             for batch in batches:
                 batch.future.set_result(None)
             return
@@ -261,6 +263,7 @@ class Writer:
             for table, rows in batch.parts:
                 written.add(table)
                 touched |= _touched_studies(table, rows)
+        # The head of the chain of acts is kept outside the database too, so that a lost act shows.
         if "acts" in written:
             keep_outside(connection, self._store.path)
         self._store.touch(touched)
@@ -268,6 +271,7 @@ class Writer:
             batch.future.set_result(None)
 
     def _run_action(self, connection, batch: _Batch) -> None:
+        """Run a batch's action as one transaction, and set its future."""
         try:
             outcome = None
             if batch.action:
@@ -280,10 +284,12 @@ class Writer:
             batch.future.set_result(outcome)
 
     def _write_rows(self, connection, batches: list[_Batch]) -> None:
+        """Write the rows of all batches, with the keys of new questions, within a transaction."""
         by_table: dict[str, list[dict]] = {}
         for batch in batches:
             for table, rows in batch.parts:
                 by_table.setdefault(table, []).extend(rows)
+        # Readouts of items that a lock has fixed are stored apart, so that they change no result.
         by_table = late_readouts.separate_late(connection, by_table)
         for table, rows in by_table.items():
             _upsert(connection, tables()[table], rows)
@@ -337,9 +343,11 @@ def check_room(path: Path) -> None:
 
 
 def is_of_disk(error: BaseException) -> bool:
-    """Return whether the disk caused an error: it is full, over a quota, or broken. DuckDB has no
-    error type for it. A failed commit looks like a collision, and a failed checkpoint like a fatal
-    error. So this looks at the message."""
+    """Return whether the disk caused an error: it is full, over a quota, or broken.
+
+    DuckDB has no error type for that. A commit that failed by the disk has the type of a collision,
+    and such a checkpoint that of a fatal error. So the message decides.
+    """
     if isinstance(error, NotStored) and error.__cause__:
         return is_of_disk(error.__cause__)
     if isinstance(error, OSError):
@@ -351,7 +359,7 @@ def is_of_disk(error: BaseException) -> bool:
 
 
 def _explain(error: Exception, path: Any) -> Exception:
-    """Return NotStored with a sentence for a fault of the disk or a value; other errors as is."""
+    """Return NotStored with a sentence if the disk or a value caused the error, else the error."""
     if isinstance(error, duckdb.FatalException):
         explanation = NotStored(
             f"The disk of {path} is full or failing, and DuckDB has shut the file"
@@ -373,8 +381,8 @@ def _explain(error: Exception, path: Any) -> Exception:
 
 
 def _one_line(error: Exception) -> str:
-    """Return an error's message on one line. The reason may stand after a long path or on the
-    second line, so the middle is cut."""
+    """Return an error's message on one line. Of a long one the middle is cut, because the reason
+    may stand at its end, after a long path or on the second line."""
     first_lines = " ".join(str(error).strip().splitlines()[:2])
     text = " ".join(first_lines.split()).rstrip(". ") or type(error).__name__
     return text if len(text) <= 300 else f"{text[:120]} … {text[-170:]}"
@@ -391,15 +399,16 @@ def _touched_studies(table: str, rows: list[dict]) -> set[str]:
 
 
 def _upsert(connection, table: Table, rows: list[dict]) -> None:
-    """Insert or update rows. Of rows with the same key, use the one that the file would keep."""
+    """Insert or update rows. Of rows with the same key, only the one is sent that the database
+    would keep if they came one by one."""
     if table.name == "acts":
         rows = chained(connection, rows)
     if table.key:
-        # The last row of a key overwrites the others in a dict. In the file that is so only for
-        # tables with changing columns; in others the first row stays, so reverse the order.
-        ordered = rows if table.changing else rows[::-1]
+        # The last row of a key overwrites the others in a dict. In the database that is so only for
+        # tables with changing columns. In others the first row stays, so reverse the order.
+        ordered_rows = rows if table.changing else rows[::-1]
         key_of = itemgetter(*table.key)
-        rows = list({key_of(row): row for row in ordered}.values())
+        rows = list({key_of(row): row for row in ordered_rows}.values())
     # Rows with the same columns are inserted together; columns that are left out get defaults.
     rows_by_columns: dict[tuple[str, ...], list[dict]] = {}
     for row in rows:
@@ -434,16 +443,20 @@ def write_columns(connection, arrow_tables: Mapping[str, pa.Table]) -> None:
 
 
 def upsert_arrow(connection, table: Table, arrow_rows: pa.Table) -> None:
-    """Insert rows, or update the stored rows with their keys; no two rows may have the same key."""
+    """Insert rows, or update the stored rows that have their keys. No two of the rows may have the
+    same key."""
     columns = arrow_rows.column_names
     connection.register("incoming", arrow_rows)
-    new_value = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"
-    changes = ", ".join(
-        f"{column} = {new_value.format(column, table.name)}"
-        for column in table.changing
-        if column in columns
-    )
-    action = f"DO UPDATE SET {changes}" if changes else "DO NOTHING"
+    assignments = []
+    for column in table.changing:
+        if column not in columns:
+            continue
+        new_value = f"excluded.{column}"
+        # By the rule LAST_VALUE a missing value does not replace a stored one.
+        if LAST_VALUE in table.rules:
+            new_value = f"coalesce(excluded.{column}, {table.name}.{column})"
+        assignments.append(f"{column} = {new_value}")
+    action = f"DO UPDATE SET {', '.join(assignments)}" if assignments else "DO NOTHING"
     target = f"({', '.join(table.key)})" if table.key else ""
     names = ", ".join(columns)
     try:
@@ -470,7 +483,8 @@ _ARROW_TYPES = {
 
 
 def _array(values: list, kind: pa.DataType | None) -> pa.Array:
-    """Return values as an Arrow array; they are converted one by one only where needed."""
+    """Return values as an Arrow array of a type, or of the type that fits where it is None. Values
+    are repaired one by one only if Arrow refuses them as they are."""
     try:
         if kind is not None:
             return pa.array(values, type=kind)
