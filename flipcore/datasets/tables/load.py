@@ -1,4 +1,4 @@
-"""Step 0: load a file of rows into a DuckDB table, one text column per column of the file.
+"""Load a file of rows into a DuckDB table, one text column per column of the file.
 
 Objects become columns with dotted paths as names, which all readers of rows can follow. Small files
 are read by `read_rows`, as everywhere else; large ones are read by DuckDB itself.

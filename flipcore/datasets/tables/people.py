@@ -1,4 +1,4 @@
-"""Step 11: compare the rows that people labelled with the other rows, column by column.
+"""Compare the rows that people labelled with the other rows, column by column.
 
 Labels correct a judge's score only if the labelled rows are a random sample. To judge that, rows
 with and without a label are counted for every value or quarter of every other column.

@@ -1,8 +1,9 @@
 """Read a table: `read_loaded` takes all steps, and lists the questions that they leave open.
 
 Nothing is guessed silently. A reading lists its items, conditions, runs, right answer, scores and
-unused columns. A condition is a column whose values, such as models or settings, are compared. An
-arm is one combination of these values. If two readings are possible and the score depends on the
+unused columns. The grid has the columns that tell the rows apart: those of items, conditions,
+variants and runs. A condition is a column whose values, such as models or settings, are compared.
+An arm is one combination of these values. If two readings are possible and the score depends on the
 choice, a question offers both, each with its score and the words of `--map` that choose it. At most
 `MOST_QUESTIONS` are asked at a time; others follow when these are answered.
 """
@@ -39,7 +40,7 @@ _ORDER = (
     "rows item"
 ).split() + ["failed calls"]
 MOST_ARMS = 60  # most arms whose scores are computed
-MANY_KEYS = 10  # keys of objects in objects, from which on one row is a summary
+MANY_KEYS = 10  # from so many keys of objects in objects on, a single row is a summary
 MOST_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
 
 
@@ -57,9 +58,10 @@ def read_table(path: str | Path, map_words: Mapping[str, str] | None = None) -> 
 def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableReading:
     """Read a loaded table; `file` is its name, `map_words` are the words of `--map`."""
     table_profile = profile(table)
-    pair = _compared_pair(table_profile)
+    compared_columns = _compared_pair(table_profile)
     is_one_object = _is_one_object(table)
-    shape = Shape() if pair or is_one_object else _shape(table_profile, map_words)
+    has_no_wide_rows = bool(compared_columns) or is_one_object
+    shape = Shape() if has_no_wide_rows else _shape(table_profile, map_words)
     if shape:
         table_profile = profile(reshape(table, shape))
     roles = _without_model_contexts(find_roles(table_profile), table.names)
@@ -84,7 +86,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         n_copies=n_copies,
         other_sheets=table.other_sheets,
     )
-    refusal = _refusal(table_profile, reading, map_words, pair)
+    refusal = _refusal(table_profile, reading, map_words, compared_columns)
     if is_one_object and not refusal:
         refusal = (
             "The document is one object of settings and totals, without a list of rows: a summary. "
@@ -108,7 +110,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
 
 
 def _is_one_object(table: Table) -> bool:
-    """Tell whether a document is one row of many objects, as a summary is: conditions.base.acc."""
+    """Tell whether a document is a single row with many nested keys, such as conditions.base.acc.
+    Such a document is a summary."""
     return table.n_rows == 1 and sum(name.count(".") > 1 for name in table.names) >= MANY_KEYS
 
 
@@ -153,22 +156,24 @@ def _columns_in(table_profile: Profile, word: str) -> tuple[str, ...]:
 
 
 def _without_model_contexts(roles: Roles, wide_names: Sequence[str]) -> Roles:
-    """Drop contexts that each model has of its own: they are no part of a question.
+    """Drop contexts of which each model has one of its own: they are no part of a question.
 
     The first of them becomes the output if there is none yet. `wide_names` are the columns of the
-    table before its rows were split.
+    table before its rows were split into one per model.
     """
     model_contexts = [name for name in roles.contexts if name not in wide_names]
-    contexts = tuple(name for name in roles.contexts if name in wide_names)
-    return replace(roles, contexts=contexts, output=roles.output or next(iter(model_contexts), ""))
+    shared_contexts = tuple(name for name in roles.contexts if name in wide_names)
+    output = roles.output or next(iter(model_contexts), "")
+    return replace(roles, contexts=shared_contexts, output=output)
 
 
 def _without_shared_scores(
     roles: Roles, wide_names: Sequence[str]
 ) -> tuple[Roles, tuple[str, ...]]:
-    """Drop scores of a whole row with several systems, and return them too.
+    """Drop scores that a row with several systems has as a whole. Return (roles, dropped scores).
 
-    They stay if the systems have no score of their own.
+    They stay if the systems have no score of their own. `wide_names` are the columns of the table
+    before its rows were split into one per system.
     """
     graders = (*roles.scores, *roles.judges)
     shared = tuple(name for name in graders if name in wide_names)
@@ -231,24 +236,25 @@ def _with_mapped_grid(table_profile: Profile, grid: Grid, map_words: Mapping[str
 
 
 def _without_item_facts(table_profile: Profile, roles: Roles, grid: Grid) -> Roles:
-    """Drop scores that follow from the item, as facts about it do, unless no score would stay."""
+    """Drop scores that are the same in all rows of an item: they are facts about the item. All stay
+    if none would be left."""
     if not grid.items or len(roles.scores) < 2 or not (grid.conditions or grid.run):
         return roles
-    scores = tuple(
-        name
-        for name in roles.scores
-        if table_profile[name].n_distinct <= 1 or not table_profile.follows(grid.items, name)
-    )
-    return replace(roles, scores=scores or roles.scores)
+    scores = []
+    for name in roles.scores:
+        is_constant = table_profile[name].n_distinct <= 1
+        if is_constant or not table_profile.follows(grid.items, name):
+            scores.append(name)
+    return replace(roles, scores=tuple(scores) or roles.scores)
 
 
 def _without_differing_target(
     table_profile: Profile, roles: Roles, grid: Grid, map_words: Mapping[str, str]
 ) -> tuple[Roles, list[str]]:
-    """Drop a right answer that differs between rows of one question, where a score is left.
+    """Drop a right answer that differs between rows of one question, if the table has a score.
 
-    A question is stored with one right answer, and the outputs of other rows would be compared
-    with it: those of a model whose options were shuffled anew.
+    A question is stored with one right answer. The outputs of its other rows, such as those of a
+    model whose options were shuffled anew, would be compared with a wrong one.
     """
     n_differing = n_with_differing_target(table_profile, roles, grid)
     if not n_differing or not roles.graders or map_words.get("target"):
@@ -262,27 +268,26 @@ def _without_differing_target(
     return replace(roles, target="", agreements=()), [note]
 
 
-# Step 4, which needs the columns that later steps find: refuse tables that hold neither outputs nor
-# scores of questions.
+# Refuse tables that hold neither outputs nor scores of questions.
 
 
 def _refusal(
     table_profile: Profile,
     reading: TableReading,
     map_words: Mapping[str, str],
-    pair: tuple[str, str] | None,
+    compared_columns: tuple[str, str] | None,
 ) -> str:
-    """Say why a table is not read; "" if it is. `pair` are the columns of two models or outputs
-    that a row compares."""
+    """Say why a table is not read; "" if it is. `compared_columns` are those of two models or
+    outputs that a row compares."""
     roles, grid = reading.roles, reading.grid
     first_names = ", ".join(name[:40] for name in table_profile.names[:12])
     columns = f" The columns are {first_names}{' …' if len(table_profile.names) > 12 else ''}."
     if map_words.get("score") or map_words.get("text"):
         return ""
-    if pair and not roles.scores:
+    if compared_columns and not roles.scores:
         return (
-            f"Each row compares two outputs ({pair[0]} and {pair[1]}) and names a winner; a "
-            f"comparison is no score of either.{columns} Give a table with a score or an output "
+            f"Each row compares two outputs ({' and '.join(compared_columns)}) and names a winner; "
+            f"a comparison is no score of either.{columns} Give a table with a score or an output "
             "per row, or name the score: --map score=COLUMN."
         )
     summary_columns = _columns_of_summary(table_profile, reading)
@@ -321,8 +326,8 @@ def _refusal(
 def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
     """Return the columns that name a row, if each row holds the mean scores of a system.
 
-    Either one column of models, or the columns of systems and of settings or sets of questions. ()
-    if the rows are about questions.
+    They are one column of models, or the columns of systems and of settings or sets of questions.
+    Return () if the rows are about questions.
     """
     roles, items = reading.roles, reading.grid.items
     if roles.output or roles.readouts or roles.prompts or roles.people:
@@ -346,7 +351,9 @@ def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[
     if not conditions or table_profile.n_distinct([*items, *conditions]) == n_rows:
         return (*conditions, *items) if conditions else ()
     used = {*roles.taken, *items, *conditions}
-    for name in (name for name in table_profile.names if name not in used):
+    for name in table_profile.names:
+        if name in used:
+            continue
         column = table_profile[name]
         is_level = 2 <= column.n_distinct <= n_rows / 2 and not (column.is_list or column.is_text)
         if is_level and table_profile.n_distinct([*items, *conditions, name]) == n_rows:
@@ -376,8 +383,10 @@ _COUNTED = set(
 
 
 def _compared_pair(table_profile: Profile) -> tuple[str, str] | None:
-    """Return two columns of models or outputs that a row compares; None if no column is called like
-    the result of a comparison, or no two columns like its sides."""
+    """Return two columns of models or outputs that a row compares, such as model_a and model_b.
+
+    None unless another column is called like the result of a comparison, such as winner.
+    """
     if not any(names(name, "pairwise") for name in table_profile.names):
         return None
     columns_by_beginning: dict[tuple[str, ...], dict[str, str]] = {}
@@ -408,11 +417,12 @@ def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
     n_runs = 1
     if grid.run or grid.is_rerun:
         n_runs = max(1, round(table_profile.n_rows / max(1, n_cells)))
-    free = [name for name in table_profile.names if name not in roles.taken]
-    model_columns = [name for name in free if _names_one_model(table_profile, name)][:1]
+    free_names = [name for name in table_profile.names if name not in roles.taken]
+    # At most one column, as a tuple.
+    model_columns = tuple(name for name in free_names if _names_one_model(table_profile, name))[:1]
     is_one_model = bool(model_columns) and not conditions
     model_column = model_columns[0] if is_one_model else ""
-    naming_columns = conditions or tuple(model_columns)
+    naming_columns = conditions or model_columns
     coding = roles.agreements[0].coding if roles.agreements else None
     return replace(
         reading,
@@ -469,13 +479,14 @@ def _models_of_files(
 
 
 def _label_sql(table: Table, columns: Sequence[str]) -> str:
-    """Return the SQL of the values of columns in one text, "" for no columns."""
+    """Return SQL that joins the values of columns to one text; the text is "" without columns."""
     cells = ", ".join(table.sql(name) for name in columns)
     return f"concat_ws(', ', {cells})" if columns else "''"
 
 
 def _alike(table_profile: Profile, reading: TableReading, n_items: int) -> frozenset[str]:
-    """Return the columns that divide the rows as the items do: other ids, the question."""
+    """Return the columns that group the rows exactly as the items do, such as the question or
+    another id."""
     items = reading.grid.items
     alike = []
     for name in table_profile.names if items else ():
@@ -552,7 +563,7 @@ def _best_coding(agreements: Sequence[Agreement]) -> Coding:
 
 
 def _unused(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
-    """Return the columns without a role; one that names a single model has one."""
+    """Return the columns without a role. A column that names one model in all rows has a role."""
     used = {
         reading.grid.regrade,
         *reading.roles.taken,
@@ -562,11 +573,11 @@ def _unused(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
         *reading.grid.content,
     }
     unused = [name for name in table_profile.names if name not in used]
-    return tuple(
-        name
-        for name in unused
-        if not (names(last_part(name), "model") and table_profile[name].is_constant)
-    )
+    without_model = []
+    for name in unused:
+        if not (names(last_part(name), "model") and table_profile[name].is_constant):
+            without_model.append(name)
+    return tuple(without_model)
 
 
 def _left_out(table_profile: Profile, reading: TableReading, n_broken: int) -> tuple[str, ...]:
@@ -622,14 +633,14 @@ def _notes(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
             "are no reruns."
         )
     if reading.shape.lists:
-        any_of = [
-            name
-            for name in roles.scores
-            if table_profile[name].is_verdict and name not in reading.shape.lists
-        ]
-        if any_of and len(roles.scores) > len(any_of):
+        # Beside lists with an entry per sample, a single verdict is about all samples together.
+        pass_at_k = []
+        for name in roles.scores:
+            if table_profile[name].is_verdict and name not in reading.shape.lists:
+                pass_at_k.append(name)
+        if pass_at_k and len(roles.scores) > len(pass_at_k):
             notes.append(
-                f"{any_of[0]} says whether any of the samples is right (pass@k); the score is "
+                f"{pass_at_k[0]} says whether any of the samples is right (pass@k); the score is "
                 "the mean over samples."
             )
     if roles.people and (roles.scores or roles.judges):

@@ -1,7 +1,9 @@
-"""Step 5: find the columns of the output, the right answer, the prompt, the options, the scores.
+"""Find the columns of the output, the right answer, the prompt, the options, the scores.
 
-The words of a column's name suggest its role, and its values correct it. Labels by people are kept
-apart from grades by a judge (step 11): they are never the score where a judge's column exists too.
+The words of a column's name suggest its role, and its values correct it (`names` says whether a
+name has a word for something; `stems.toml` lists the words). The key is the right answer. Labels by
+people are kept apart from grades by a judge. They are never the score where a judge's column exists
+too; the module `people` compares the two.
 """
 
 import re
@@ -39,13 +41,19 @@ _GRADES = frozenset("CPIN")  # correct, partly, incorrect, no answer
 _KEY_WORDS = frozenset(
     {"answer", "answers", "ans", "label", "labels", "antwort", "reponse", "respuesta"}
 )
-_NO_SCORES = ("condition", "cluster", "variant", "setting")
+_NO_SCORES = ("condition", "cluster", "variant", "setting")  # kinds of names that are no scores
 _FIRST_PROMPTS = ("question", "prompt", "input", "problem", "query")
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The column or columns of each role; "" or () where a role has none."""
+    """The column or columns of each role; "" or () where a role has none.
+
+    `contexts` are texts that a question is about. `readouts` are answers that somebody took out of
+    the output. `judges` grade like scores, and so do `people`. `unnamed_scores` may be scores by
+    their values alone. `agreements` say how often output and target agree, per coding of the
+    target. `sentinel` has (score, value) where the value stands for "no grade".
+    """
 
     output: str = ""
     target: str = ""
@@ -63,11 +71,10 @@ class Roles:
 
     @property
     def taken(self) -> frozenset[str]:
-        """All columns that have a role."""
+        """All columns that have a role; those of `errors` and `unnamed_scores` have none yet."""
         questions = (*self.prompts, *self.contexts, *self.options)
-        return frozenset(
-            {self.output, self.target, *questions, *self.readouts, *self.graders} - {""}
-        )
+        columns = {self.output, self.target, *questions, *self.readouts, *self.graders}
+        return frozenset(columns - {""})
 
     @property
     def graders(self) -> tuple[str, ...]:
@@ -82,7 +89,8 @@ def part_of(name: str) -> str:
     """Return OUTPUT, TARGET or PROMPT by the words of a name; "" where they do not decide it."""
     last = last_part(name)
     # prediction.input is an input, whatever the object around it is called
-    words = set(words_of(last if names(last, "prompt") and not names(last, "output") else name))
+    is_prompt_by_itself = names(last, "prompt") and not names(last, "output")
+    words = set(words_of(last if is_prompt_by_itself else name))
     if (
         not words
         or words_of(last)[:1] in (("is",), ("has",), ("was",))
@@ -128,18 +136,22 @@ def part_of(name: str) -> str:
             return OUTPUT
         if ending in ("answer", "answers") and words & {"parsed", "extracted"}:
             return OUTPUT
+        if has["model"]:
+            return OUTPUT
+        # a word of two letters is a language, as in answer_en
         is_key = all(word in _KEY_WORDS or len(word) == 2 for word in words)
-        return OUTPUT if has["model"] else TARGET if is_key else ""
-    # reference_en is a reference
-    if has["target"] and all(
-        names(word, "target") or word in ("ground", "standard") or len(word) <= 2 for word in words
-    ):
-        return "" if words <= {"right", "true"} else TARGET
-    return ""
+        return TARGET if is_key else ""
+    if not has["target"]:
+        return ""
+    for word in words:
+        # reference_en is a reference
+        if not (names(word, "target") or word in ("ground", "standard") or len(word) <= 2):
+            return ""
+    return "" if words <= {"right", "true"} else TARGET
 
 
 def holds_logits(profile: Profile, name: str) -> bool:
-    """Tell whether a list has an object per option, with log-probabilities and without a text."""
+    """Tell whether a column's lists have log-probabilities per option, without their texts."""
     sql = profile.table.sql(name)
     query = (
         f"SELECT DISTINCT unnest(json_keys(json_extract({sql}, '$[0]'))) FROM (SELECT {sql} FROM "
@@ -236,7 +248,8 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
 
 
 def _predicted_and_expected(profile: Profile) -> tuple[str, str] | None:
-    """Return two columns such as predicted_section and expected_section; None unless one pair."""
+    """Return two columns such as predicted_section and expected_section; None unless there is just
+    one such pair."""
     outputs: dict[str, str] = {}
     targets: dict[str, str] = {}
     for name in profile.names:
@@ -266,7 +279,8 @@ def _holds_labels_of(profile: Profile, name: str, key: str) -> bool:
 
 
 def _results_like_key(profile: Profile, targets: Sequence[str]) -> list[str]:
-    """Return columns called `result` that hold right answers; none unless another column grades."""
+    """Return columns called `result` whose values are right answers; none unless another column has
+    grades."""
     keys = {value.lower() for value in _values_of(profile, targets)}
     results = []
     for name in profile.names:
@@ -287,7 +301,8 @@ def _final_answers(profile: Profile, targets: Sequence[str]) -> list[str]:
 
 
 def _varying_answers(profile: Profile, parts: dict[str, list[str]]) -> list[str]:
-    """Return columns of answers that differ between rows of one question: right ones do not."""
+    """Return columns of answers that differ between rows of one question. They are outputs, because
+    right answers do not differ there."""
     if not parts[PROMPT]:
         return []
     prompt, *_ = _prompts(profile, parts[PROMPT], ()) or ("",)
@@ -296,8 +311,12 @@ def _varying_answers(profile: Profile, parts: dict[str, list[str]]) -> list[str]
         is_answer = names(name, "answer") and not names(name, "about") and name not in parts[TARGET]
         column = profile[name]
         is_text = not (column.is_numeric or column.is_verdict or column.is_list)
-        if prompt and is_answer and is_text and 2 * profile[prompt].n_distinct <= profile.n_rows:
-            if profile.n_distinct([prompt, name]) > 1.5 * profile[prompt].n_distinct:
+        if not (prompt and is_answer and is_text):
+            continue
+        # Only a question with at least two rows on average shows whether its answers differ.
+        n_questions = profile[prompt].n_distinct
+        if 2 * n_questions <= profile.n_rows:
+            if profile.n_distinct([prompt, name]) > 1.5 * n_questions:
                 answers.append(name)
     return answers
 
@@ -411,22 +430,22 @@ def _choose(
     """Return output, key and agreements: the first pair, unless another agrees far better."""
     columns = list(dict.fromkeys([*outputs, *targets, *roles.options]))
     rows = profile.table.frame(columns, most=LOOKED_AT if profile.table.is_whole else 500)
-    # exports of Ragas hold the output twice, as answer and as response
-    keys = [
-        target
-        for target in targets
-        if not any(_are_copies(profile, output, target) for output in outputs)
-    ]
+    keys = []
+    for target in targets:
+        # exports of Ragas hold the output twice, as answer and as response
+        if not any(_are_copies(profile, output, target) for output in outputs):
+            keys.append(target)
     best: tuple[str, str, tuple[Agreement, ...]] | None = None
     best_share, is_best_usable = -1.0, False
     for target, output in product(keys or targets, outputs):
         if output == target:
             continue
+        codings = codings_of(rows, output, target, roles.options)
         agreements = tuple(
-            agreement(coding, rows, output, target, roles.options)
-            for coding in codings_of(rows, output, target, roles.options)
+            agreement(coding, rows, output, target, roles.options) for coding in codings
         )
         share = max((agreed.share for agreed in agreements), default=0.0)
+        # long right answers are never repeated word for word, so they cannot be compared
         is_usable = bool(agreements) and agreements[0].coding is not Coding.LONG_TEXT
         is_better = (is_usable and not is_best_usable) or best_share + BETTER <= share < TOO_GOOD
         if best is None or is_better:
@@ -452,6 +471,14 @@ def _is_score(column: Column) -> bool:
     return bool(column.values) and all(score_of_cell(value) is not None for value in column.values)
 
 
+def _counts_rows(column: Column) -> bool:
+    """Tell whether a column numbers the rows, from 0 or 1 on."""
+    if not column.is_integer or (column.least or 0) not in (0, 1):
+        return False
+    n_numbers = (column.most or 0) - (column.least or 0) + 1
+    return column.n_distinct == column.n_rows == n_numbers and column.n_rows >= 5
+
+
 def _with_graders(profile: Profile, roles: Roles) -> Roles:
     """Add the columns that grade: scores, judges and people, and numbers that may be scores."""
     scores: list[str] = []
@@ -473,13 +500,8 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         is_graded = column.is_verdict or set(column.values) <= _GRADES
         if column.is_letter and not (names(last, "score") and is_graded):
             continue  # letters are answers, but Y and N under "correct?" are grades
-        if (
-            column.is_integer
-            and (column.least or 0) in (0, 1)
-            and column.n_distinct == column.n_rows >= 5
-            and (column.most or 0) - (column.least or 0) + 1 == column.n_rows
-        ):
-            continue  # it counts rows
+        if _counts_rows(column):
+            continue
         if column.n_distinct == 1 and column.least is not None and not 0 <= column.least <= 1:
             # one number outside 0 to 1 in every row is a setting or a remark, whatever its name
             continue
@@ -554,11 +576,11 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     return replace(roles, sentinel=sentinel)
 
 
-_SHARES = {"precision", "recall"}  # scores that reach from 0 to 1
+_SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
 
 
 def _is_of_people(name: str) -> bool:
-    """Tell whether a column is labels of people: human_score, but not escalate_to_human."""
+    """Tell whether a column has labels by people: human_score does, escalate_to_human does not."""
     if not names(name, "people") or names(name, "about") or names(name, "id"):
         return False
     pairs = pairwise(words_of(name))
@@ -566,7 +588,7 @@ def _is_of_people(name: str) -> bool:
 
 
 def is_label_beside_another(profile: Profile, name: str) -> bool:
-    """Tell whether a column is one of several raters' labels: llm_label beside human_label."""
+    """Tell whether a column has one of several raters' labels, as llm_label beside human_label."""
     if not _ends_in_label(name):
         return False
     labels = set(profile[name].values)
@@ -579,7 +601,7 @@ def _ends_in_label(name: str) -> bool:
 
 
 def _is_of_class(profile: Profile, roles: Roles, name: str) -> bool:
-    """Tell whether a score is called after a class: score_spam, where spam is a right answer."""
+    """Tell whether a score is called after a class: score_spam, where "spam" is a right answer."""
     if not roles.target or profile[name].is_verdict or not profile[name].is_numeric:
         return False
     classes = {words_of(value) for value in profile[roles.target].values}
@@ -600,7 +622,7 @@ def _is_confidence(profile: Profile, roles: Roles, name: str) -> bool:
 
 
 def _is_estimate(name: str) -> bool:
-    """Tell whether a score is a model's estimate about the item, such as a risk, and no grade."""
+    """Tell whether a score is no grade but a model's estimate about the item, such as a risk."""
     words = set(words_of(name))
     return bool(words & _ESTIMATES) and names(name, "score")
 
@@ -612,32 +634,34 @@ _SCALE = re.compile(r"[(\[]\s*\d+\s*(?:-|–|to)\s*\d+\s*[)\]]")  # Clarity (1-5
 
 
 def _with_siblings(profile: Profile, roles: Roles, scores: Sequence[str]) -> list[str]:
-    """Add the columns that share the first word and the scale of two scores: label_clarity."""
-    families: dict[str, list[str]] = {}
+    """Add the columns that share the first word and the scale of two scores, as label_clarity does
+    beside label_correctness and label_accuracy."""
+    scores_by_word: dict[str, list[str]] = {}
     for name in scores:
         if "_" in name or "." in name:
-            families.setdefault(re.split(r"[_.]", name)[0], []).append(name)
+            scores_by_word.setdefault(re.split(r"[_.]", name)[0], []).append(name)
     siblings = []
     for name in profile.names:
-        members = families.get(re.split(r"[_.]", name)[0], [])
+        alike_scores = scores_by_word.get(re.split(r"[_.]", name)[0], [])
         is_free = name not in scores and name not in roles.taken
-        if len(members) > 1 and is_free and _share_scale(profile, name, members):
+        if len(alike_scores) > 1 and is_free and _share_scale(profile, name, alike_scores):
             siblings.append(name)
     all_scores = [*scores, *siblings]
     return sorted(all_scores, key=profile.names.index) if siblings else all_scores
 
 
-def _share_scale(profile: Profile, name: str, members: Sequence[str]) -> bool:
-    """Tell whether a column holds right and wrong, or whole numbers in a range, as all members."""
-    column, siblings = profile[name], [profile[member] for member in members]
+def _share_scale(profile: Profile, name: str, scores: Sequence[str]) -> bool:
+    """Tell whether a column holds right and wrong as all `scores` do, or whole numbers within the
+    range of theirs."""
+    column, score_columns = profile[name], [profile[score] for score in scores]
     if column.is_verdict:
-        return all(sibling.is_verdict for sibling in siblings)
-    if not column.is_integer or not all(
-        sibling.is_integer and not sibling.is_verdict for sibling in siblings
-    ):
+        return all(score.is_verdict for score in score_columns)
+    if not column.is_integer:
         return False
-    least = min(sibling.least or 0 for sibling in siblings)
-    most = max(sibling.most or 0 for sibling in siblings)
+    if not all(score.is_integer and not score.is_verdict for score in score_columns):
+        return False
+    least = min(score.least or 0 for score in score_columns)
+    most = max(score.most or 0 for score in score_columns)
     return least <= (column.least or 0) and (column.most or 0) <= most <= 100
 
 
@@ -660,7 +684,7 @@ _WHO = {"annotator", "worker", "rater", "reviewer", "turker", "coder", "labeler"
 
 
 def _reads_answers(profile: Profile, roles: Roles, name: str) -> bool:
-    """Tell whether people wrote the answer that they read: some of their labels are the key."""
+    """Tell whether people's labels are answers that they read, not grades: some equal the key."""
     if not roles.target or not roles.output or profile[name].is_verdict:
         return False
     return profile.share_equal(name, roles.target) >= ANSWERS_READ
@@ -679,7 +703,8 @@ def _ends_in_score(name: str) -> bool:
 
 
 def _may_be_score(column: Column) -> bool:
-    """Tell whether a column without a score's name holds right and wrong, or numbers in 0 to 1."""
+    """Tell whether the values may be scores, whatever the name: right and wrong, or numbers from 0
+    to 1."""
     if column.is_verdict and column.n_distinct == 2:
         return True
     is_share = column.is_numeric and column.is_unit
@@ -687,7 +712,8 @@ def _may_be_score(column: Column) -> bool:
 
 
 def _is_rating(column: Column, name: str) -> bool:
-    """Tell whether whole numbers up to 10 are called after a quality, such as truthfulness."""
+    """Tell whether a column is called after a quality, such as truthfulness, and holds whole
+    numbers up to 10."""
     if not column.is_integer or column.least is None or column.most is None:
         return False
     is_scale = 0 <= column.least < column.most <= MOST_RATING and column.n_distinct > 2
@@ -711,7 +737,8 @@ def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
 
 
 def _grades_agreement(profile: Profile, roles: Roles, name: str) -> bool:
-    """Tell whether a column is right in just those rows in which output and key agree."""
+    """Tell whether a column says right in the rows in which output and key agree, and wrong in the
+    others; up to 2% of the rows may differ."""
     column = profile[name]
     if not 2 <= column.n_distinct <= 4 or not profile.table.is_whole or not roles.agreements:
         return False
@@ -730,7 +757,8 @@ def _grades_agreement(profile: Profile, roles: Roles, name: str) -> bool:
 
 
 def lone_negatives(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
-    """Return (score, value) where one negative value, such as -1, is in under half of the rows."""
+    """Return (score, value) where the only negative value of a score, such as -1, is in under half
+    of the rows."""
     negatives = []
     for name in roles.graders:
         column = profile[name]

@@ -1,4 +1,4 @@
-"""Step 12: say in one sentence how a table was read, and ask its open questions."""
+"""Say in one sentence how a table was read, and ask its open questions."""
 
 from flipcore.datasets.tables.grid import FEWEST_CLUSTERS
 from flipcore.datasets.tables.stems import names

@@ -1,4 +1,4 @@
-"""Step 3: turn wide tables into long ones, before anything else is decided.
+"""Turn wide tables into long ones, before anything else is decided.
 
 A row with the answers of several models, or with a list of samples, becomes a row per answer.
 Column names are split into a stem (the model) and an affix: `gpt` and `score` in `gpt_score`. A
