@@ -52,8 +52,8 @@ Part = tuple[str, list[dict]]  # (table, rows)
 
 @dataclass
 class _Batch:
-    """What a sender queued: rows that are written together, or an `action` that is a transaction of
-    its own. The rows of several batches may share a transaction."""
+    """Rows that are written together, or an `action` that is a transaction of its own. The rows of
+    several batches may share a transaction."""
 
     parts: list[Part]
     future: Future
