@@ -95,8 +95,7 @@ GRADES_DIFFER = Assertion(
 )
 ASSERTIONS = (READOUTS_DIFFER, GROUPS_DIFFER, GRADES_DIFFER)
 NOT_OF_RANKING = (
-    "A description: what is claimed of models is claimed under the reference extractor, over all "
-    "tasks."
+    "Described, not claimed. Claims about models use the reference extractor and all tasks."
 )
 
 
@@ -648,7 +647,15 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             differing = items[pair.first_scores != pair.second_scores]
             if len(differing):
                 rank, listed = 30 + 10 * claim.asserted, tuple(map(str, differing))[:N_LISTED]
-                yield Finding(TWO_MODELS, claim, rank, listed, pair.first, extractor=str(extractor))
+                yield Finding(
+                    TWO_MODELS,
+                    claim,
+                    rank,
+                    listed,
+                    pair.first,
+                    extractor=str(extractor),
+                    other_model=pair.second,
+                )
 
 
 @dataclass(frozen=True)
@@ -723,7 +730,15 @@ def _pairs_of_models(
             claim = description(sentence, "described", detail=NOT_OF_RANKING)
         items = tuple(own_contest.order.scores.items[i] for i in differing)[:N_LISTED]
         rank = 30 + 10 * claim.asserted - 5 * (not is_ranking)
-        yield Finding(TWO_MODELS, claim, rank, items, own_contest.models[j], extractor=extractor)
+        yield Finding(
+            TWO_MODELS,
+            claim,
+            rank,
+            items,
+            own_contest.models[j],
+            extractor=extractor,
+            other_model=own_contest.models[k],
+        )
 
 
 # Answers that change: between repeats of one prompt, between prompts of one item, and in

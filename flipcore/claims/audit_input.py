@@ -46,7 +46,8 @@ class Finding:
 
     `about` names the check. A finding with a higher `rank`, up to 100, is worse and comes first.
     `items` are the ids of items to look at, under `model`, `axis` and `extractor`. "" stands for a
-    part that does not apply.
+    part that does not apply. `other_model` is the one that `model`
+    is compared with.
     """
 
     about: str
@@ -56,6 +57,7 @@ class Finding:
     model: str = ""
     axis: str = OWN_PROMPT
     extractor: str = ""
+    other_model: str = ""
 
 
 @dataclass(frozen=True)

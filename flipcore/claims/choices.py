@@ -20,7 +20,7 @@ from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.choices.choice import Choice, Option
 from flipcore.stats.choices.curve import Curve, Effect, State
-from flipcore.text.counts import count_of, in_a_row, with_capital, without_capital
+from flipcore.text.counts import all_of, count_of, in_a_row, with_capital, without_capital
 
 SURVIVES = Assertion(
     "survives every choice",
@@ -109,7 +109,8 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
         if shares.n_open == 1:
             other_ways = "no other way of counting is open"
             if curve.is_open.sum() > 1:
-                other_ways = f"all {int(curve.is_open.sum()):,} ways of counting say the same"
+                n_open = int(curve.is_open.sum())
+                other_ways = f"{all_of(n_open, 'ways of counting')} say the same"
             sentence = f"{decision.holds(above=not below)}; {other_ways}."
         detail = f"Largest p of all ways: {p_text(p)} (one-sided). {detail}"
         numbers |= {"below": below}
@@ -120,7 +121,7 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
         # Ways that count the same are one, and still several to choose from.
         n_open = shares.n_open if shares.n_open > 1 else int(curve.is_open.sum())
         only_way = "the only way" if n_all == 1 else "the only open way"
-        all_ways = f"all {n_open:,} ways of counting" if n_open > 1 else f"{only_way} of counting"
+        all_ways = all_of(n_open, "ways of counting") if n_open > 1 else f"{only_way} of counting"
         sentence = _direction_sentence(curve, decision, all_ways, low, high, level, below=below)
         return Claim(SURVIVES, DIRECTION, sentence, detail=detail, numbers=numbers)
     if not (shares.n_shown or shares.n_against) and _all_intervals_hold_both(curve, level, margin):

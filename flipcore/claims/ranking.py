@@ -304,8 +304,8 @@ def lead_words(contest: Contest, j: int, k: int, extractor_title: str, task: str
     where = f" on {task}" if task else ""
     items = f"these {_n_of_both(contest, j, k):,} items{where}"
     return (
-        f"{contest.models[j]} is {gap.text_points()} ahead of {contest.models[k]} on {items}, "
-        f"by {extractor_title}."
+        f"{contest.models[j]} is ahead of {contest.models[k]} on {items}, "
+        f"by {extractor_title}: {gap.text_points()}."
     )
 
 

@@ -8,6 +8,7 @@ from flipcore.text.answers import answer_text
 
 Side = tuple[SeenVariant, list[SampleView]]  # a variant with its samples under one extractor
 Pair = tuple[Side, Side]  # left the compared variant, right the variant
+ONE_SAMPLE = "one sample"  # the only sample of an item, which stands on both sides
 
 
 def sides(view: Inspection, extractor: str) -> dict[str, Pair]:
@@ -28,7 +29,12 @@ def sides(view: Inspection, extractor: str) -> dict[str, Pair]:
     samples = _samples(base, extractor)
     for sample in samples[1:]:
         pairs[f"same prompt, sample {sample.sample + 1}"] = (base, samples[:1]), (base, [sample])
-    return pairs or {"one sample": ((base, samples), (base, samples))}
+    return pairs or {ONE_SAMPLE: ((base, samples), (base, samples))}
+
+
+def has_any_pair(pairs: dict[str, Pair]) -> bool:
+    """Tell whether there are two outputs to compare."""
+    return ONE_SAMPLE not in pairs
 
 
 def _samples(variant: SeenVariant, extractor: str) -> list[SampleView]:

@@ -9,6 +9,11 @@ def count_of(n: int, singular: str, plural: str = "") -> str:
     return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
+def all_of(n: int, plural: str) -> str:
+    """Return "both" or "all" with the noun: "both ways", "all 15 ways"."""
+    return f"both {plural}" if n == 2 else f"all {n:,} {plural}"
+
+
 def in_a_row(words: Sequence[str]) -> str:
     """Return the words as a list in a sentence: "losses, rewriting and continuations"."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -194,6 +194,7 @@ def card(number: int, finding: Finding) -> None:
                     "readout": finding.extractor,
                     "finding": str(number),
                     "on": finding.model,
+                    "beside": finding.other_model,
                 },
                 help="Opens the first of the items behind this finding; j and k step through them.",
             )

@@ -1,7 +1,9 @@
 """The inspector: the two raw outputs behind a cell, with their prompts.
 
-It marks the words in which the prompts differ and the words from which each answer was read. Item,
-axis, readout and variant are in the link, so that a copied link opens the same view.
+It marks the words in which the prompts differ and the words from which each answer was read. In a
+study of several models, the output of another model for the same prompt can stand on the right.
+Item, axis, readout, variant and the other model are in the link, so that a copied link opens the
+same view.
 """
 
 from itertools import chain
@@ -12,9 +14,11 @@ from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.extractors import EXTRACTORS, VALUES, title_of
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.compared_pairs import (
+    Pair,
     Side,
     by_other_extractors,
     flips,
+    has_any_pair,
     has_both,
     sides,
     why_no_flip,
@@ -64,7 +68,7 @@ def inspector_place(
 
 def close_item() -> None:
     # All of these describe the closed view. The next item must not open with them.
-    for name in ("item", "axis", "readout", "variant", "row", "finding", "on", "of"):
+    for name in ("item", "axis", "readout", "variant", "beside", "row", "finding", "on", "of"):
         st.query_params.pop(name, None)
 
 
@@ -101,28 +105,22 @@ def inspector(
             args=("readout", f"{key_prefix}-readout-{extractor_name}"),
         )
         pairs = sides(view, extractor_name)
-        key = st.query_params.get("variant")
-        if key not in pairs:
-            # Start with a variant whose answer changes, because that is what people look for.
-            key = next((key for key in pairs if flips(pairs[key])), next(iter(pairs)))
-        st.selectbox(
-            "Compared with the original",
-            list(pairs),
-            index=list(pairs).index(key),
-            width=260,
-            # The marks depend on the extractor, so each extractor has a control of its own.
-            key=f"{key_prefix}-{extractor_name}-variant-{key}",
-            on_change=_into_link,
-            args=("variant", f"{key_prefix}-{extractor_name}-variant-{key}"),
-            format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key,
+        other_models = [name for name in session.study_row(study_id)["models"] if name != model]
+        # A single output is compared with what the other models wrote.
+        is_alone = bool(other_models) and not has_any_pair(pairs)
+        parameter, key = _choose_right(
+            {} if is_alone else pairs, other_models, key=f"{key_prefix}-{extractor_name}-{model}"
         )
-    link_values = {"item": item_id, "axis": axis, "readout": extractor_name, "variant": key}
+    link_values = {"item": item_id, "axis": axis, "readout": extractor_name, parameter: key}
     changed = {
         name: value for name, value in link_values.items() if st.query_params.get(name) != value
     }
     # Each write is a message to the browser, so only changed values are written.
     if changed:
         st.query_params.update(changed)
+    if parameter == BESIDE:
+        _show_two_models(view, study_id, (model, key), axis, extractor_name)
+        return
     (base, base_samples), (variant, _) = pairs[key]
     _who_flips(view, names, key)
     left, right = st.columns(2)
@@ -133,6 +131,75 @@ def inspector(
     trials_of(pairs[key])
     if extractor_name not in VALUES or why_no_flip(view, pairs[key]):
         _ask_verdict(study_id, model, axis, extractor_name, view, pairs[key])
+
+
+# The right side is a variant of the item, or another model's output for the same prompt. A choice
+# is a parameter of the link with its value.
+VARIANT, BESIDE = "variant", "beside"
+RightSide = tuple[str, str]
+
+
+def _choose_right(pairs: dict[str, Pair], other_models: list[str], *, key: str) -> RightSide:
+    """Offer the variants and the other models; start with those of the link.
+
+    Without any in the link, start with a variant whose answer changes, because that is what people
+    look for. If there is no variant, start with the first other model.
+    """
+    variants: list[RightSide] = [(VARIANT, name) for name in pairs]
+    models: list[RightSide] = [(BESIDE, name) for name in other_models]
+    in_link = [(name, st.query_params.get(name, "")) for name in (BESIDE, VARIANT)]
+    flipped = [(VARIANT, name) for name, pair in pairs.items() if flips(pair)]
+    choices = variants + models
+    start = next(
+        choice for choice in (*in_link, *flipped, *variants, *models) if choice in choices
+    )
+    # The marks depend on the extractor, so each extractor has a control of its own.
+    control = f"{key}-{start[0]}-{start[1]}"
+    st.selectbox(
+        "Compared with the original",
+        choices,
+        index=choices.index(start),
+        width=260,
+        key=control,
+        on_change=_right_into_link,
+        args=(control,),
+        format_func=lambda choice: _title_of_right(choice, flipped),
+    )
+    return start
+
+
+def _title_of_right(choice: RightSide, flipped: list[RightSide]) -> str:
+    parameter, name = choice
+    if parameter == BESIDE:
+        return f"{name}, same prompt"
+    return f"{name} – flipped" if choice in flipped else name
+
+
+def _right_into_link(control: str) -> None:
+    parameter, value = st.session_state[control]
+    st.query_params.pop(BESIDE if parameter == VARIANT else VARIANT, None)
+    st.query_params[parameter] = value
+
+
+def _show_two_models(
+    view: Inspection, study_id: str, models: tuple[str, str], axis: str, extractor: str
+) -> None:
+    """Show what two models wrote for the item's original prompt; `view` is of the first model."""
+    _, other_model = models
+    other_view = inspection(session.store(), study_id, other_model, view.item.item_id, axis)
+    # The item may be set aside while its page is open.
+    if other_view is None:
+        return
+    both_samples = []
+    views = zip((view, other_view), models, st.columns(2), strict=True)
+    for seen_view, model, column in views:
+        base = seen_view.variants[0]
+        samples = [sample for sample in base.readings if sample.extractor == extractor]
+        with column:
+            side(model, view, base, base, samples, as_losses=seen_view is view)
+        both_samples.append((base, samples))
+    left, right = both_samples
+    trials_of((left, right))
 
 
 def _who_flips(view: Inspection, names: list[str], key: str) -> None:
@@ -183,9 +250,10 @@ def _ask_verdict(
 def open_item(item_id: str, **link_values: str) -> None:
     """Write an item into the link, which opens it; `link_values` are further parameters."""
     st.query_params.update({"item": item_id} | link_values)
-    # This item may lack the variant of the previous item.
-    if "variant" not in link_values:
-        st.query_params.pop("variant", None)
+    # This item may lack the variant of the previous item, and its page may not compare models.
+    for name in (VARIANT, BESIDE):
+        if name not in link_values:
+            st.query_params.pop(name, None)
 
 
 def _into_link(name: str, key: str) -> None:
@@ -205,6 +273,8 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
         f"{plain(model)}"
     )
     position = steps.place(item.item_id)
+    # Who compares two models goes on doing so with the next item.
+    beside = {BESIDE: st.query_params[BESIDE]} if BESIDE in st.query_params else {}
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, letter, step in (("Previous", "k", -1), ("Next", "j", 1)):
             # At either end of the list the button is disabled.
@@ -216,6 +286,7 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
                 disabled=target is None,
                 on_click=open_item,
                 args=(target or item.item_id,),
+                kwargs=beside,
             )
         _link_button(key="inspect-link", width="content")
         _close_button()

@@ -46,7 +46,7 @@ from flipcore.runs.log_survey import (
 from flipcore.runs.progress import INCOMPLETE
 from flipcore.store.recorded import import_state
 from flipcore.store.uploads import keep_files
-from flipcore.text.counts import in_a_row
+from flipcore.text.counts import count_of, in_a_row
 from pages.common import session
 from pages.common.showing import (
     UPLOAD_LIMIT,
@@ -59,6 +59,7 @@ from pages.common.showing import (
 
 N_SHOWN = 3  # rows of a file that are shown before the import
 MOST_NAMED = 3  # models in the name of a study
+MOST_LISTED = 6  # models in the sentence below how the files were read
 
 
 def section() -> None:
@@ -149,6 +150,12 @@ def offer(paths: list[str]) -> None:
     sentences = log_survey.sentences()
     with summary_place:
         st.markdown(f"**{plain(sentences[0])}**")
+        names = list(log_survey.models)
+        # The sentence on a table with a column of models names them already.
+        if len(names) > 1 and names[0] not in sentences[0]:
+            listed = ", ".join(names[:MOST_LISTED]) + " …" * (len(names) > MOST_LISTED)
+            rows = count_of(log_survey.n_records, "row")
+            st.markdown(plain(f"{len(names):,} models: {listed}. {rows}."))
         _offer_undo(answers)
         _show_rows(log_survey)
     with fields_place:

@@ -54,8 +54,8 @@ def test_the_verdict_is_the_exit_code(folder, capsys, n_new, code, word):
 def test_every_choice_says_whether_the_verdict_holds_and_keeps_the_exit_code(folder, capsys):
     old, new = run_of(folder, "old", 110, n=149), run_of(folder, "new", 70, n=149)
     for later, code, words in (
-        (old, 0, "The new run does not lose 2 points or more against the old run; all 2 ways of counting say the same."),
-        (new, 1, "The new run loses more than 2 points against the old run; all 2 ways of counting say the same."),
+        (old, 0, "The new run does not lose 2 points or more against the old run; both ways of counting say the same."),
+        (new, 1, "The new run loses more than 2 points against the old run; both ways of counting say the same."),
     ):
         assert command.main(["check", old, later, "--margin", "2pp", "--every-choice", "--json", "out.json"]) == code
         assert f"\n  {words} Largest p of all ways: p " in capsys.readouterr()[0]

@@ -6,13 +6,19 @@ from types import SimpleNamespace
 import pytest
 
 from flipcore.core.records import ABSENT, CUT
+from flipcore.core.study import ModelUse
+from flipcore.reports.audit import audit
 from flipcore.reports.compared_pairs import flips, has_both, sides
 from flipcore.runs import runner
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
 from pages.common import differences as marks_of_words
+from pages.common.showing import plain
 from tests.pages.opening import PAGE_MARKS, opened, quiet
+from tests.reports.test_findings_open import write_table
 from tests.runs.test_runner import tiny_study
 
 pytestmark = PAGE_MARKS
@@ -86,3 +92,43 @@ def test_a_text_that_somebody_judges_is_shown_whole_and_a_prompt_beside_outputs_
     marks_of_words.differences(text, text + "more", key="judged")
     marks_of_words.differences(text, text + "more", key="beside", shorten=True)
     assert shown[0] == text + "more" and len(shown[1]) < 600 and shown[1].endswith("more")
+
+
+def link_of(app):
+    """Parameter -> value. AppTest gives a list before the page wrote it and a text afterwards."""
+    return {name: value if isinstance(value, str) else value[-1] for name, value in app.query_params.items()}
+
+
+def test_an_item_of_a_comparison_shows_what_both_models_wrote(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_FOLDERS", str(tmp_path))
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
+    store = Store.open(tmp_path / "flips.duckdb")
+    study_id = store_logs(survey([str(write_table(tmp_path / "table.jsonl"))]), store)
+    number, finding = audit(store, study_id).compared[0]
+    store.close()
+    app = opened("audit/page.py", study=study_id)
+    app.button(key=f"look-{number}").click().run()
+    said = [text.value for text in app.markdown]
+    assert not app.exception and {f"**{plain(finding.model)}**", f"**{plain(finding.other_model)}**"} <= set(said)
+    first, second = (text for text in said if text.startswith("Sample 1: "))
+    assert first.endswith("right") and second.endswith("wrong")
+    assert link_of(app)["beside"] == "m-2"
+    app.button(key="inspect-next").click().run()
+    assert link_of(app)["beside"] == "m-2" and link_of(app)["item"] != finding.items[0]
+    app.button(key="inspect-close").click().run()
+    assert "beside" not in app.query_params
+
+
+def test_another_model_can_be_chosen_where_there_are_variants(tmp_path, monkeypatch):
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
+    store, study = Store.open(tmp_path / "flips.duckdb"), tiny_study(models=(ModelUse(MODEL), ModelUse("simulated-brittle")))
+    runner.run(study, store)
+    items = studies.study_items(store, study.study_id)
+    item = next(iter(items[items["kind"] == "choice"]["item_id"]))
+    store.close()
+    app = opened("flips/page.py", study=study.study_id, item=item, axis=AXIS, readout="regex")
+    (chosen,) = [box for box in app.selectbox if box.label == "Compared with the original"]
+    assert not app.exception and chosen.options[-1] == "simulated-brittle, same prompt"
+    chosen.set_value(("beside", "simulated-brittle")).run()
+    assert not app.exception and f"**{plain('simulated-brittle')}**" in [text.value for text in app.markdown]
+    assert link_of(app)["beside"] == "simulated-brittle" and "variant" not in app.query_params
