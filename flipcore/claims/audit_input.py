@@ -46,8 +46,7 @@ class Finding:
 
     `about` names the check. A finding with a higher `rank`, up to 100, is worse and comes first.
     `items` are the ids of items to look at, under `model`, `axis` and `extractor`. "" stands for a
-    part that does not apply. `other_model` is the one that `model`
-    is compared with.
+    part that does not apply. `other_model` is the one that `model` is compared with.
     """
 
     about: str

@@ -1008,6 +1008,13 @@ def behind(score: ModelScore, way: str, extractor: str) -> list[str]:
     return sorted(gap_of, key=lambda item: -gap_of[item])
 
 
+def scored_items(score: ModelScore) -> list[str]:
+    """Return the ids of the items that a score is the mean of, those with the lowest score first."""
+    cells = score.bar.cells
+    order = np.argsort(cells.mean.mean(axis=1), kind="stable")
+    return [cells.questions[i] for i in order]
+
+
 def _notes(
     models: Sequence[ModelScore],
     random_axes: Sequence[str],

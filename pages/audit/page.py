@@ -9,14 +9,17 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.pattern import DEFAULT
 from flipcore.models import model_cards
+from flipcore.reports.answer import Question
 from flipcore.reports.audit import LESS_SURE, WRONG
 from flipcore.reports.browser_data.steps import Steps
+from flipcore.reports.score import ScoreReport, scored_items
 from flipcore.runs import rereading
 from flipcore.runs.asking_again import asked_again
 from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
 from pages.audit.cached import audit_of, every_choice
 from pages.common import session
+from pages.common.answers import answer_of
 from pages.common.drafts import open_draft
 from pages.common.every_choice import TITLE
 from pages.common.header import page_header
@@ -222,6 +225,48 @@ def _every_choice(study_id: str) -> None:
         )
 
 
+# The `finding` of a link that opens the items behind a model's score.
+SCORE = "score"
+
+
+def _show_scores(study_id: str) -> None:
+    """Show a sentence per model with a button that opens the outputs behind its score."""
+    report: ScoreReport | None = answer_of(study_id, Question.SCORE)
+    if report is None:
+        for sentence in score_sentences(study_id):
+            st.markdown(plain(sentence))
+        return
+    for number, score in enumerate(report.models, start=1):
+        items = scored_items(score)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(plain(score.claim.text), width="content")
+            if items:
+                st.button(
+                    f"Look at {len(items):,}",
+                    key=f"look-score-{number}",
+                    icon=":material/search:",
+                    type="tertiary",
+                    on_click=open_item,
+                    args=(items[0],),
+                    kwargs={
+                        "axis": score.own_way.partition("|")[0],
+                        "readout": score.reference,
+                        "finding": SCORE,
+                        "on": score.model,
+                    },
+                    help="Opens the outputs behind this score, wrong ones first.",
+                )
+
+
+def _show_item_of_score(study_id: str, model: str) -> None:
+    """Draw the inspector of the item in the link, which counts for the score of `model`."""
+    report: ScoreReport | None = answer_of(study_id, Question.SCORE)
+    score = report.find_model(model) if report else None
+    if score is not None:
+        steps = Steps(scored_items(score))
+        inspector_place(study_id, model, steps, sheet=True, title=score.claim.text)
+
+
 study_id = page_header("audit")
 if study_id is not None:
     try:
@@ -231,8 +276,7 @@ if study_id is not None:
         st.stop()
     n = len(report.findings)
     st.markdown(f"## {plain(report.headline)}")
-    for sentence in score_sentences(study_id):
-        st.markdown(plain(sentence))
+    _show_scores(study_id)
     next_steps(study_id)
     number_in_link = st.query_params.get("finding", "")
     # A link may name a finding of an earlier audit, which this audit does not have. Longer numbers
@@ -243,6 +287,8 @@ if study_id is not None:
             model, title = finding.model, finding.claim.text
             model = model or session.study_row(study_id)["models"][0]
             inspector_place(study_id, model, Steps(finding.items), sheet=True, title=title)
+    elif number_in_link == SCORE:
+        _show_item_of_score(study_id, st.query_params.get("on", ""))
     for kind, findings in report.graded.items():
         if kind in (WRONG, LESS_SURE):
             st.markdown(f"### {kind} ({len(findings):,})")

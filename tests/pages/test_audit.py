@@ -25,6 +25,23 @@ def imported(tmp_path, monkeypatch):
     return study_id
 
 
+def test_a_score_opens_its_outputs_and_those_that_are_wrong_come_first(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    store = Store.open()
+    rows = [f"What is {i} plus {i}?,{2 * i},It is {2 * i + (i == 7)}" for i in range(20)]
+    (tmp_path / "table.csv").write_text("\n".join(["question,answer,output", *rows]), encoding="utf-8")
+    study_id = store_logs(survey([tmp_path / "table.csv"]), store)
+    store.close()
+    app = opened("audit/page.py", study=study_id)
+    score = next(text.value for text in app.markdown if "95% right" in text.value)
+    app.button(key="look-score-1").click().run()
+    said = [text.value for text in app.markdown]
+    assert not app.exception and f"**{score}**" in said and "Sample 1: read as **15** · wrong" in said
+    assert "Right answer: 14 · 1 of 20" in [text.value for text in app.caption]
+    app.button(key="inspect-next").click().run()
+    assert any(text.value.endswith("· right") for text in app.markdown)
+
+
 def test_findings_stand_worst_first_and_open_the_items_behind_them(imported):
     app = opened("audit/page.py", study=imported)
     assert not app.exception
