@@ -77,8 +77,13 @@ def _actions(model: ModelCard) -> None:
 
 
 def add() -> None:
-    """Offer to add a model."""
-    with st.expander("Add a model", icon=":material/add_circle:", key="add-a-model"):
+    """Offer to add a model; unfolded for a link that has `add`, as New study's."""
+    with st.expander(
+        "Add a model",
+        icon=":material/add_circle:",
+        key="add-a-model",
+        expanded="add" in st.query_params,
+    ):
         kind = st.selectbox(
             "Kind of server",
             list(PRESETS),

@@ -29,7 +29,12 @@ def chosen_models(models: list[ModelUse]) -> list[ModelUse]:
         label_visibility="collapsed",
         help="the shipped ones and those that you added under Models",
     )
-    right.page_link("models/page.py", label="Add a model", icon=":material/add_circle:")
+    right.page_link(
+        "models/page.py",
+        label="Add a model",
+        icon=":material/add_circle:",
+        query_params={"add": "yes"},
+    )
     by_name = {model.name: model for model in models}
     return [by_name.get(name, ModelUse(name)) for name in names]
 

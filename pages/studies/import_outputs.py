@@ -146,7 +146,10 @@ def offer(paths: list[str]) -> None:
             # Draw again with the corrections unfolded, because they can mend the error.
             st.session_state[f"failed-{key}"] = True
             st.rerun()
-        raise
+        # Above the corrections, which fill the screen.
+        with summary_place, shown_problem():
+            raise
+        return
     sentences = log_survey.sentences()
     with summary_place:
         st.markdown(f"**{plain(sentences[0])}**")

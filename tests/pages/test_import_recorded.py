@@ -58,6 +58,23 @@ def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(
     assert "of pairs flip" in words(app)
 
 
+def test_why_a_table_is_not_read_stands_above_its_corrections(app):
+    """The corrections are longer than the screen."""
+    rows = [f"{i},Capital number {i}?,c{i},c{i + i % 4}" for i in range(40)]
+    uploaded(app, "\n".join(["id,prompt,a,b", *rows]), "mine.csv")
+    (error,) = app.error
+    assert "those are items" in error.value
+    places = [element.key if element.type == "selectbox" else element.type for element in app.main]
+    assert places.index("error") < places.index(widget(app, "selectbox", "recorded-prompt-").key)
+
+
+def test_two_tables_say_which_models_they_hold_before_they_are_imported(app):
+    rows = "".join(f"What is {i} plus {i}?,{2 * i},It is {2 * i}\n" for i in range(12))
+    files = [(f"{name}.csv", f"question,answer,output\n{rows}".encode(), "text/csv") for name in ("north", "south")]
+    app.file_uploader(key="log-files").set_value(files).run()
+    assert not app.exception and "2 models: north, south. 24 rows." in words(app)
+
+
 def test_an_import_that_lost_a_text_says_so_and_leads_nowhere(app, monkeypatch):
     take = log_import._add_row
 

@@ -21,7 +21,7 @@ def opened(tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("flipcore.models.openai.retries.FIRST_WAIT_S", 0.01)
     quiet(monkeypatch)
-    return lambda page="models/page.py": opened_page(page)
+    return lambda page="models/page.py", **link: opened_page(page, **link)
 
 
 def said(app):
@@ -51,6 +51,19 @@ def test_a_model_is_added_tested_edited_and_removed(opened, monkeypatch):
     assert "LAB_KEY" in said(app) and "$0.5 a million" in said(app) and own_models.own_cards()["mine"].refuses
     app.button(key="remove-mine").click().run()
     assert not app.exception and own_models.own_cards() == {}
+
+
+def test_the_link_of_new_study_unfolds_the_form(opened):
+    """Whoever comes to add a model need not find and open a fold."""
+    app = opened("new_study/page.py")
+    (link,) = [one.proto for one in app.get("page_link") if one.proto.label == "Add a model"]
+    assert link.query_string == "add=yes"
+    is_unfolded = []
+    for words_of_link in ({}, {"add": "yes"}):
+        app = opened(**words_of_link)
+        (form,) = [one for one in app.expander if one.label == "Add a model"]
+        is_unfolded.append(form.proto.expanded)
+    assert is_unfolded == [False, True]
 
 
 def test_the_one_model_that_a_server_lists_is_chosen(opened):
