@@ -53,6 +53,7 @@ def card(model: ModelCard) -> None:
 
 
 def _actions(model: ModelCard) -> None:
+    st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
     with st.container(horizontal=True):
         if st.button(
             "Test",
@@ -117,6 +118,8 @@ def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
     with shown_problem():
         own_models.save(card, replaces)
         st.session_state[f"test-of-{card.name}"] = []
+        # Folds the form, which hides the new card.
+        st.query_params.pop("add", None)
         if is_tested:
             with st.spinner("Sending about ten small calls …"):
                 try:

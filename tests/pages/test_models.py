@@ -41,6 +41,7 @@ def test_a_model_is_added_tested_edited_and_removed(opened, monkeypatch):
         app.selectbox(key="new-other-chosen").set_value("m")
         app.button(key="add-and-test").click().run()
         assert not app.exception and "Tested by" in said(app) and "It costs nothing." in said(app)
+        assert "New study" in [link.proto.label for link in app.get("page_link")]  # what comes next
         assert own_models.own_cards()["mine"].refuses == ("temperature",)
         app.button(key="test-mine").click().run()
         assert "Nothing changed since the last test." in said(app)

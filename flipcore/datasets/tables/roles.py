@@ -505,6 +505,8 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         if column.n_distinct == 1 and column.least is not None and not 0 <= column.least <= 1:
             # one number outside 0 to 1 in every row is a setting or a remark, whatever its name
             continue
+        if roles.output and part_of(name) == TARGET and not column.is_verdict:
+            continue  # a second right answer in numbers: correct_answer beside answer
         if last.lower() in _WHO and not column.is_verdict:
             continue  # annotator 7 is a person, not a grade
         if set(words_of(last)) <= _SHARES and column.is_integer and (column.least or 0) >= 1:

@@ -43,3 +43,13 @@ def test_without_a_score_it_is_asked(tmp_path):
 def test_a_few_are_mistakes_of_the_table(tmp_path, n_differing):
     reading = read_table(write(tmp_path / "c.csv", n_differing=n_differing, has_score=True))
     assert reading.roles.target == "gold" and not reading.questions
+
+
+def test_a_second_right_answer_in_numbers_is_asked_about_and_is_no_score(tmp_path):
+    """The mean of correct_answer was the model's score, on a scale from 2 to 79."""
+    rows = [f"What is {i} plus {i}?,{2 * i},{2 * i + (i % 10 == 0)},It is {2 * i + (i > 29)}" for i in range(40)]
+    (tmp_path / "d.csv").write_text("\n".join(["question,answer,correct_answer,output", *rows]), encoding="utf-8")
+    reading = read_table(tmp_path / "d.csv")
+    (question,) = reading.questions
+    assert question.seen == "answer and correct_answer are both called like a right answer, and differ."
+    assert [round(choice.score, 3) for choice in question.choices] == [0.75, 0.7] and not reading.roles.scores
