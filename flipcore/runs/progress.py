@@ -168,6 +168,9 @@ def end_message(
         )
     if progress.state == INCOMPLETE:
         error_text = f" The first error: {first_error}" if first_error else ""
+        # A server's reply ends as it likes, and other sentences may follow.
+        if error_text and not error_text.endswith((".", "!", "?", "…")):
+            error_text += "."
         return (
             f"{progress.n_failed:,} of {progress.n_done:,} calls failed. Resume asks only those"
             f" again.{error_text}"

@@ -7,6 +7,7 @@ from flipcore.core.contracts import ANSWER, Extractor
 from flipcore.core.records import ABSENT, CUT, OK, UNREADABLE, Readout
 from flipcore.core.study import ModelUse, Study
 from flipcore.extractors import title_of
+from flipcore.text.counts import with_capital
 
 
 class CutCount:
@@ -48,9 +49,9 @@ class CutCount:
             n_answers = self.n_answers[name, limit]
             if n_cut:
                 sentences.append(
-                    f"{share_text(n_cut, n_answers)} of {name}'s {n_answers:,} written answers were"
-                    f" cut off, with a limit of {limit:,} tokens. Raise the limit, or set stop"
-                    " sequences."
+                    f"{with_capital(share_text(n_cut, n_answers))} of {name}'s {n_answers:,} written"
+                    f" answers were cut off, with a limit of {limit:,} tokens. Raise the limit, or"
+                    " set stop sequences."
                 )
         return " ".join(sentences)
 

@@ -77,6 +77,8 @@ def test_no_time_left_is_said_while_only_stored_answers_come():
 def test_an_incomplete_run_says_what_failed_and_what_resume_does():
     said = end_message(Progress(n_calls=9, n_done=9, n_failed=2, state="incomplete"), None, 0.0, "No.")
     assert said == "2 of 9 calls failed. Resume asks only those again. The first error: No."
+    reply = end_message(Progress(n_calls=9, n_done=9, n_failed=2, state="incomplete"), None, 0.0, 'HTTP 400: {"error": 1}')
+    assert reply.endswith('{"error": 1}.')  # a sentence on answers that were cut off may follow
 
 
 def test_a_run_over_its_budget_says_what_all_runs_spent():

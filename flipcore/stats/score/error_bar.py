@@ -422,7 +422,7 @@ def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
             float(share), float(low), float(high), level, "mean squares drawn", n_questions, seed
         )
     if not squares.df_reruns:
-        note = "Nothing was asked twice: reruns stand in question × wording."
+        note = "Nothing was asked twice: reruns stand in question × prompt."
         estimates["reruns"] = missing(n_questions, level, note)
     return estimates
 
