@@ -509,7 +509,7 @@ class Board {
     for (const headline of this.headlines) {
       const [said, under] = [element("div", "headline", "", this.says), element("div", "under", "", this.says)];
       said.setAttribute("role", "heading");
-      said.setAttribute("aria-level", "3");
+      said.setAttribute("aria-level", "2");
       this.drawn.push(said);
       this.painters.push(() => {
         const [sentence, detail] = this.headline(headline, this.positionOf());

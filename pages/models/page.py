@@ -79,10 +79,12 @@ def _actions(model: ModelCard) -> None:
 
 def add() -> None:
     """Offer to add a model; unfolded for a link that has `add`, as New study's."""
-    with st.expander(
+    # With another model the form is a new one for the browser, so it is folded again.
+    place, number = st.container(key="add-a-model"), len(own_cards())
+    with place.expander(
         "Add a model",
         icon=":material/add_circle:",
-        key="add-a-model",
+        key=f"add-model-{number}",
         expanded="add" in st.query_params,
     ):
         kind = st.selectbox(
@@ -118,7 +120,7 @@ def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
     with shown_problem():
         own_models.save(card, replaces)
         st.session_state[f"test-of-{card.name}"] = []
-        # Folds the form, which hides the new card.
+        # Folds the form, which would hide the new card.
         st.query_params.pop("add", None)
         if is_tested:
             with st.spinner("Sending about ten small calls …"):

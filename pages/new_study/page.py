@@ -104,18 +104,18 @@ for note in offered.notes if offered else ():
 steps, side = st.columns([5, 2], gap="medium")
 
 with steps:
-    st.subheader("1 Your questions", anchor=False)
+    st.header("1 Your questions", anchor=False)
     sources = st.session_state["draft-sources"]
     own_file(sources)
-    with step_details(1, "Other sources and filters", ":material/list:"):
+    with step_details(1, "Holdout, other sources and filters", ":material/list:"):
         sources = items_step(sources)
         set_summary(1, items_summary(sources))
-    st.subheader("2 The model", anchor=False)
+    st.header("2 The model", anchor=False)
     models = chosen_models(list(base.models))
     how_asked = step_details(3, "How it is asked", ":material/smart_toy:")
     with how_asked:
         models = with_callable(models)
-    st.subheader("3 What do you want to find out?", anchor=False)
+    st.header("3 What do you want to find out?", anchor=False)
     purposes = purposes_step(base, sources)
     with step_details(2, "Axes and extractors", ":material/shuffle:"):
         parts_chosen = (
@@ -140,7 +140,7 @@ with steps:
 with side:
     before_start = st.container(border=True, key="before-start")
 with before_start:
-    st.subheader("Before you start", anchor=False)
+    st.header("Before you start", anchor=False)
     # With a limit of Streamlit's own, a longer name would be dropped almost without notice.
     entered = st.text_input(
         "Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name"

@@ -142,7 +142,7 @@ def test_a_brush_selects_items_for_export_and_for_a_study_of_their_own(page, add
     assert len({line.split(",")[column] for line in lines[1:]}) == 3
     page.get_by_role("button", name="New study").click()
     page.get_by_label("Name", exact=True).wait_for()
-    page.get_by_text("Other sources and filters").click()
+    page.get_by_text("other sources and filters").click()
     page.get_by_text("item_id is").first.wait_for()
     settled(page)
     assert "3 selected items" in page.get_by_label("Name", exact=True).input_value() and no_fault(page)

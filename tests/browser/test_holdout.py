@@ -212,7 +212,7 @@ def test_a_study_on_the_two_sets_is_declared_from_the_page(page, address):
     page.get_by_role("link", name="Ask models about these sets").click()
     page.get_by_text("Before you start").wait_for()
     settled(page)
-    page.get_by_text("Other sources and filters").click()
+    page.get_by_text("other sources and filters").click()
     for role in ("benchmark", "holdout"):
         page.get_by_text(f"as {role}, seed").wait_for()
     page.get_by_text("Axes and extractors").first.click()
