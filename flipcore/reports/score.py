@@ -1009,7 +1009,7 @@ def behind(score: ModelScore, way: str, extractor: str) -> list[str]:
 
 
 def scored_items(score: ModelScore) -> list[str]:
-    """Return the ids of the items that a score is the mean of, those with the lowest score first."""
+    """Return the ids of the items that a score is the mean of, the lowest scores first."""
     cells = score.bar.cells
     order = np.argsort(cells.mean.mean(axis=1), kind="stable")
     return [cells.questions[i] for i in order]

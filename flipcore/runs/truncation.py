@@ -48,10 +48,10 @@ class CutCount:
         for (name, limit), n_cut in self.n_cut.items():
             n_answers = self.n_answers[name, limit]
             if n_cut:
+                share = with_capital(share_text(n_cut, n_answers))
                 sentences.append(
-                    f"{with_capital(share_text(n_cut, n_answers))} of {name}'s {n_answers:,} written"
-                    f" answers were cut off, with a limit of {limit:,} tokens. Raise the limit, or"
-                    " set stop sequences."
+                    f"{share} of {name}'s {n_answers:,} written answers were cut off, with a limit"
+                    f" of {limit:,} tokens. Raise the limit, or set stop sequences."
                 )
         return " ".join(sentences)
 

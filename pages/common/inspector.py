@@ -150,9 +150,7 @@ def _choose_right(pairs: dict[str, Pair], other_models: list[str], *, key: str) 
     in_link = [(name, st.query_params.get(name, "")) for name in (BESIDE, VARIANT)]
     flipped = [(VARIANT, name) for name, pair in pairs.items() if flips(pair)]
     choices = variants + models
-    start = next(
-        choice for choice in (*in_link, *flipped, *variants, *models) if choice in choices
-    )
+    start = next(choice for choice in (*in_link, *flipped, *variants, *models) if choice in choices)
     # The marks depend on the extractor, so each extractor has a control of its own.
     control = f"{key}-{start[0]}-{start[1]}"
     st.selectbox(

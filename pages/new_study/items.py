@@ -224,7 +224,22 @@ def _offer_source(sources: list[ItemSource], roles: Sequence[str]) -> None:
     )
     if st.button("Add these items", type="primary", key="add-items", disabled=source in sources):
         sources.append(source)
+        sources[:] = _with_targets(sources)
         st.rerun()
+
+
+def _with_targets(sources: list[ItemSource]) -> list[ItemSource]:
+    """Return the sources with benchmarks as what a holdout is compared with, if there is one.
+
+    Menus call both roles benchmark. Beside controls a benchmark stays what memory is tested on.
+    """
+    roles = {source.role for source in sources}
+    if "retro" not in roles or roles & {"target", "control"}:
+        return sources
+    return [
+        replace(source, role="target") if source.role == "benchmark" else source
+        for source in sources
+    ]
 
 
 def _choose_filters(items, dataset: str) -> dict:

@@ -1,5 +1,5 @@
-"""axe-core in Chromium: no moderate, serious or critical fault of ours on any page, in light and dark, wide and narrow. A page is opened once
-and its theme and width are changed in place, as somebody does who looks at it."""
+"""axe-core in Chromium: no fault of ours that is more than minor on any page, in light and dark, wide and narrow. A page is opened
+once and its theme and width are changed in place, as somebody does who looks at it."""
 
 from dataclasses import replace
 

@@ -55,6 +55,18 @@ def test_a_question_of_the_user_switches_its_axes_and_extractors(app):
     assert parts_on(app) == before | {"typos"}
 
 
+def test_a_benchmark_is_compared_with_the_holdout_that_is_added_to_it(app):
+    """Both roles are called benchmark, and with the other one no page compared the two files."""
+    app.file_uploader(key="own-file").set_value([("mine.csv", UNKIND.encode(), "text/csv")]).run()
+    assert [source.role for source in app.session_state["draft-sources"]] == ["benchmark"]
+    app.selectbox(key="add-dataset").set_value("flipscope_choice").run()
+    (role,) = [box for box in app.selectbox if str(box.key).startswith("add-role-")]
+    role.set_value("retro").run()
+    app.button(key="add-items").click().run()
+    assert not app.exception
+    assert [source.role for source in app.session_state["draft-sources"]] == ["target", "retro"]
+
+
 def test_a_file_that_is_dropped_takes_the_place_of_the_sample(app):
     app.file_uploader(key="own-file").set_value([("mine.csv", UNKIND.encode(), "text/csv")]).run()
     assert not app.exception and not app.error
