@@ -272,7 +272,7 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
     )
     position = steps.place(item.item_id)
     # Who compares two models goes on doing so with the next item.
-    beside = {BESIDE: st.query_params[BESIDE]} if BESIDE in st.query_params else {}
+    comparison = {BESIDE: st.query_params[BESIDE]} if BESIDE in st.query_params else {}
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, letter, step in (("Previous", "k", -1), ("Next", "j", 1)):
             # At either end of the list the button is disabled.
@@ -284,7 +284,7 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
                 disabled=target is None,
                 on_click=open_item,
                 args=(target or item.item_id,),
-                kwargs=beside,
+                kwargs=comparison,
             )
         _link_button(key="inspect-link", width="content")
         _close_button()

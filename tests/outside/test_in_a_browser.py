@@ -84,9 +84,10 @@ def somebody(whole_user):
 
 
 def look_at(page, words):
-    """Open the outputs behind the finding that holds these words, and read the first one."""
-    page.get_by_role("button", name=re.compile(r"Look at \d+")).first.click()
-    page.get_by_text("What each extractor reads in it").wait_for()
+    """Open the outputs behind the first comparison, those of both models, and read these words in one."""
+    findings = page.locator("[class*=st-key-look-]:not([class*=st-key-look-score])")
+    findings.get_by_role("button", name=re.compile(r"Look at \d+")).first.click()
+    page.get_by_text("Sample 1: read as").nth(1).wait_for()
     page.get_by_text(words).first.wait_for()
     assert "item=" in page.url and "study=" in page.url
 
