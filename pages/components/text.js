@@ -10,4 +10,10 @@ export default function (component) {
     run.textContent = text;
     box.appendChild(run);
   }
+  // A text that scrolls can be reached by key; a short one is no stop on the way.
+  box.resized ??= new ResizeObserver(() => {
+    if (box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
+  box.resized.observe(box);
 }

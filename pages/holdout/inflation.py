@@ -74,7 +74,7 @@ def _show_inflation(sets: Sets, conditions: list[Condition], *, confirmatory: bo
         Inflated(condition.model, *condition.accuracies, condition.inflation())
         for condition in subset
     ]
-    st.markdown(f"#### {plain(claim.text)}")
+    st.markdown(f"### {plain(claim.text)}")
     models = list(dict.fromkeys(condition.model for condition in subset))
     states = checked_models(sets.target, models)
     sentences_before = " ".join(

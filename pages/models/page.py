@@ -28,7 +28,7 @@ def card(model: ModelCard) -> None:
     with st.container(border=True, key=f"model-{model.name}"):
         left, right = st.columns([3, 1])
         with left:
-            st.subheader(plain(model.name), anchor=False)
+            st.header(plain(model.name), anchor=False)
             st.markdown(plain(f"{place_of(model)}. {costs_text(model)}"))
             # The sentences of the latest test in this session.
             for sentence in st.session_state.get(f"test-of-{model.name}", ()):
@@ -289,7 +289,7 @@ with shown_problem():
             "simulated ones need no key.",
             icon=":material/smart_toy:",
         )
-    st.subheader("Shipped", anchor=False)
+    st.header("Shipped", anchor=False)
     st.caption(
         "Ready to use, or entries to start from. Yours stand first where they have the same name."
     )

@@ -23,7 +23,7 @@ LANGUAGES = {"csv": None, "md": "markdown", "tex": "latex"}
 def show_report(study_id: str) -> None:
     """Show the study's sentences, and offer to write the report as one file."""
     for sentence in leading_sentences(study_id):
-        st.markdown(f"### {plain(sentence)}")
+        st.markdown(f"## {plain(sentence)}")
     with (
         screen.reserved_space("report", 0, 150),
         st.container(horizontal=True, vertical_alignment="bottom"),
