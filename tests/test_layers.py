@@ -264,6 +264,7 @@ def test_a_page_holds_no_sql_numpy_or_figure_code():
 # What a page's function may do without touching the screen: words and drawings of the page itself, and what Streamlit hands over
 OFF_SCREEN = {
     "pages/common/showing.py": {"plain": "escapes text for Streamlit's Markdown"},
+    "pages/common/inspector.py": {"_title_of_right": "an entry of a menu"},
     "pages/flips/map_data.py": {"DrawnMap": "what was drawn on this screen"},
     "pages/common/session.py": {"_stamp_of_cards": "part of the key under which pages remember"},
     "pages/holdout/cached.py": {"_names": "the key under which the page keeps a result"},

@@ -4,7 +4,7 @@ Its id is the hash of its declaration.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -68,6 +68,20 @@ class ItemSource:
     columns: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     where: Mapping[str, Any] = field(default_factory=dict)
+
+
+def with_targets(sources: Iterable[ItemSource]) -> list[ItemSource]:
+    """Return the sources with benchmarks as what a holdout is compared with, if there is one.
+
+    Menus call both roles benchmark. Beside controls a benchmark stays what memory is tested on.
+    """
+    sources = list(sources)
+    roles = {source.role for source in sources}
+    if "retro" in roles and not roles & {"target", "control"}:
+        for place, source in enumerate(sources):
+            if source.role == "benchmark":
+                sources[place] = replace(source, role="target")
+    return sources
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import ROLES, Item, role_name, role_title
-from flipcore.core.study import ItemSource
+from flipcore.core.study import ItemSource, with_targets
 from flipcore.datasets import LOADERS, load_report, rows_of, sources_by_role
 from flipcore.datasets.loading import few_valued
 from flipcore.datasets.reading.columns import guess_columns
@@ -224,22 +224,8 @@ def _offer_source(sources: list[ItemSource], roles: Sequence[str]) -> None:
     )
     if st.button("Add these items", type="primary", key="add-items", disabled=source in sources):
         sources.append(source)
-        sources[:] = _with_targets(sources)
+        sources[:] = with_targets(sources)
         st.rerun()
-
-
-def _with_targets(sources: list[ItemSource]) -> list[ItemSource]:
-    """Return the sources with benchmarks as what a holdout is compared with, if there is one.
-
-    Menus call both roles benchmark. Beside controls a benchmark stays what memory is tested on.
-    """
-    roles = {source.role for source in sources}
-    if "retro" not in roles or roles & {"target", "control"}:
-        return sources
-    return [
-        replace(source, role="target") if source.role == "benchmark" else source
-        for source in sources
-    ]
 
 
 def _choose_filters(items, dataset: str) -> dict:

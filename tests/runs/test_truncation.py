@@ -221,7 +221,7 @@ def test_cut_answers_are_said_by_model_and_limit():
     raise_limit = "Raise the limit, or set stop sequences."
     assert count.sentence() == (
         f"42% of m's 1,200 written answers were cut off, with a limit of 1,000 tokens. {raise_limit} "
-        f"less than 1% of m-3's 600 written answers were cut off, with a limit of 6 tokens. {raise_limit}"
+        f"Less than 1% of m-3's 600 written answers were cut off, with a limit of 6 tokens. {raise_limit}"
     )
     assert CutCount().sentence() == ""
 
