@@ -153,11 +153,11 @@ def specifications(choices: Sequence[Choice]) -> np.ndarray:
 
 def are_apart(choices: Sequence[Choice], options: np.ndarray) -> np.ndarray:
     """Tell which of these rows of `specifications` have an option that asks otherwise (rows,)."""
-    apart = np.zeros(len(options), dtype=bool)
+    are_asking = np.zeros(len(options), dtype=bool)
     for column, choice in enumerate(choices):
-        asking = [asks_otherwise(choice, option) for option in choice.options]
-        apart |= np.array(asking)[options[:, column]]
-    return apart
+        asks = [asks_otherwise(choice, option) for option in choice.options]
+        are_asking |= np.array(asks)[options[:, column]]
+    return are_asking
 
 
 def setting_of(choices: Sequence[Choice], options: Sequence[int] | np.ndarray) -> dict[str, str]:
