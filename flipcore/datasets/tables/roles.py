@@ -13,6 +13,7 @@ from itertools import chain, pairwise, product
 
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.tables.coding import (
+    LONGEST_KEY,
     Agreement,
     Coding,
     agreement,
@@ -40,6 +41,10 @@ _SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)  # values that stand for "no gr
 _GRADES = frozenset("CPIN")  # correct, partly, incorrect, no answer
 _KEY_WORDS = frozenset(
     {"answer", "answers", "ans", "label", "labels", "antwort", "reponse", "respuesta"}
+)
+# words of names under which a right answer may stand as well as something else
+_UNSURE_KEYS = frozenset(
+    {"correct", "correcta", "correcto", "right", "richtig", "solution", "solutions"}
 )
 _NO_SCORES = ("condition", "cluster", "variant", "setting")  # kinds of names that are no scores
 _FIRST_PROMPTS = ("question", "prompt", "input", "problem", "query")
@@ -380,6 +385,10 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
     whole_outputs = [name for name in outputs if not names(name, "readout")]
     readouts = [name for name in outputs if names(name, "readout")]
     ordered = [*sorted(whole_outputs, key=lambda name: -profile[name].mean_length), *readouts]
+    if ordered and not targets:
+        targets = _keys_by_values(profile, roles, ordered[0])
+        contexts = tuple(name for name in roles.contexts if name not in targets)
+        roles = replace(roles, contexts=contexts)
     if not targets or not ordered:
         return replace(
             roles,
@@ -401,6 +410,31 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
     return replace(
         roles, output=output, target=target, readouts=tuple(readouts), agreements=agreements
     )
+
+
+def _keys_by_values(profile: Profile, roles: Roles, output: str) -> list[str]:
+    """Return the columns that may be right answers by their names, and are by their values.
+
+    Under `correct` stands a grade or the right number, under `solution` a right answer or a text.
+    """
+    keys = []
+    for name in profile.names:
+        column = profile[name]
+        is_single = not (column.is_verdict or column.is_list or column.is_object)
+        if not (set(words_of(name)) <= _UNSURE_KEYS and is_single and name != output):
+            continue
+        if column.n_distinct <= 2 or column.mean_length > LONGEST_KEY:
+            continue
+        rows = profile.table.frame([output, name], most=500)
+        shares = [
+            agreement(coding, rows, output, name, roles.options).share
+            for coding in codings_of(rows, output, name, roles.options)
+        ]
+        # a guess among the values would agree less often
+        least = max(ANSWERS_READ, 2 / column.n_distinct)
+        if any(least <= share < TOO_GOOD for share in shares):
+            keys.append(name)
+    return keys
 
 
 def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:

@@ -45,6 +45,26 @@ def test_a_few_are_mistakes_of_the_table(tmp_path, n_differing):
     assert reading.roles.target == "gold" and not reading.questions
 
 
+@pytest.mark.parametrize("name", ["correct", "solution", "right"])
+@pytest.mark.parametrize("share", [0.1, 0.6])
+def test_numbers_that_outputs_agree_with_are_the_right_answers(tmp_path, name, share):
+    """`correct` was "37.90 on a scale from 1 to 78", `solution` was not used."""
+    n_right = round(80 * share)
+    rows = [f"q{i},What is {i} plus 1?,{i + 1},It is {i + 1 + (i >= n_right) * 2}." for i in range(80)]
+    (tmp_path / "k.csv").write_text("\n".join([f"id,question,{name},output", *rows]), encoding="utf-8")
+    reading = read_table(tmp_path / "k.csv")
+    assert (reading.roles.target, reading.roles.scores, reading.roles.contexts) == (name, (), ())
+    assert not reading.questions and round(reading.roles.agreements[0].share, 3) == share
+
+
+def test_grades_and_a_models_own_solution_are_no_right_answers(tmp_path):
+    rows = [f"q{i},What is {i} plus 1?,{i % 5},First {i} and then 1 make {i + 1} all in all,{i + 1}" for i in range(80)]
+    lines = ["id,question,correct,solution,output", *rows]
+    (tmp_path / "g.csv").write_text("\n".join(lines), encoding="utf-8")
+    reading = read_table(tmp_path / "g.csv")
+    assert not reading.roles.target and reading.roles.scores == ("correct",)
+
+
 def test_a_second_right_answer_in_numbers_is_asked_about_and_is_no_score(tmp_path):
     """The mean of correct_answer was the model's score, on a scale from 2 to 79."""
     rows = [f"What is {i} plus {i}?,{2 * i},{2 * i + (i % 10 == 0)},It is {2 * i + (i > 29)}" for i in range(40)]
