@@ -51,9 +51,9 @@ _canonical = json_encoder(sort_keys=True, separators=(",", ":"))
 
 def role_name(role: str, roles: Collection[str] = ()) -> str:
     """Return the name of a role for people. `target` and `retro` are shown as benchmark and
-    holdout, unless the study's `roles` include "benchmark" itself."""
-    if "benchmark" in roles:
-        return role.replace("_", " ")
+    holdout; a target gets another name where the study's `roles` include "benchmark" itself."""
+    if role == "target" and "benchmark" in roles:
+        return "compared benchmark"
     return _PLAIN_ROLES.get(role, role.replace("_", " "))
 
 

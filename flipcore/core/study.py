@@ -154,7 +154,7 @@ class Study:
     (pairs are stored), `calibrated` on known doses of this model, or `other`. `unpublished_control`
     declares that the controls were never published (private, generated, or newer than the model's
     training), so that no model can have read them. `judge_sees_retro` lets a judge on a network
-    read items of a retro set.
+    read items of a holdout.
 
     `detectors` names the detectors over which verdicts on memory hold their error rate together;
     others are shown outside of the verdict. `reference_model` is one of the study's models: the

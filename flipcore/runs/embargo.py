@@ -39,7 +39,7 @@ def check_embargo(item_ids: Collection[str], model: str, *, may_send: bool, how:
     is a sentence on how to allow it."""
     if item_ids and not may_send and is_sent_away(model):
         raise BadInput(
-            f"{len(item_ids):,} of these items belong to a retro set, which no other model has"
+            f"{len(item_ids):,} of these items belong to a holdout, which no other model has"
             f" read, so nothing was sent to {model}. {how}"
         )
 

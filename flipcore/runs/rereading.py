@@ -348,7 +348,7 @@ def judge_again(
     The judge follows `prompt`, or compares an item's answers as the `extractor` in TOGETHER does.
     `budget_usd` replaces the study's budget. Raises OverBudget before the first call where the
     missing calls would exceed the budget. Raises BadInput for a prompt or model that cannot judge,
-    and for items of a retro set unless `may_send_retro` allows to send them.
+    and for items of a holdout unless `may_send_retro` allows to send them.
     """
     require(Permission.RUN)
     study = studies.declared(store, study_id)
@@ -373,7 +373,7 @@ def judge_again(
             retro_ids,
             judge,
             may_send=may_send_retro,
-            how="Tick the box for retro items (--send-retro) to allow it.",
+            how="Tick the box for holdout items (--send-retro) to allow it.",
         )
     asking = Asking(store, study_id, [judge], cards, cap, spent, links_calls=True, cancel=cancel)
     method = _judging_method(judge, prompt, extractor)

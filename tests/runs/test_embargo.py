@@ -56,7 +56,7 @@ def test_which_items_and_which_models(store):
 
 def test_a_proposer_is_sent_none_of_them_unasked(store):
     items = [Item("old", "d", "number", "What is old?", target="1"), Item("new", "d", "number", "What is new?", target="1")]
-    with pytest.raises(BadInput, match="1 of these items belong to a retro set"):
+    with pytest.raises(BadInput, match="1 of these items belong to a holdout"):
         propose(items, RECIPES["paraphrase"], USE, store)
     assert store.rows("SELECT count(*) FROM completions") == [(0,)]
 
@@ -75,7 +75,7 @@ def test_a_judge_that_reads_a_study_again_is_sent_none_of_them_unasked_whatever_
     if share:  # what is open is no retro item any more: those that were set aside are all the same
         store.writer.transact(lambda c: c.execute("UPDATE study_items SET role = 'target' WHERE NOT confirmatory")).result(9)
     n = store.rows("SELECT count(*) FROM completions")
-    with pytest.raises(BadInput, match=r"belong to a retro set.*--send-retro"):
+    with pytest.raises(BadInput, match=r"belong to a holdout.*--send-retro"):
         judge_again(store, study.study_id, "away")
     assert store.rows("SELECT count(*) FROM completions") == n
     monkeypatch.setattr("flipcore.models.openai.retries.FIRST_WAIT_S", 0.01)

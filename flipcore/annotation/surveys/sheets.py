@@ -570,7 +570,7 @@ def ask_model(
     )
     if reason:
         raise OverBudget(reason)
-    how = "Tick the box for retro items to allow it."
+    how = "Tick the box for holdout items to allow it."
     check_embargo(survey.retro_ids, model, may_send=may_send_retro, how=how)
     asking = Asking(
         store, survey.survey_id, models=[model], cards=cards, cap_usd=budget_usd, cancel=cancel
