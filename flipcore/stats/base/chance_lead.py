@@ -100,7 +100,7 @@ class ChanceLead:
         """
         won, lost = favourable.sums.sum(axis=0), adverse.sums.sum(axis=0)
         # Without an adverse event, the largest possible size is assumed.
-        size = np.divide(squares, lost, out=np.full(lost.shape, largest), where=lost > 0)
+        size = np.divide(squares, lost, out=np.full(lost.shape, float(largest)), where=lost > 0)
         won_squares = _squares(favourable)
         return cls(
             events,

@@ -340,3 +340,9 @@ def test_tasks_are_tested_from_six_effective_clusters_on(numbers, is_testable):
     """k² / Σ 1/n clusters: 4.8 of two and three, 6.5 of two and nine."""
     tasks = [(np.arange(3 * n) % 2 * 1.0, clustered(n, 3)) for n in numbers]
     assert task_mean(tasks, SIGNED, (1.0, 1.0)).is_testable == is_testable
+
+
+def test_bounds_may_be_whole_numbers():
+    """Clusters with the bounds (-1, 1) raised an error of numpy."""
+    values, families = np.tile([1.0, 0.0, -1.0, 1.0], 15), np.repeat(np.arange(20), 3)
+    assert guarded_t(values, (-1, 1), families) == guarded_t(values, (-1.0, 1.0), families)
