@@ -19,7 +19,7 @@ from flipcore.claims.decisions import Decision
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.choices.choice import Choice, Option
-from flipcore.stats.choices.curve import Curve, Effect, State
+from flipcore.stats.choices.curve import Curve, Effect, Shares, State
 from flipcore.text.counts import all_of, count_of, in_a_row, with_capital, without_capital
 
 SURVIVES = Assertion(
@@ -65,16 +65,23 @@ def survives_claim(
     claim = _survives(curve.equally_defensible, decision, level, is_locked=is_locked)
     if curve.apart is None or claim.withheld:
         return claim
-    return replace(claim, sentence=f"{claim.sentence} {_apart(curve.apart, decision, level)}")
+    shares = curve.apart.shares(level, decision.margin)
+    counts = without_capital(_both_sides(decision, shares, count_of(shares.n_open, "more way")))
+    if not shares.n_open:
+        counts = "nothing may be claimed."
+    return replace(claim, sentence=f"{claim.sentence} Asked slightly otherwise, {counts}")
 
 
-def _apart(curve: Curve, decision: Decision, level: float) -> str:
-    """Count the ways that ask a slightly different question, and those that show the decision."""
-    shares = curve.shares(level, decision.margin)
-    counted = f"{shares.n_ahead} of {count_of(shares.n_open, 'more way')}"
+def _both_sides(decision: Decision, shares: Shares, ways: str) -> str:
+    """Say in how many of `ways` the decision holds. If some show the opposite, count these too."""
     shown = f"in {shares.n_shown:,}" if shares.n_shown else "in none"
-    leads = without_capital(decision.leads(counted))
-    return f"Asked slightly otherwise, {leads}, {shown} by more than chance."
+    leads = decision.leads(f"{shares.n_ahead:,} of {ways}")
+    sentences = f"{leads}, {shown} by more than chance."
+    if shares.n_against:
+        against = "each" if shares.n_against == shares.n_behind else f"{shares.n_against:,}"
+        lags = decision.lags(f"{shares.n_behind:,}")
+        sentences += f" {lags}, in {against} by more than chance."
+    return sentences
 
 
 def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool) -> Claim:
@@ -221,14 +228,9 @@ def _common_changes_words(curve: Curve, specifications: Sequence[int]) -> str:
 def _fails_sentence(curve: Curve, decision: Decision, level: float) -> str:
     """Say in how many ways the decision holds and in how many it does not, and where it turns."""
     shares = curve.shares(level, decision.margin)
-    counted = f"{shares.n_ahead} of {count_of(shares.n_open, 'defensible way')} of counting"
-    shown = f"in {shares.n_shown:,}" if shares.n_shown else "in none"
-    start = f"{decision.doubt} {decision.leads(counted)}, {shown} by more than chance."
-    if shares.n_against:
-        behind = decision.lags(f"{shares.n_behind:,}")
-        against = "each" if shares.n_against == shares.n_behind else f"{shares.n_against:,}"
-        start += f" {behind}, in {against} by more than chance."
-    return f"{start} {_where_it_turns(curve, decision)}".rstrip()
+    ways = f"{count_of(shares.n_open, 'defensible way')} of counting"
+    sentences = f"{decision.doubt} {_both_sides(decision, shares, ways)}"
+    return f"{sentences} {_where_it_turns(curve, decision)}".rstrip()
 
 
 def _where_it_turns(curve: Curve, decision: Decision) -> str:

@@ -88,6 +88,25 @@ def test_a_bar_stays_where_it_was_set_when_the_positions_of_its_handle_move(bar,
     assert handle.start == bar and handle.labels[list(handle.values).index(bar)] == text
 
 
+@pytest.mark.parametrize(
+    ("n_kept", "words"),
+    [
+        (30, "it leads in 0 of 1 more way, in none by more than chance. It is behind in 1, in each by more than chance."),
+        (5, "nothing may be claimed."),
+    ],
+)
+def test_ways_that_ask_otherwise_and_show_the_opposite_are_said(n_kept, words):
+    """Only those in favor were named, and "0 of 0 more ways" where too few questions were left."""
+    kind = ChoiceClass.UNCERTAIN
+    categories = Choice("categories", "Categories", (Option("all", "all", ""), Option("x", "x", "")), kind, "")
+    lead = np.repeat([1.0, -1.0], [80, 30])
+    items = np.arange(len(lead))
+    left_out = {"categories=x": items < len(lead) - n_kept}
+    material = ArrayMaterial((categories,), (), {(): lead}, left_out, items, np.zeros(len(lead), dtype=int))
+    claim = survives_claim(count(material, (categories,)), Decision("A", "B"))
+    assert claim.is_made and claim.sentence.endswith(f" Asked slightly otherwise, {words}")
+
+
 def under_two_extractors(declared, other):
     """The ways of two extractors; a number per item: A's score less B's."""
     extractor = Choice("extractor", "Extractor", (Option("a", "a", ""), Option("b", "b", "")), ChoiceClass.EQUAL, "")
@@ -108,7 +127,8 @@ def test_ways_that_ask_otherwise_change_no_verdict_and_are_counted_after_it():
     claim = survives_claim(curve, Decision("A", "B"))
     assert claim.is_made and claim.sentence == (
         "A scores higher than B; no other way of counting is open. "
-        "Asked slightly otherwise, it leads in 0 of 1 more way, in none by more than chance."
+        "Asked slightly otherwise, it leads in 0 of 1 more way, in none by more than chance. "
+        "It is behind in 1, in each by more than chance."
     )
 
 
