@@ -635,11 +635,11 @@ def test_two_options_are_a_choice(n_options):
 
 def test_models_are_named_in_the_order_of_the_log_and_our_extractors_only_alone():
     others = [("m-1", "choice", ["1"] * 40), ("m-1", WRITTEN_ANSWER, ["1"] * 40)]
-    assert [(one.model, one.extractor) for one in always(["1"] * 40, CYCLE, more=others)] == [
+    assert [(finding.model, finding.extractor) for finding in always(["1"] * 40, CYCLE, more=others)] == [
         ("m-2", "choice"),
         ("m-1", "choice"),
     ]
-    assert [one.extractor for one in always(["1"] * 40, CYCLE, extractor=WRITTEN_ANSWER)] == [WRITTEN_ANSWER]
+    assert [finding.extractor for finding in always(["1"] * 40, CYCLE, extractor=WRITTEN_ANSWER)] == [WRITTEN_ANSWER]
 
 
 def test_an_item_that_is_not_listed_shows_nothing():

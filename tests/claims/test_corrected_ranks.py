@@ -35,7 +35,7 @@ def test_the_best_of_three_is_said_to_score_higher_and_the_level_two_are_undecid
 
 
 def test_a_closed_gate_withholds_the_sentence():
-    closed = [replace(one, why_not="the judge has not passed.") for one in models({"a": 0.9, "b": 0.5})]
+    closed = [replace(model, why_not="the judge has not passed.") for model in models({"a": 0.9, "b": 0.5})]
     pairs = pairs_by_people(closed)
     assert pairs[0].claim.text == "Not claimed: the judge has not passed." and not pairs[0].claim.is_made
 

@@ -283,7 +283,7 @@ def test_people_find_the_holdout_entry_where_they_do_so_more_often_than_by_chanc
     verb = "find" if is_found else "are not shown to find"
     assert claim.text.startswith(f"People {verb} the holdout entry more often than one time in three: ")
     assert claim.is_made == is_found and claim.detail.startswith("1,000 annotators, 40 holdout entries.")
-    one = survey_claim(replace(answers, n_annotators=1), "model").text
-    assert one.startswith(f"One sheet of a model {'finds' if is_found else 'is not shown to find'}")
+    sentence = survey_claim(replace(answers, n_annotators=1), "model").text
+    assert sentence.startswith(f"One sheet of a model {'finds' if is_found else 'is not shown to find'}")
     assert survey_claim(replace(answers, n_annotators=9)).text.startswith(f"These people {verb}")
     assert survey_claim(replace(answers, n_annotators=10)).text.startswith(f"People {verb}")

@@ -57,12 +57,12 @@ def test_a_model_is_added_tested_edited_and_removed(opened, monkeypatch):
 def test_the_link_of_new_study_unfolds_the_form(opened):
     """Whoever comes to add a model need not find and open a fold."""
     app = opened("new_study/page.py")
-    (link,) = [one.proto for one in app.get("page_link") if one.proto.label == "Add a model"]
+    (link,) = [link.proto for link in app.get("page_link") if link.proto.label == "Add a model"]
     assert link.query_string == "add=yes"
     is_unfolded = []
     for words_of_link in ({}, {"add": "yes"}):
         app = opened(**words_of_link)
-        (form,) = [one for one in app.expander if one.label == "Add a model"]
+        (form,) = [box for box in app.expander if box.label == "Add a model"]
         is_unfolded.append(form.proto.expanded)
     assert is_unfolded == [False, True]
 

@@ -307,9 +307,9 @@ def test_labels_of_two_models_compare_them_with_the_labels_in_both_scores():
     people = tuple(replace(errors, model="third") for errors in report.models[0].people)
     third = replace(report.models[0], model="third", people=people, why_not="third left many answers unread.")
     three = replace(report, models=(*report.models, third)).by_people.pairs
-    withheld = {one.claim.withheld for one in three if "third" in (one.first, one.second)}
+    withheld = {pair.claim.withheld for pair in three if "third" in (pair.first, pair.second)}
     assert withheld == {"third left many answers unread."}
-    assert [one.claim.withheld for one in three if "third" not in (one.first, one.second)] == [""]
+    assert [pair.claim.withheld for pair in three if "third" not in (pair.first, pair.second)] == [""]
 
 
 def test_few_disagreements_and_few_labels_say_how_many_are_missing():

@@ -26,6 +26,9 @@ _WRAPPERS = tuple(
 _LEAST_ITEMS = 20  # values of an object with a value per item; fewer may be settings
 _SHARED_KEYS = 0.8  # least share of common items, for two objects with a value per item
 _FEWEST_ROWS = 5  # objects in an inner list; fewer may be the options of one item
+_LONGEST_NAME = 20  # characters of a key that names something; longer ones are sentences
+# what an object around rows may be called, with or without an s at the end
+_LEVELS = set("model system method condition task subject language dataset question".split())
 _DEEPEST = 4  # levels of objects around a list of rows
 _INSTANCES = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held in memory
@@ -345,9 +348,13 @@ def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
 def _by_list(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of {system or task: list of rows}, where all lists have the same columns."""
     lists: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    lists |= {(name,): value for name, value in values.items() if _are_rows(value)}
-    other_lists = [value for value in values.values() if isinstance(value, (list, dict)) and value]
-    if len(lists) < 2 or len(lists) < len(other_lists):
+    has_only_lists = True
+    for name, value in values.items():
+        if _are_rows(value):
+            lists[name,] = value
+        elif isinstance(value, (list, dict)) and value:
+            has_only_lists = False
+    if len(lists) < 2 or not has_only_lists:
         return []
     first = next(iter(lists.values()))
     if not all(_share_columns(rows, first) for rows in lists.values()):
@@ -385,12 +392,10 @@ def _level_name(outer_keys: set[str], groups: Mapping[str, list[dict[str, Any]]]
     outer = next(iter(outer_keys)).lower().removesuffix("s") if len(outer_keys) == 1 else ""
     if outer in _LEVELS:
         return outer
-    if sum(len(key) > _LEAST_ITEMS and " " in key.strip() for key in groups) > len(groups) / 2:
+    n_sentences = sum(len(key) > _LONGEST_NAME and " " in key.strip() for key in groups)
+    if n_sentences > len(groups) / 2:
         return "question"
     return "condition" if _share_texts(list(groups.values())) else "task"
-
-
-_LEVELS = set("model system method condition task subject language dataset question".split())
 
 
 def _share_texts(lists: list[list[dict[str, Any]]]) -> bool:

@@ -650,8 +650,8 @@ def test_three_outputs_of_a_row_are_asked_about_together(tmp_path):
     (question,) = read(tmp_path, rows).questions
     (word,) = question.first.words
     assert set(word.removeprefix("model_columns=").split(",")) == {"responses.base", "responses.sft", "responses.dpo"}
-    apart = read_table(tmp_path / "table.jsonl", dict([word.split("=", 1)]))
-    assert apart.n_conditions == 3 and not apart.questions
+    answered = read_table(tmp_path / "table.jsonl", dict([word.split("=", 1)]))
+    assert answered.n_conditions == 3 and not answered.questions
 
 
 def test_a_second_prompt_that_most_rows_lack_is_not_the_question(tmp_path):
@@ -997,8 +997,8 @@ def test_two_lists_of_outputs_are_asked_about(tmp_path):
     ]
     (tmp_path / "scored.json").write_text(json.dumps(scored), encoding="utf-8")
     assert not read_table(tmp_path / "scored.json").questions  # one of the lists holds the scores of the other
-    apart = read_table(tmp_path / "table.jsonl", dict(word.split("=", 1) for word in question.first.words))
-    assert [round(apart.scores[arm, "accuracy"], 2) for arm in apart.arms] == [0.5, 0.67]
+    answered = read_table(tmp_path / "table.jsonl", dict(word.split("=", 1) for word in question.first.words))
+    assert [round(answered.scores[arm, "accuracy"], 2) for arm in answered.arms] == [0.5, 0.67]
 
 
 def test_lists_of_search_queries_are_no_prompts(tmp_path):
