@@ -128,21 +128,27 @@ def offer(paths: list[str]) -> None:
     fields_place = st.container(horizontal=True, vertical_alignment="bottom")
     details_place = st.container()
     has_failed = st.session_state.get(f"failed-{key}", False)
-    corrections_place = st.expander(
+    corrections_slot = st.empty()
+    corrections_place = corrections_slot.expander(
         "Correct how it was read", icon=":material/edit:", expanded=has_failed
     )
+    has_fields = False
     try:
         if tables:
             with corrections_place:
                 words += [*column_words(tables, words, key, fields_place), *_choose_control(key)]
+            has_fields = True
             log_survey = _survey(tuple(paths), tuple(words), True)
         else:
             log_survey = _survey(tuple(paths), (), False)
             with corrections_place:
                 words = [*corrections(log_survey, key, fields_place), *_choose_control(key)]
+            has_fields = True
             log_survey = _survey(tuple(paths), tuple(words), False) if words else log_survey
     except FlipscopeError:
-        if not has_failed:
+        if not has_fields:
+            corrections_slot.empty()  # a file without rows has nothing to correct
+        elif not has_failed:
             # Draw again with the corrections unfolded, because they can mend the error.
             st.session_state[f"failed-{key}"] = True
             st.rerun()

@@ -124,6 +124,9 @@ def test_a_column_is_corrected(app):
 def test_a_file_that_cannot_be_imported_is_a_sentence(app, content, why):
     uploaded(app, content)
     assert why in words(app)
+    # Without rows there is nothing to correct: an empty box stood there, unfolded.
+    has_columns = why == "nothing to read"
+    assert any(box.label == "Correct how it was read" for box in app.expander) == has_columns
 
 
 def test_an_upload_is_called_by_its_own_name_and_one_row_is_one(app, tmp_path):
