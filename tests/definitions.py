@@ -97,7 +97,7 @@ def item_modal_agreement(answers: Answers) -> float:
 
 def consistency_rate(items: Sequence[Answers], policy: str = "own_class") -> float:
     """SCORE's CR (arXiv:2503.00137) with exact match."""
-    return flip_summary(study(items), AXIS, COMPARED, policy=policy, kind="clt_cluster").consistency
+    return 1 - flip_summary(study(items), AXIS, COMPARED, policy=policy, kind="clt_cluster").T.value
 
 
 def decompose(ans_e: Sequence[Answers], ans_ref: Sequence[Answers], policy: str = "own_class") -> dict[str, float]:
@@ -125,7 +125,7 @@ def decompose_bootstrap(
     )
     ci = {name: [getattr(found, name).low, getattr(found, name).high] for name in "TGA"}
     difference = [found.A_minus_G.low, found.A_minus_G.high]
-    return {"ci": ci, "paired_diff": difference, "source_nonoverlap": bool(found.established)}
+    return {"ci": ci, "paired_diff": difference, "source_nonoverlap": found.A.low > found.G.high}
 
 
 def null_floor(samples_by_variant: Sequence[Answers], policy: str = "own_class") -> dict[str, float]:

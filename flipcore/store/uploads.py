@@ -32,11 +32,6 @@ def keep_upload(name: str, content: bytes) -> Path:
     return path
 
 
-def keep_together(files: Sequence[tuple[str, bytes]]) -> Path:
-    """Store several uploads in a folder as `keep_files` does, and return the folder."""
-    return keep_files(files)[0]
-
-
 def keep_files(files: Sequence[tuple[str, bytes | Path]]) -> tuple[Path, list[Path]]:
     """Store several uploads in a folder of their own; return the folder and the path of each file.
 

@@ -24,7 +24,7 @@ from flipcore.store.archiving import archive, back_up, restore
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import studies
-from flipcore.store.uploads import keep_together, keep_upload
+from flipcore.store.uploads import keep_files, keep_upload
 from tests.access.test_writes import CARD, PEOPLE
 from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files
@@ -47,7 +47,7 @@ def _matched(store, folder):
 WAYS = {
     "flipcore/store/uploads.py": {
         "upload": (Permission.BRING, lambda s, f: keep_upload("a.csv", b"x")),
-        "uploads of a log": (Permission.BRING, lambda s, f: keep_together([("a.json", b"{}")])),
+        "uploads of a log": (Permission.BRING, lambda s, f: keep_files([("a.json", b"{}")])),
         "ask a log's items again": (Permission.BRING, lambda s, f: asked_again(s, LOG[0])),
         "ask selected items of a log": (Permission.BRING, lambda s, f: narrowed(s, LOG[0], studies.study_items(s, LOG[0])["item_id"])),
     },

@@ -11,7 +11,6 @@ import pytest
 
 from flipcore.axes import axis_of
 from flipcore.axes.numeric.chains import MIXED, PROSE, gold, steps
-from flipcore.axes.numeric.draw import resample
 from flipcore.axes.numeric.quantities import mentions
 from flipcore.axes.numeric.structure import Structure, structure
 from flipcore.axes.numeric.tracing import results
@@ -25,6 +24,7 @@ from flipcore.datasets import load
 from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.memory.operand_size import operand_check
 from tests.axes.coverage import coverage, refusal_table
+from tests.axes.resampling import resample
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")

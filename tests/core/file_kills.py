@@ -38,7 +38,7 @@ from flipcore.store.export import export
 from flipcore.store.merge import merge
 from flipcore.store.queries.studies import delete_study
 from flipcore.store.schema import tables
-from flipcore.store.uploads import keep_together, keep_upload
+from flipcore.store.uploads import keep_files, keep_upload
 from flipcore.store.whole_copy import copy_whole, log_of, repair
 from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files
@@ -62,7 +62,7 @@ def _upload(folder: Path) -> None:
     """One file, then several that are one folder."""
     for number in count():
         keep_upload(f"{number}.csv", random.Random(number).randbytes(3_000_000))
-        keep_together([(f"{part}.json", random.Random(f"{number} {part}").randbytes(500_000)) for part in range(4)])
+        keep_files([(f"{part}.json", random.Random(f"{number} {part}").randbytes(500_000)) for part in range(4)])
 
 
 def _backup(folder: Path) -> None:

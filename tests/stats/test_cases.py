@@ -13,11 +13,13 @@ CASES = json.loads((ROOT / "tests" / "cases.json").read_text(encoding="utf-8"))
 MODULES = {  # the one adapter from the names of the file to where they stand
     "flips": ("tests.definitions",),
     "interval": ("flipcore.stats.base.intervals",),
-    "drop_gap": ("flipcore.stats.memory.drop_gap", "flipcore.stats.base.paired"),
-    "loss_test": ("flipcore.stats.memory.loss_test",),
+    "drop_gap": ("flipcore.stats.memory.drop_gap", "flipcore.stats.base.paired", "flipcore.stats.base.power"),
+    "loss_test": ("flipcore.stats.memory.loss_test", "flipcore.stats.base.multiplicity"),
     "holdout": (
         "flipcore.stats.holdout.source_rules",
         "flipcore.stats.base.agreement",
+        "flipcore.stats.base.retention",
+        "flipcore.stats.holdout.semantic",
         "flipcore.protocols.rotation",
         "tests.definitions",
     ),
@@ -45,7 +47,7 @@ def resolved(quantity):
     """The callable that computes `quantity`, looked up by name in the modules of its prefix."""
     prefix, name = quantity.split(".")
     name = RENAMED.get(name, name)
-    for module in MODULES[prefix]:
+    for module in (*MODULES[prefix], "tests.source_statistics"):
         found = getattr(importlib.import_module(module), name, None)
         if found is not None:
             return found

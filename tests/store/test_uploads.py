@@ -10,7 +10,7 @@ from flipcore.datasets import load_report
 from flipcore.store import uploads
 from flipcore.store.archiving import problems
 from flipcore.store.connection import Store
-from flipcore.store.uploads import keep_together, keep_upload, uploads_folder
+from flipcore.store.uploads import keep_files, keep_upload, uploads_folder
 
 
 @pytest.fixture(autouse=True)
@@ -58,10 +58,10 @@ def files_in(folder):
 def test_files_of_one_name_are_all_kept_and_one_that_comes_twice_is_kept_once():
     """Two runs of HELM have their files under the same names, and a browser sends no folders."""
     sent = [("a.json", b"1"), ("b.json", b"2"), ("a.json", b"3"), ("x/b.json", b"4"), ("a.json", b"1"), ("../a.json", b"5")]
-    folder = keep_together(sent)
+    folder = keep_files(sent)[0]
     kept = {"a.json": b"1", "b.json": b"2", "2/a.json": b"3", "2/b.json": b"4", "3/a.json": b"5"}
     assert files_in(folder) == kept and folder.parent == uploads_folder()
-    assert keep_together(sent) == folder and files_in(folder) == kept and len(list(uploads_folder().iterdir())) == 1
+    assert keep_files(sent)[0] == folder and files_in(folder) == kept and len(list(uploads_folder().iterdir())) == 1
 
 
 def test_a_folder_of_uploads_is_whole_or_absent(monkeypatch):
@@ -77,17 +77,17 @@ def test_a_folder_of_uploads_is_whole_or_absent(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(uploads, "write", one_alone)
         with pytest.raises(KeyboardInterrupt):
-            keep_together([("a.json", b"1"), ("b.json", b"2")])
+            keep_files([("a.json", b"1"), ("b.json", b"2")])
     assert written and list(uploads_folder().iterdir()) == []
 
 
 def test_a_folder_of_uploads_that_was_changed_is_named_and_becomes_whole_again(tmp_path):
     sent = [("a.json", b"1"), ("b.json", b"2")]
-    folder = keep_together(sent)
+    folder = keep_files(sent)[0]
     store = Store.open(tmp_path / "flips.duckdb")
     assert problems(store) == []
     for change in (lambda: (folder / "a.json").write_bytes(b""), lambda: (folder / "b.json").unlink()):
         change()
         assert [str(folder) in one and "cut or changed" in one for one in problems(store)] == [True]
-        assert keep_together(sent) == folder and problems(store) == []
+        assert keep_files(sent)[0] == folder and problems(store) == []
     store.close()

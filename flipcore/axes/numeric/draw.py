@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from flipcore.axes.numeric.quantities import WORDS, Mention
-from flipcore.axes.numeric.structure import Structure, structure
+from flipcore.axes.numeric.structure import Structure
 from flipcore.axes.numeric.tracing import results
 from flipcore.axes.variants import Refusal
 
@@ -48,25 +48,6 @@ class Resample:
     target: Fraction
     operands: tuple[tuple[Fraction, Fraction], ...]
     steps: tuple[str, ...]
-
-
-def resample(question: str, solution: str, rng: np.random.Generator) -> Resample | Refusal:
-    """Rewrite a word problem with other numbers.
-
-    Parameters
-    ----------
-    solution
-        The worked solution with its calculator chain.
-    rng
-        The same generator gives the same rewriting.
-
-    Returns
-    -------
-    Resample or Refusal
-        The rewriting with its own gold, or why there is none.
-    """
-    problem = structure(question, solution)
-    return problem if isinstance(problem, Refusal) else rewriting(question, problem, rng=rng)
 
 
 def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Resample | Refusal:

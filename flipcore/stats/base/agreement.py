@@ -126,19 +126,6 @@ def fleiss_kappa(table: Sequence[Sequence[int]] | np.ndarray) -> float:
     return (observed - chance) / (1 - chance) if chance < 1 else math.nan
 
 
-def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> float:
-    """Return Krippendorff's alpha of `ratings[rater][unit]`, None where missing.
-
-    `level` is nominal or interval. Units with fewer than two ratings are dropped. NaN where no unit
-    is left or the expected disagreement is 0.
-    """
-    if level not in ("nominal", "interval"):
-        raise BadInput(
-            f"Krippendorff's alpha is offered for nominal and interval ratings, not for {level!r}."
-        )
-    return _alpha([unit for unit in _units(ratings) if len(unit) >= 2], level)
-
-
 def _units(ratings: Sequence[Sequence]) -> list[list]:
     """Return the present ratings of each unit, from `ratings[rater][unit]`."""
     if len({len(rater) for rater in ratings}) > 1:

@@ -2,58 +2,18 @@
 then choose another kind."""
 
 import math
-from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from flipcore.core.randomness import generator
-from flipcore.stats.base.resample import SLACK, index_draws, replicates
+from flipcore.stats.base.resample import SLACK
 
 NAN = math.nan
-
-
-def boot_percentile(
-    xs: Sequence[float],
-    seed: int = 0,
-    n_boot: int = 2000,
-    level: float = 0.95,
-    stat: Callable | None = None,
-) -> list[float]:
-    """Return the interval of the source documents: linear percentiles of `stat` over resamples of
-    xs. `stat` None is the mean; NaN without data."""
-    x = np.asarray(xs, dtype=float)
-    if x.size == 0:
-        return [NAN, NAN]
-    return percentile_limits(replicates(stat, x, n_boot, generator(seed)), level)
 
 
 def percentile_limits(reps: np.ndarray, level: float) -> list[float]:
     """Return the percentiles of (B,) replicates with (1 - level)/2 outside on either side; a NaN
     replicate makes both NaN."""
     return [float(q) for q in np.percentile(reps, [50 * (1 - level), 50 * (1 + level)])]
-
-
-def boot_bca(
-    xs: Sequence[float],
-    seed: int = 0,
-    n_boot: int = 2000,
-    level: float = 0.95,
-    stat: Callable | None = None,
-) -> list[float]:
-    """Return Efron's BCa interval (1987); [x, x] for equal replicates, NaN without data."""
-    x = np.asarray(xs, dtype=float)
-    if x.size == 0:
-        return [NAN, NAN]
-    observed = float(x.mean() if stat is None else stat(x))
-    reps = replicates(stat, x, n_boot, generator(seed))
-    if np.ptp(reps) <= SLACK:
-        return [observed, observed]
-    if stat is None:
-        # The mean without item i has a closed form, so the common case needs no loop.
-        jackknife = (x.sum() - x) / (x.size - 1)
-    else:
-        jackknife = np.array([float(stat(np.delete(x, i))) for i in range(x.size)])
-    return bca_limits(reps, observed, jackknife, level)
 
 
 def bca_limits(
@@ -94,26 +54,6 @@ def acceleration(jackknife: np.ndarray) -> float:
     d = jackknife.mean() - jackknife
     spread = float((d**2).sum())
     return float((d**3).sum() / (6 * spread**1.5)) if spread > SLACK**2 else 0.0
-
-
-def boot_studentized(
-    xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95
-) -> list[float]:
-    """Return the bootstrap-t interval of the mean, without the replicates that have no spread.
-
-    [x, x] where all values are equal, NaN below 2 values."""
-    x = np.asarray(xs, dtype=float)
-    if x.size < 2:
-        return [NAN, NAN]
-    mean, se = float(x.mean()), float(x.std(ddof=1) / math.sqrt(x.size))
-    t_values = []
-    for draw in index_draws(x.size, n_boot, generator(seed)):
-        rows = x[draw]
-        # t* is undefined where all drawn values are equal.
-        rows = rows[np.ptp(rows, axis=1) > 0]
-        errors = rows.std(axis=1, ddof=1) / math.sqrt(x.size)
-        t_values.append((rows.mean(axis=1) - mean) / errors)
-    return studentized_limits(np.concatenate(t_values), mean, se, level)
 
 
 def studentized_limits(t_values: np.ndarray, mean: float, se: float, level: float) -> list[float]:

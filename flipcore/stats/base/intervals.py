@@ -14,19 +14,11 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.bootstrap import (
-    bca_limits,
-    boot_bca,
-    boot_percentile,
-    boot_studentized,
-    percentile_limits,
-    studentized_limits,
-)
+from flipcore.stats.base.bootstrap import bca_limits, percentile_limits, studentized_limits
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
 from flipcore.stats.base.families import UNIT, clustered_mean, is_signed
 from flipcore.stats.base.joint_means import CLT_MIN_N, joint_means
 from flipcore.stats.base.proportions import (
-    MIN_LOOK,
     bonett_price,
     clopper_pearson,
     hoeffding,
@@ -44,16 +36,10 @@ __all__ = [
     "SIGNED",
     "UNIT",
     "bonett_price",
-    "boot_bca",
-    "boot_percentile",
-    "boot_studentized",
     "clopper_pearson",
     "clt",
-    "cluster_clt",
     "cluster_se",
     "cluster_sums",
-    "conf_seq",
-    "conf_seq_half",
     "fallback",
     "hoeffding",
     "mean_interval",
@@ -64,7 +50,7 @@ __all__ = [
     "z_quantile",
 ]
 
-KINDS = tuple("default percentile bca studentized clt_cluster wilson bonett_price conf_seq".split())
+KINDS = ("default", "percentile", "bca", "studentized", "clt_cluster")
 NAN = math.nan
 SIGNED = (-1.0, 1.0)
 
@@ -84,29 +70,6 @@ def clt(xs: ArrayLike, level: float = 0.95, *, t: bool = False) -> dict[str, flo
     return {"mean": mean, "se": se, "lo": mean - half, "hi": mean + half}
 
 
-def cluster_clt(xs: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> dict[str, float]:
-    """Return the mean of rows with its clustered errors and t limits.
-
-    Returns
-    -------
-    {mean, se, se_cr1, lo, hi}: `se` is Miller's (arXiv:2411.00640). `se_cr1` is `se` times
-    sqrt(G/(G - 1)) for G clusters; the limits use it with G - 1 degrees of freedom. Errors and
-    limits are NaN with one cluster.
-    """
-    x = np.asarray(xs, dtype=float)
-    if x.size == 0:
-        return dict.fromkeys(("mean", "se", "se_cr1", "lo", "hi"), NAN)
-    sums, sizes = cluster_sums(x, np.asarray(clusters))
-    mean = float(x.mean())
-    n_clusters = sums.size
-    if n_clusters < 2:
-        return {"mean": mean, "se": NAN, "se_cr1": NAN, "lo": NAN, "hi": NAN}
-    se = float(np.linalg.norm(sums - mean * sizes) / x.size)
-    cr1 = se * math.sqrt(n_clusters / (n_clusters - 1))
-    half = t_quantile(0.5 + level / 2, n_clusters - 1) * cr1
-    return {"mean": mean, "se": se, "se_cr1": cr1, "lo": mean - half, "hi": mean + half}
-
-
 def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (clusters,) sums and numbers of rows, in order of first appearance. Raises BadInput
     for unequal lengths."""
@@ -121,38 +84,6 @@ def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.nda
         codes: dict = {}
         code = np.array([codes.setdefault(c, len(codes)) for c in clusters], dtype=int)
     return np.bincount(code, weights=x), np.bincount(code).astype(float)
-
-
-def conf_seq(
-    xs: Sequence[float] | np.ndarray,
-    alpha: float = 0.05,
-    rho: float | None = None,
-    n_opt: int = 100,
-) -> list[float]:
-    """Return the asymptotic confidence sequence of the mean after len(xs) points.
-
-    It is valid at all looks together (Robbins' normal mixture; Waudby-Smith et al.,
-    arXiv:2103.06476) and tightest near `n_opt` points. NaN below 2 points. The product shows it
-    from `MIN_LOOK` points on. `rho` None chooses the mixture's scale from `n_opt`.
-    """
-    x = np.asarray(xs, dtype=float)
-    if x.size < 2:
-        return [NAN, NAN]
-    mean, half = float(x.mean()), conf_seq_half(float(x.std(ddof=1)), x.size, alpha, rho, n_opt)
-    return [mean - half, mean + half]
-
-
-def conf_seq_half(
-    sd: float, t: int, alpha: float = 0.05, rho: float | None = None, n_opt: int = 100
-) -> float:
-    """Return the half-width of `conf_seq` after t points with standard deviation `sd`."""
-    if rho is None:
-        # The paper's formula for the rho that makes the sequence about tightest at n_opt points.
-        rho_squared = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt
-    else:
-        rho_squared = rho**2
-    growth = t * rho_squared + 1
-    return sd * math.sqrt(growth / (t * t * rho_squared) * math.log(growth / alpha**2))
 
 
 def mean_interval(
@@ -251,9 +182,6 @@ def _limits(
     kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: int, n_boot: int
 ) -> tuple[float, float, str, str]:
     """Return low, high, their kind, and a note."""
-    if kind in ("wilson", "bonett_price", "conf_seq"):
-        low, high = _limits_of_single_values(kind, sums, sizes, level)
-        return low, high, kind, ""
     n, total, rows = sums.size, sums.sum(), sizes.sum()
     mean = total / rows
     if kind == "clt_cluster":
@@ -286,27 +214,6 @@ def _limits(
     t_values = (means[has_spread] - mean) / se
     low, high = studentized_limits(t_values, mean, cluster_se(sums, sizes), level)
     return low, high, kind, note
-
-
-def _limits_of_single_values(
-    kind: str, sums: np.ndarray, sizes: np.ndarray, level: float
-) -> list[float]:
-    """Return [low, high] of a kind that needs one value per item. Raises BadInput for clusters of
-    several rows and for values that the kind does not allow."""
-    allowed = {"wilson": (0, 1), "bonett_price": (-1, 0, 1)}
-    if not (sizes == 1).all() or (kind in allowed and not np.isin(sums, allowed[kind]).all()):
-        requirement = (
-            f"one of {', '.join(map(str, allowed[kind]))}" if kind in allowed else "one value"
-        )
-        raise BadInput(
-            f"The interval {kind!r} needs {requirement} for each item, and these values are "
-            "others. Average each item first, or choose 'clt_cluster'."
-        )
-    if kind == "wilson":
-        return wilson(sums.sum(), sums.size, level)
-    if kind == "bonett_price":
-        return bonett_price((sums == 1).sum(), (sums == -1).sum(), sums.size, level)
-    return conf_seq(sums, 1 - level) if sums.size >= MIN_LOOK else [NAN, NAN]
 
 
 def cluster_se(sums: np.ndarray, sizes: np.ndarray) -> float:

@@ -26,12 +26,6 @@ def bh(p: Sequence[float] | np.ndarray) -> list[float]:
     return _adjusted(p, _step_up)
 
 
-def by(p: Sequence[float]) -> list[float]:
-    """Adjust for the false discovery rate under any dependence (Benjamini & Yekutieli 2001)."""
-    # Allowing any dependence costs the factor of the harmonic sum.
-    return _adjusted(p, lambda q: _step_up(q) * (1 / np.arange(1, q.size + 1)).sum())
-
-
 def _step_up(q: np.ndarray) -> np.ndarray:
     """Return the Benjamini-Hochberg adjustment of ascending p-values."""
     scaled = q * q.size / np.arange(1, q.size + 1)

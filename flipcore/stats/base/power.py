@@ -48,17 +48,6 @@ def n_to_author(n: float, coverage: float) -> float:
     return math.ceil(n / coverage - SLACK) if math.isfinite(n) else math.inf
 
 
-def n_two_prop(p1: float, p2: float, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Return the number of items per arm to tell two independent proportions apart; infinite where
-    they are equal. The variance is pooled under the null (Fleiss 1981)."""
-    if p1 == p2:
-        return math.inf
-    pooled = (p1 + p2) / 2
-    null = z_quantile(1 - alpha / 2) * math.sqrt(2 * pooled * (1 - pooled))
-    alternative = z_quantile(power) * math.sqrt(p1 * (1 - p1) + p2 * (1 - p2))
-    return math.ceil((null + alternative) ** 2 / (p1 - p2) ** 2 - SLACK)
-
-
 def mde_two_prop(p: float, n1: int, n2: int, alpha: float = 0.05, power: float = 0.8) -> float:
     """Return the smallest difference from `p` that two independent proportions of `n1` and `n2`
     items detect; NaN without items."""

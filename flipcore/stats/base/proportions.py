@@ -11,7 +11,6 @@ import numpy as np
 from flipcore.core.errors import BadInput
 
 NAN = math.nan
-MIN_LOOK = 20  # items from which a confidence sequence is shown
 
 
 def z_quantile(p: float) -> float:
@@ -125,11 +124,6 @@ def stand_in(
     highest possible value, None if unknown.
     """
     value, n = float(x.mean()), sums.size
-    if kind == "conf_seq":
-        reason = "needs values that differ; all are equal so far"
-        if n < MIN_LOOK:
-            reason = f"starts at {MIN_LOOK} items; {n} are in"
-        return StandIn("none", f"No interval: a confidence sequence {reason}.")
     if n < 2 or bounds is None or x.min() < bounds[0] or x.max() > bounds[1]:
         equal = f"{n} equal value{'' if n == 1 else 's'}"
         return StandIn(

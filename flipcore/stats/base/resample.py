@@ -34,22 +34,6 @@ def index_draws(n: int, n_boot: int, rng: np.random.Generator) -> Iterator[np.nd
         yield rng.integers(0, n, size=(min(chunk, n_boot - start), n), dtype=np.int32)
 
 
-def replicates(
-    stat: Callable[[np.ndarray], float] | None,
-    xs: np.ndarray,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Return (n_boot,) values of `stat` on resamples of xs (n,); None is the mean. The draws equal
-    those of the loop in the source documents."""
-    if stat is None:
-        return np.concatenate([xs[draw].mean(axis=1) for draw in index_draws(xs.size, n_boot, rng)])
-    values: list[float] = []
-    for draw in index_draws(xs.size, n_boot, rng):
-        values.extend(float(stat(xs[row])) for row in draw)
-    return np.array(values)
-
-
 def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
     """Return (n_boot, k) sums of `columns` (n items, k) over one joint draw of items per replicate.
     Equal columns are computed once."""

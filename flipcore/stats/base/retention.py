@@ -25,24 +25,6 @@ def retention(kept: int, total: int) -> dict[str, float]:
     return {"rate": kept / total if total else math.nan, "lo": low, "hi": high}
 
 
-def retention_pairs(
-    sem_votes: Sequence[Sequence[bool]],
-    path_votes: Sequence[Sequence[bool]],
-    rule: str = "majority",
-) -> dict[str, float]:
-    """Return {kept, total, rate}. A pair is kept if both its votes on meaning (`sem_votes`) and
-    those on the solution path pass `rule`. Raises BadInput for unequal lengths."""
-    if len(sem_votes) != len(path_votes):
-        raise BadInput(
-            f"Both checks must cover the same pairs: came {len(sem_votes)} and {len(path_votes)}."
-        )
-    kept = sum(
-        passes(meaning, rule) and passes(path, rule)
-        for meaning, path in zip(sem_votes, path_votes, strict=True)
-    )
-    return {"kept": kept, "total": len(sem_votes), "rate": retention(kept, len(sem_votes))["rate"]}
-
-
 def retention_estimate(
     kept: int, total: int, rule: str = "majority", level: float = 0.95
 ) -> Estimate:

@@ -144,10 +144,6 @@ class Shares:
     n_shown: int
     n_against: int
 
-    @property
-    def n_undecided(self) -> int:
-        return self.n_open - self.n_shown - self.n_against
-
 
 @dataclass(frozen=True, eq=False)
 class Curve:

@@ -124,14 +124,6 @@ class Decomposition:
         """True if e is e*: then A is 0 by definition and not a finding."""
         return self.extractor == self.reference
 
-    @property
-    def established(self) -> bool | None:
-        """True if A is more than G by the source's rule. None under our rule ("parts"), without an
-        interval, and for the reference."""
-        if self.is_reference or self.rule == PARTS:
-            return None
-        return established(self.rule, self.A, self.G, self.A_minus_G)
-
 
 def default_reference(extractors: Sequence[str], scorers: Iterable[str] = ()) -> str:
     """Return the reference extractor if nobody chose one: the first of a log's own `scorers`, else
@@ -142,21 +134,6 @@ def default_reference(extractors: Sequence[str], scorers: Iterable[str] = ()) ->
         if scorer in extractors:
             return scorer
     return REFERENCE if REFERENCE in extractors else extractors[-1]
-
-
-def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
-    """Decide by a rule of the source if A is more than G; None without an interval.
-
-    `paired` is low(A - G) > 0. `source_nonoverlap` is low(A) > high(G), which is stricter than a
-    test at the level of the intervals. Raises BadInput for another rule.
-    """
-    if rule not in RULES[1:]:
-        raise BadInput(
-            f"The source has no decision rule {rule!r}; choose one of {', '.join(RULES[1:])}."
-        )
-    if rule == "paired":
-        return a_minus_g.low > 0 if a_minus_g.has_interval else None
-    return a.low > g.high if a.has_interval and g.has_interval else None
 
 
 @dataclass(frozen=True)

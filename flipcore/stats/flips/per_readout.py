@@ -31,7 +31,6 @@ class FlipSummary:
     any_flip : share of items with any flip; `note` warns if their numbers of readouts differ.
     entropy_bits : mean entropy of an item's answers, in bits.
     modal_agreement : mean share of an item's readouts that have its most frequent answer.
-    consistency : 1 - T.
     lowest, highest : bounds of T whatever the unreadable answers were; NaN with several samples.
     """
 
@@ -42,7 +41,6 @@ class FlipSummary:
     any_flip: Estimate
     entropy_bits: float
     modal_agreement: float
-    consistency: float
     lowest: float
     highest: float
     n_items: int
@@ -92,7 +90,6 @@ def flip_summary(
         any_flip=any_flip,
         entropy_bits=_mean(item_entropies(codes, policy)),
         modal_agreement=_mean(item_modal_agreements(codes)),
-        consistency=1 - flip_rate.value,
         lowest=lowest,
         highest=highest,
         n_items=n_items,

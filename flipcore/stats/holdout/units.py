@@ -65,11 +65,6 @@ def decimals(test: ScaledTest) -> int:
     return min(9, max(4, 1 - math.floor(math.log10(width)))) if width > 0 else 4
 
 
-def unit(name: str) -> str:
-    """Return the unit of a test's estimate."""
-    return {"difficulty": "points", "semantic": "distance"}.get(name, "share")
-
-
 def estimate_text(test: ScaledTest) -> str:
     """Return the estimate in the unit of its test."""
     if test.name == "difficulty":

@@ -8,16 +8,14 @@ right).
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from flipcore.core.randomness import generator
-from flipcore.stats.base.intervals import bonett_price, mover, newcombe_diff, wilson
+from flipcore.stats.base.intervals import bonett_price, mover, newcombe_diff
 from flipcore.stats.base.paired import FLAT, SLACK, discordant, pairs
-from flipcore.stats.base.power import n_for_gap, n_tost_two_prop, n_two_prop
-from flipcore.stats.base.resample import monte_carlo_p
 
 _CELLS = 500_000  # indices drawn at once, to limit memory
 MANY_VALUES = 40  # with more distinct drops, permutations are drawn item by item
@@ -90,15 +88,6 @@ def gap_score(
     return {"gap": bench_drop - ctrl_drop, "lo": low, "hi": high, "flag": low > 0}
 
 
-def stud_perm(db: ArrayLike, dc: ArrayLike, seed: int = 0, m: int = 9999) -> dict[str, float]:
-    """Test by studentised permutation whether the benchmark's mean drop is larger (Janssen 1997).
-
-    Returns {t, p_one_sided} from `m` permutations. Both are NaN if a set has fewer than two items.
-    """
-    observed, draw = permuted_t(db, dc, generator(seed))
-    return {"t": observed, "p_one_sided": monte_carlo_p(observed, draw, m, max_m=m).p}
-
-
 def permuted_t(
     db: ArrayLike, dc: ArrayLike, rng: np.random.Generator
 ) -> tuple[float, Callable[[int], np.ndarray]]:
@@ -163,63 +152,3 @@ def cond_gap(
         return {"gap": math.nan, "lo": math.nan, "hi": math.nan, "flag": False}
     low, high = newcombe_diff(bench["k"], bench["n"], ctrl["k"], ctrl["n"], level)
     return {"gap": bench["rate"] - ctrl["rate"], "lo": low, "hi": high, "flag": low > 0}
-
-
-def coverage(perturbed: Sequence) -> dict[str, float]:
-    """Return how many items the rewrite method could perturb, as {k, n, rate, lo, hi} (Wilson).
-
-    `perturbed` has one value per item; None or NaN means that the item could not be perturbed.
-    """
-    k = sum(
-        value is not None and not (isinstance(value, float) and math.isnan(value))
-        for value in perturbed
-    )
-    low, high = wilson(k, len(perturbed))
-    return {
-        "k": k,
-        "n": len(perturbed),
-        "rate": k / len(perturbed) if len(perturbed) else math.nan,
-        "lo": low,
-        "hi": high,
-    }
-
-
-def tost_mean(
-    d: float, se: float, margin: float, df: float | None = None, alpha: float = 0.05
-) -> dict[str, float | bool]:
-    """Run two one-sided tests of |theta| < margin (Schuirmann 1987).
-
-    `d` is the estimate of theta and `se` its standard error. The law is Student's t with `df`
-    degrees of freedom, or normal if `df` is None. `equivalent` is p < `alpha`.
-    """
-    from scipy.stats import norm
-    from scipy.stats import t as student
-
-    if math.isnan(d) or math.isnan(se):
-        return {"p": math.nan, "p_lower": math.nan, "p_upper": math.nan, "equivalent": False}
-    # Without any spread the difference is known exactly: it is inside the margin or outside.
-    if se <= 0:
-        p_lower, p_upper = float(d <= -margin), float(d >= margin)
-    else:
-        law = norm if df is None else student(df)
-        p_lower, p_upper = float(law.sf((d + margin) / se)), float(law.cdf((d - margin) / se))
-    # Equivalence needs both tests to reject (intersection-union), so the larger p counts.
-    p = max(p_lower, p_upper)
-    return {"p": p, "p_lower": p_lower, "p_upper": p_upper, "equivalent": p < alpha}
-
-
-__all__ = [
-    "cond_drop",
-    "cond_gap",
-    "coverage",
-    "discordant",
-    "drop_gap_source",
-    "gap_score",
-    "n_for_gap",
-    "n_tost_two_prop",
-    "n_two_prop",
-    "pairs",
-    "permuted_t",
-    "stud_perm",
-    "tost_mean",
-]

@@ -8,7 +8,6 @@ is NaN or infinite is left out and counted.
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.intervals import clopper_pearson
-from flipcore.stats.base.multiplicity import bh, bonferroni, by, holm
+from flipcore.stats.base.multiplicity import bh, bonferroni
 
 FEWEST_CONTROLS = 19  # with fewer no conformal p can reach .05
 SOURCE_LEVEL = 0.01
@@ -116,27 +115,6 @@ def excess_fraction(k: int, n: int, level: float) -> dict[str, float]:
     }
 
 
-def corrected_accuracy(correct: Sequence[int], flagged: Sequence[int]) -> dict[str, float]:
-    """Return the source's contamination-corrected accuracy: {raw, corrected, n_kept}.
-
-    `corrected` is the accuracy of unflagged items, NaN if there is none. Flagging selects items
-    that are right, so it lowers accuracy even without memory. Compare it with the same exclusion of
-    controls (`loss_analysis.CorrectedAccuracy`). Raises BadInput for unequal lengths.
-    """
-    right, is_flagged = np.asarray(correct, dtype=float), np.asarray(flagged, dtype=bool)
-    if right.shape != is_flagged.shape:
-        raise BadInput(
-            f"Correctness and flags must cover the same items: came {len(right)} and "
-            f"{len(is_flagged)}."
-        )
-    unflagged = right[~is_flagged]
-    return {
-        "raw": float(right.mean()) if len(right) else math.nan,
-        "corrected": float(unflagged.mean()) if len(unflagged) else math.nan,
-        "n_kept": len(unflagged),
-    }
-
-
 def normality(d0: ArrayLike) -> dict[str, float | bool]:
     """Test by Anderson and Darling (A-D) whether the controls are Gaussian.
 
@@ -194,24 +172,3 @@ def flags(d: ArrayLike, d0: ArrayLike, alpha: float = 0.05) -> dict[str, np.ndar
         "conformal_bh": np.asarray(bh(pval_conformal(d, d0))) <= alpha,
         "tail_bonf": tail <= alpha,
     }
-
-
-__all__ = [
-    "FEWEST_CONTROLS",
-    "bh",
-    "bh_min_discoveries",
-    "bonferroni",
-    "bonferroni_min_controls",
-    "by",
-    "corrected_accuracy",
-    "excess_fraction",
-    "finite",
-    "flags",
-    "holm",
-    "n_at_least",
-    "normality",
-    "pval_conformal",
-    "pval_source",
-    "pval_tail",
-    "source_fwer_p0",
-]

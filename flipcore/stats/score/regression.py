@@ -196,17 +196,6 @@ class Loss:
         return self.n * (_Z * se / gap) ** 2 if gap else math.inf
 
 
-def loss(
-    old: np.ndarray,
-    new: np.ndarray,
-    margin: float,
-    scale: float = 1.0,
-    clusters: np.ndarray | None = None,
-) -> Loss:
-    """Return the loss on one task; the arguments are the fields of `TaskScores`."""
-    return loss_of([TaskScores(old, new, clusters, scale)], margin)
-
-
 def loss_of(tasks: Sequence[TaskScores], margin: float) -> Loss:
     """Return the loss on the mean over tasks with equal weights; all must have the same scale."""
     differences = [task.differences for task in tasks]

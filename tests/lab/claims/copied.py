@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from flipcore.axes.numeric.draw import Resample, resample
+from flipcore.axes.numeric.draw import Resample
 from flipcore.claims.claim import Claim
 from flipcore.claims.holdout import MANY_TWINS, SAME_SOURCE, SETS_DIFFER, SETS_EQUIVALENT, outcome_claim, verdict_claim
 from flipcore.core.paths import PARAPHRASES
@@ -32,6 +32,7 @@ from flipcore.stats.holdout.neighbours import nearest
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import TESTS, HoldoutTest, HoldoutVerdict, difficulty_test, semantic_test
 from flipcore.vectors.embeddings.kinds import EMBEDDINGS
+from tests.axes.resampling import resample
 from tests.lab.claims.cell import N_RUNS, Cell, Simulation, each
 
 Rng = np.random.Generator

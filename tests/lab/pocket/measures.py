@@ -7,7 +7,6 @@ import numpy as np
 
 from flipcore.axes import axis_of
 from flipcore.axes.bit_flip import flipped_text, split_text
-from flipcore.axes.numeric.draw import resample
 from flipcore.axes.numeric_resample import Refusal
 from flipcore.core.contracts import Material
 from flipcore.core.randomness import world_generator
@@ -17,6 +16,7 @@ from flipcore.models.batched import Generation
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.pearl_analysis import level_means, sensitivity
 from flipcore.text.similarity import rouge_l_many
+from tests.axes.resampling import resample
 from tests.lab.pocket.choices import framed
 from tests.lab.pocket.world import Entry
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.stats.base.intervals import MIN_LOOK, conf_seq_half
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.base.simultaneous import SequencePath
+from tests.source_statistics import MIN_LOOK, conf_seq_half
 
 
 @dataclass(frozen=True)

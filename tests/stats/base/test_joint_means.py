@@ -10,10 +10,11 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base import intervals
 from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.base.guarded import guarded_limits
-from flipcore.stats.base.intervals import SIGNED, UNIT, cluster_clt, mean_interval
+from flipcore.stats.base.intervals import SIGNED, UNIT, mean_interval
 from flipcore.stats.base.joint_means import JointMeans, column_quantiles
 from tests import naive
 from tests.lab.simulations.planted import deviations, pair_rates
+from tests.source_statistics import cluster_clt
 
 
 def rates(n, k=3, seed=0):

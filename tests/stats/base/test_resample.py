@@ -6,7 +6,7 @@ from scipy.stats import binomtest, monte_carlo_test, permutation_test
 
 from flipcore.core.randomness import generator
 from flipcore.stats.base import resample
-from tests import naive
+from tests import naive, source_statistics
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 26, 127])
@@ -93,7 +93,9 @@ def test_many_items_give_the_spread_and_correlation_that_theory_knows():
 
 def test_replicates_of_any_statistic_use_the_same_draws():
     x = np.random.default_rng(2).random(11)
-    assert resample.replicates(np.mean, x, 30, generator(4)) == pytest.approx(resample.replicates(None, x, 30, generator(4)))
+    assert source_statistics.replicates(np.mean, x, 30, generator(4)) == pytest.approx(
+        source_statistics.replicates(None, x, 30, generator(4))
+    )
 
 
 def test_sign_flips_are_the_exact_test_within_monte_carlo_error():

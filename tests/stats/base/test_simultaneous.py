@@ -8,10 +8,10 @@ from scipy.stats import binomtest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.intervals import MIN_LOOK, conf_seq
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.simultaneous import bounded_path
 from tests.lab.simulations.looks import conf_seq_path, max_t_band
+from tests.source_statistics import MIN_LOOK, conf_seq
 
 
 def test_a_band_of_one_setting_is_nearly_the_ordinary_interval_and_more_settings_widen_it():

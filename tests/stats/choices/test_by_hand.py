@@ -54,7 +54,7 @@ def test_equal_specifications_are_one_way_and_count_once():
     assert curve.ways.number[8:].tolist() == curve.ways.number[:4].tolist()
     assert sorted(curve.ways.n_merged.tolist()) == [1, 1, 1, 1, 2, 2, 2, 2]
     shares = curve.shares(0.95)
-    assert (shares.n_open, shares.n_ahead, shares.n_behind, shares.n_shown, shares.n_undecided) == (8, 4, 4, 0, 8)
+    assert (shares.n_open, shares.n_ahead, shares.n_behind, shares.n_shown) == (8, 4, 4, 0)
     assert curve.ahead_in()["key", "out"] == (2, 4)
     # A margin of 15 points: only with all items, or without the repeated one.
     assert curve.shares(0.95, 0.15).n_ahead == 2

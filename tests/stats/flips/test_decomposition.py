@@ -9,20 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
+from flipcore.claims.flips import ABOVE, OPEN, source_outcome
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.contrast import parts_test
-from flipcore.stats.flips.decomposition import (
-    COLUMNS,
-    RULES,
-    artifact_shares,
-    decompositions,
-    established,
-    item_rates,
-    paired_t_p,
-)
+from flipcore.stats.flips.decomposition import COLUMNS, RULES, artifact_shares, decompositions, item_rates, paired_t_p
 from flipcore.stats.flips.pooled import across_axes
 from tests import naive
 from tests.lab.claims import flips as worlds
@@ -52,6 +44,10 @@ def readouts(by_extractor, axis="option_order"):
 
 def decomposition(frame, reference=REF, extractor=E, **options):
     return decompositions(coded_answers(frame), reference, extractors=[extractor], **options)[0]
+
+
+def outcome(found):
+    return source_outcome(found.rule, *((part.low, part.high) for part in (found.A, found.G, found.A_minus_G)))
 
 
 def readme(t, g, n=26):
@@ -121,25 +117,21 @@ def test_artifact_may_be_negative():
 
 def test_the_reference_has_no_artifact_to_speak_of():
     found = decomposition(readme(15, 2), extractor=REF)
-    assert found.is_reference and found.established is None and found.A.text() == "0.00"
+    assert found.is_reference and found.A.text() == "0.00"
     assert found.A.note == "The reference extractor: 0 by definition." and "n/a" in found.share.note
 
 
 def test_too_few_items_have_no_verdict():
     found = decomposition(readme(3, 1, n=6), rule="paired")
-    assert found.established is None
+    assert not found.A_minus_G.has_interval
 
 
 def test_the_two_rules_by_hand():
-    def interval(low, high):
-        return Estimate((low + high) / 2, low, high, 0.95, "bca", 50, 0)
-
     # A and G overlap, yet their paired difference is above 0
-    a, g, difference = interval(0.2, 0.5), interval(0.1, 0.25), interval(0.02, 0.3)
-    assert established("paired", a, g, difference) and not established("source_nonoverlap", a, g, difference)
-    assert established("source_nonoverlap", interval(0.3, 0.5), g, difference)
-    with pytest.raises(BadInput, match="paired, source_nonoverlap"):
-        established("overlap", a, g, difference)
+    a, g, difference = (0.2, 0.5), (0.1, 0.25), (0.02, 0.3)
+    assert source_outcome("paired", a, g, difference) == ABOVE
+    assert source_outcome("source_nonoverlap", a, g, difference) == OPEN
+    assert source_outcome("source_nonoverlap", (0.3, 0.5), g, difference) == ABOVE
     with pytest.raises(BadInput, match="decision rule"):
         decomposition(readme(15, 2), rule="overlap")
 
@@ -235,7 +227,7 @@ def test_neither_rule_finds_an_artifact_where_it_equals_the_genuine_share(rule):
     hits, n_sims = 0, 1000
     for simulation in range(n_sims):
         frame = planted_readouts(60, PlantedTruth(0.31, 0.155), generator(simulation, "size"))
-        hits += bool(decomposition(frame, rule=rule, n_boot=50).established)
+        hits += outcome(decomposition(frame, rule=rule, n_boot=50)) == ABOVE
     assert binomtest(hits, n_sims, 0.04, alternative="greater").pvalue > 0.01
 
 
@@ -244,7 +236,7 @@ def test_the_planted_split_is_given_back():
     found = decomposition(planted_readouts(6000, truth, generator(9)), level=0.999, rule="paired")
     for name, value in zip(("T", "G", "A", "A_minus_G"), truth.values, strict=True):
         assert getattr(found, name).low <= value <= getattr(found, name).high
-    assert found.established and found.p_artifact < 0.001
+    assert outcome(found) == ABOVE and found.p_artifact < 0.001
 
 
 # A/T: the ratio, its interval, and when there is none.

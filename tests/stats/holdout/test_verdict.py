@@ -262,7 +262,7 @@ def test_what_could_be_detected_is_unknown_where_answers_do_not_tell(name, detec
 
 def test_mmd2_has_as_many_digits_as_the_data_leave_open():
     assert units.decimals(planted("semantic", (0.0, 0.002))) == 4 and units.decimals(planted("semantic", (0.0, 2e-6))) == 7
-    assert units.decimals(planted("semantic", (0.1, 0.1))) == 4 and units.unit("semantic") == "distance"
+    assert units.decimals(planted("semantic", (0.1, 0.1))) == 4
 
 
 def version(retro, results, target=("t",), **settings):

@@ -9,6 +9,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base import paired
 from flipcore.stats.memory import drop_gap
+from tests import source_statistics
 from tests.conftest import ROOT
 
 CASES = json.loads((ROOT / "tests" / "cases.json").read_text(encoding="utf-8"))["cases"]
@@ -44,10 +45,10 @@ def test_an_empty_set_has_no_gap():
 
 
 def test_an_item_without_a_rewrite_leaves_both_members():
-    with_gap = drop_gap.discordant([1, 1, 0, 1], [0, None, 1, 1])
-    assert with_gap == drop_gap.discordant([1, 0, 1], [0, 1, 1]) == (1, 1, 3)
+    with_gap = paired.discordant([1, 1, 0, 1], [0, None, 1, 1])
+    assert with_gap == paired.discordant([1, 0, 1], [0, 1, 1]) == (1, 1, 3)
     with pytest.raises(BadInput, match="came 2 and 1"):
-        drop_gap.discordant([1, 0], [1])
+        paired.discordant([1, 0], [1])
 
 
 def test_the_mover_interval_of_the_memorized_row_is_the_stated_one():
@@ -63,7 +64,9 @@ def test_the_mover_interval_is_never_without_width():
 
 
 def test_one_item_a_set_has_no_test():
-    assert math.isnan(paired.gap_welch([1], [0, 1])["p"]) and math.isnan(drop_gap.stud_perm([1], [0, 1])["p_one_sided"])
+    assert math.isnan(paired.gap_welch([1], [0, 1])["p"]) and math.isnan(
+        source_statistics.stud_perm([1], [0, 1])["p_one_sided"]
+    )
 
 
 def test_the_studentised_permutation_agrees_with_scipys_exact_one():
@@ -75,7 +78,7 @@ def test_the_studentised_permutation_agrees_with_scipys_exact_one():
             return np.nan_to_num((x.mean(axis=axis) - y.mean(axis=axis)) / se, posinf=1e9, neginf=-1e9)
 
     exact = permutation_test((db, dc), t, vectorized=True, alternative="greater", n_resamples=np.inf)  # 126 regroupings
-    ours = drop_gap.stud_perm(db, dc, seed=2, m=19_999)
+    ours = source_statistics.stud_perm(db, dc, seed=2, m=19_999)
     assert ours["t"] == pytest.approx(exact.statistic)
     assert binomtest(round(ours["p_one_sided"] * 20_000) - 1, 19_999, exact.pvalue).pvalue > 1e-3
 
@@ -83,16 +86,16 @@ def test_the_studentised_permutation_agrees_with_scipys_exact_one():
 def test_drawing_counts_and_drawing_items_are_the_same_test(monkeypatch):
     rng = generator(8)
     db, dc = rng.choice([0.0, 0.5, 1.0], 40, p=[0.6, 0.2, 0.2]), rng.choice([0.0, 0.5, 1.0], 50, p=[0.75, 0.15, 0.1])
-    by_counts = drop_gap.stud_perm(db, dc, m=9_999)["p_one_sided"]
+    by_counts = source_statistics.stud_perm(db, dc, m=9_999)["p_one_sided"]
     monkeypatch.setattr(drop_gap, "MANY_VALUES", 0)
-    by_items = drop_gap.stud_perm(db, dc, seed=1, m=9_999)["p_one_sided"]
+    by_items = source_statistics.stud_perm(db, dc, seed=1, m=9_999)["p_one_sided"]
     assert abs(by_counts - by_items) < 4 * math.sqrt(2 * by_counts * (1 - by_counts) / 9_999)
 
 
 def test_equal_drops_have_a_permutation_p_of_one():
-    assert drop_gap.stud_perm([0] * 20, [0] * 30) == {"t": 0.0, "p_one_sided": 1.0}
+    assert source_statistics.stud_perm([0] * 20, [0] * 30) == {"t": 0.0, "p_one_sided": 1.0}
     # a ceiling: every benchmark item drops, no control does; only the observed grouping is as extreme
-    assert drop_gap.stud_perm([1] * 20, [0] * 20, m=999) == {"t": math.inf, "p_one_sided": 0.001}
+    assert source_statistics.stud_perm([1] * 20, [0] * 20, m=999) == {"t": math.inf, "p_one_sided": 0.001}
 
 
 def test_the_conditional_gap_removes_the_accuracy_level():
@@ -106,27 +109,27 @@ def test_the_conditional_gap_removes_the_accuracy_level():
 
 
 def test_coverage_counts_what_the_operator_could_change():
-    result = drop_gap.coverage([1] * 127 + [None] * 22 + [math.nan])
+    result = source_statistics.coverage([1] * 127 + [None] * 22 + [math.nan])
     assert (result["k"], result["n"]) == (127, 150)
     assert (result["lo"], result["hi"]) == pytest.approx((0.780, 0.896), abs=5e-4)  # computed independently
-    assert math.isnan(drop_gap.coverage([])["rate"])
+    assert math.isnan(source_statistics.coverage([])["rate"])
 
 
 def test_equivalence_of_a_mean_is_the_inclusion_of_its_interval():
     # d = .01, se = .02: 90% interval .01 +- .0329 lies inside +-.05
-    assert drop_gap.tost_mean(0.01, 0.02, 0.05)["equivalent"] is True
-    assert drop_gap.tost_mean(0.02, 0.02, 0.05)["equivalent"] is False
+    assert source_statistics.tost_mean(0.01, 0.02, 0.05)["equivalent"] is True
+    assert source_statistics.tost_mean(0.02, 0.02, 0.05)["equivalent"] is False
     by_hand = 1 - 0.5 * (1 + math.erf((0.05 - 0.01) / 0.02 / math.sqrt(2)))
-    assert drop_gap.tost_mean(0.01, 0.02, 0.05)["p"] == pytest.approx(by_hand)
+    assert source_statistics.tost_mean(0.01, 0.02, 0.05)["p"] == pytest.approx(by_hand)
 
 
 def test_equivalence_needs_a_known_standard_error():
-    assert drop_gap.tost_mean(0.0, math.nan, 0.05)["equivalent"] is False
-    assert drop_gap.tost_mean(0.0, 0.0, 0.05)["p"] == 0.0 and drop_gap.tost_mean(0.06, 0.0, 0.05)["p"] == 1.0
+    assert source_statistics.tost_mean(0.0, math.nan, 0.05)["equivalent"] is False
+    assert source_statistics.tost_mean(0.0, 0.0, 0.05)["p"] == 0.0 and source_statistics.tost_mean(0.06, 0.0, 0.05)["p"] == 1.0
 
 
 def test_few_degrees_of_freedom_make_equivalence_harder():
-    assert drop_gap.tost_mean(0.0, 0.02, 0.05, df=4)["p"] > drop_gap.tost_mean(0.0, 0.02, 0.05)["p"]
+    assert source_statistics.tost_mean(0.0, 0.02, 0.05, df=4)["p"] > source_statistics.tost_mean(0.0, 0.02, 0.05)["p"]
 
 
 def test_an_empty_set_has_no_gap_and_no_flag():

@@ -10,7 +10,9 @@ import pytest
 from scipy.stats import fisher_exact
 
 from flipcore.core.randomness import generator
+from flipcore.stats.base import paired
 from flipcore.stats.memory import drop_gap
+from tests import source_statistics
 from tests.lab.simulations.planted_memory import GAP_SCENARIOS, before_after, gap_sets
 
 RUNS, STATED_RUNS = 400, 2_000
@@ -56,7 +58,7 @@ STATED = {  # scenario -> n -> share flagged by each rule
 def bootstrap_by_counts(bo, bp, co, cp, rng, n_boot=2_000):
     means = []
     for o, p in ((bo, bp), (co, cp)):
-        b, c, n = drop_gap.discordant(o, p)
+        b, c, n = paired.discordant(o, p)
         drawn = rng.multinomial(n, [b / n, c / n, 1 - (b + c) / n], size=n_boot)
         means.append((drawn[:, 0] - drawn[:, 1]) / n)
     return np.percentile(means[0] - means[1], [2.5, 97.5])
@@ -65,7 +67,7 @@ def bootstrap_by_counts(bo, bp, co, cp, rng, n_boot=2_000):
 def flagged(sets, rng, seed):
     bo, bp, co, cp = sets
     low, high = bootstrap_by_counts(*sets, rng)
-    perm = drop_gap.stud_perm(bo - bp, co - cp, seed=seed, m=1_999)["p_one_sided"] <= 0.025
+    perm = source_statistics.stud_perm(bo - bp, co - cp, seed=seed, m=1_999)["p_one_sided"] <= 0.025
     cond = drop_gap.cond_gap(*sets)["flag"]
     return low > 0 or high < 0, low > 0, drop_gap.gap_score(*sets)["flag"], perm, cond, perm and cond
 

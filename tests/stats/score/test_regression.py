@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
-from flipcore.stats.score.regression import FAIL, PASS, UNDECIDED, Bounds, TaskScores, judge, loss
+from flipcore.stats.score.regression import FAIL, PASS, UNDECIDED, Bounds, TaskScores, judge, loss_of
 from tests.lab.simulations import gate
 
 MARGIN, N_WORLDS, N_FEW = 0.05, 300, 40
 UP_TO_THREE_TASKS = [world for world in gate.WORLDS if world.n_tasks < 5]
+
+
+def loss(old, new, margin, scale=1.0, clusters=None):
+    return loss_of([TaskScores(old, new, clusters, scale)], margin)
 
 
 def refuse_errors(world, n_runs):
