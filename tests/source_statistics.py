@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.agreement import _alpha, _units
+from flipcore.stats.base.agreement import _alpha_of_counts, _unit_counts, _units
 from flipcore.stats.base.bootstrap import bca_limits, percentile_limits, studentized_limits
 from flipcore.stats.base.intervals import cluster_sums, newcombe_diff, t_quantile, wilson, z_quantile
 from flipcore.stats.base.multiplicity import _adjusted, _step_up
@@ -166,7 +166,13 @@ def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> f
     """
     if level not in ("nominal", "interval"):
         raise BadInput(f"Krippendorff's alpha is offered for nominal and interval ratings, not for {level!r}.")
-    return _alpha([unit for unit in _units(ratings) if len(unit) >= 2], level)
+    counts, categories = _unit_counts([unit for unit in _units(ratings) if len(unit) >= 2])
+    if len(categories) < 2:
+        return math.nan
+    if level == "nominal":
+        return _alpha_of_counts(counts, 1 - np.eye(len(categories)))
+    values = np.array(categories, dtype=float)
+    return _alpha_of_counts(counts, np.subtract.outer(values, values) ** 2)
 
 
 def two_prop(k1: int, n1: int, k2: int, n2: int) -> dict[str, float]:

@@ -141,9 +141,7 @@ def agreement_warnings(by_check: Mapping[str, CheckAgreement]) -> list[str]:
     return warnings + [f"{text} (On {', '.join(checks)}.)" for text, checks in never.items()]
 
 
-def agreement(
-    verdicts: Sequence[Mapping], check: str, seed: int = 0, n_boot: int = 2000
-) -> CheckAgreement:
+def agreement(verdicts: Sequence[Mapping], check: str) -> CheckAgreement:
     """Return raw agreement and coefficients of blind answers on one check.
 
     They are Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of each pair of reviewers.
@@ -152,15 +150,13 @@ def agreement(
     pairwise = []
     by_reviewer = dict(zip(reviewers, table, strict=True))
     for first, second in combinations(reviewers, 2):
-        pair_agreement = cohen_agreement(
-            by_reviewer[first], by_reviewer[second], seed=seed, n_boot=n_boot
-        )
+        pair_agreement = cohen_agreement(by_reviewer[first], by_reviewer[second])
         if pair_agreement.n_items:
             pairwise.append((first, second, pair_agreement))
     return CheckAgreement(
         check,
-        krippendorff_agreement(table, seed=seed, n_boot=n_boot),
-        fleiss=fleiss_agreement(table, seed=seed, n_boot=n_boot),
+        krippendorff_agreement(table),
+        fleiss=fleiss_agreement(table),
         pairwise=tuple(pairwise),
     )
 

@@ -14,8 +14,6 @@ from statistics import NormalDist
 import numpy as np
 
 from flipcore.core.errors import BadInput
-from flipcore.core.randomness import generator
-from flipcore.stats.base.bootstrap import percentile_limits
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, percent_text, without_interval
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.proportions import t_quantile
@@ -139,14 +137,6 @@ def _units(ratings: Sequence[Sequence]) -> list[list]:
     return units
 
 
-def _alpha(units: list[list], level: str) -> float:
-    """Return alpha of units with two or more ratings each."""
-    counts, categories = _unit_counts(units)
-    if len(categories) < 2:
-        return math.nan
-    return _alpha_of_counts(counts, _distances(categories, level))
-
-
 def _unit_counts(units: list[list]) -> tuple[np.ndarray, list]:
     """Return the (units, categories) numbers of ratings, and the categories in order."""
     categories = _categories(units)
@@ -156,13 +146,6 @@ def _unit_counts(units: list[list]) -> tuple[np.ndarray, list]:
         for rating in unit:
             counts[row, code[rating]] += 1
     return counts, categories
-
-
-def _distances(categories: list, level: str) -> np.ndarray:
-    if level == "nominal":
-        return 1 - np.eye(len(categories))
-    values = np.array(categories, dtype=float)
-    return np.subtract.outer(values, values) ** 2
 
 
 def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
@@ -250,57 +233,43 @@ def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     return max(-1.0, 1 - complement * math.exp(step)), 1 - complement * math.exp(-step)
 
 
-def cohen_log_agreement(a: Sequence, b: Sequence, level: float = 0.95) -> Agreement:
+def cohen_log_agreement(a: Sequence, b: Sequence) -> Agreement:
     """Return Cohen's kappa with the limits of `log_limits`, for gates; draws no random numbers."""
     pairs = _paired(a, b)
     codes, n = _codes(pairs)
     value, raw = cohen_kappa(a, b), raw_agreement(a, b)
     warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(a, b)
-    estimate = _without_limits(value, len(pairs), level)
+    estimate = _without_limits(value, len(pairs))
     if estimate is None:
-        low, high = log_limits(_table(codes, n), level)
+        low, high = log_limits(_table(codes, n))
         if math.isnan(low):
-            estimate = _from_raw(value, raw, level, pairs)
+            estimate = _from_raw(value, raw, pairs)
         else:
-            estimate = Estimate(value, low, high, level, "delta, log(1 - kappa)", len(pairs), None)
+            estimate = Estimate(value, low, high, 0.95, "delta, log(1 - kappa)", len(pairs), None)
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
-def cohen_agreement(
-    a: Sequence,
-    b: Sequence,
-    weights: str | None = None,
-    seed: int = 0,
-    n_boot: int = 2000,
-    level: float = 0.95,
-) -> Agreement:
-    """Return Cohen's kappa with the limits of `_jackknife_estimate`. Weighted kappa has a
-    percentile bootstrap; `seed` and `n_boot` serve only that."""
+def cohen_agreement(a: Sequence, b: Sequence) -> Agreement:
+    """Return Cohen's kappa with the limits of `_jackknife_estimate`."""
     pairs = _paired(a, b)
-    value, raw = cohen_kappa(a, b, weights), raw_agreement(a, b)
+    value, raw = cohen_kappa(a, b), raw_agreement(a, b)
     codes, n = _codes(pairs)
-    cost = disagreement_weights(n, weights)
+    cost = disagreement_weights(n, None)
     warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(a, b)
 
     def coefficient(resampled_codes: np.ndarray) -> float:
         return _kappa(_table(resampled_codes, n), cost)
 
-    if weights is None:
-        estimate = _jackknife_estimate(coefficient, codes, value, raw, level, pairs)
-    else:
-        replicates = _replicates(coefficient, codes, value, seed, n_boot)
-        estimate = _bootstrap_estimate(value, replicates, level, pairs, seed, raw)
+    estimate = _jackknife_estimate(coefficient, codes, value, raw, pairs)
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
-def fleiss_agreement(
-    ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2000, level: float = 0.95
-) -> Agreement:
+def fleiss_agreement(ratings: Sequence[Sequence]) -> Agreement:
     """Return Fleiss' kappa of `ratings[rater][unit]` with the limits of `_jackknife_estimate`.
 
     Fleiss' kappa needs equally many raters per unit. So only the units with the most frequent
     number of ratings (two or more) are used, and `n_items` counts them. Of two equally frequent
-    numbers the larger is used. `seed` and `n_boot` have no effect.
+    numbers the larger is used.
     """
     rated_units = [unit for unit in _units(ratings) if len(unit) >= 2]
     sizes = [len(unit) for unit in rated_units]
@@ -309,36 +278,24 @@ def fleiss_agreement(
     counts, _ = _unit_counts(units)
     value, raw = fleiss_kappa(counts) if units else math.nan, _raw_of_pairs(units)
     warning = prevalence_warning(_all_ratings(units))
-    estimate = _jackknife_estimate(fleiss_kappa, counts, value, raw, level, units)
+    estimate = _jackknife_estimate(fleiss_kappa, counts, value, raw, units)
     return Agreement(estimate, raw, len(units), (warning,) if warning else ())
 
 
-def krippendorff_agreement(
-    ratings: Sequence[Sequence],
-    level_of_measurement: str = "nominal",
-    seed: int = 0,
-    n_boot: int = 2000,
-    level: float = 0.95,
-) -> Agreement:
-    """Return Krippendorff's alpha of `ratings[rater][unit]`.
-
-    Nominal alpha has the limits of `_jackknife_estimate`, interval alpha a percentile bootstrap
-    over units. The raw agreement is over all pairs of ratings within units.
-    """
+def krippendorff_agreement(ratings: Sequence[Sequence]) -> Agreement:
+    """Return Krippendorff's nominal alpha of `ratings[rater][unit]`, with the limits of
+    `_jackknife_estimate`. The raw agreement is over all pairs of ratings within units."""
     units = [unit for unit in _units(ratings) if len(unit) >= 2]
-    value, raw = _alpha(units, level_of_measurement), _raw_of_pairs(units)
     counts, categories = _unit_counts(units)
-    distance = _distances(categories, level_of_measurement)
+    distance = 1 - np.eye(len(categories))
     warning = prevalence_warning(_all_ratings(units))
 
     def coefficient(resampled_counts: np.ndarray) -> float:
         return _alpha_of_counts(resampled_counts, distance)
 
-    if level_of_measurement == "nominal":
-        estimate = _jackknife_estimate(coefficient, counts, value, raw, level, units)
-    else:
-        replicates = _replicates(coefficient, counts, value, seed, n_boot)
-        estimate = _bootstrap_estimate(value, replicates, level, units, seed, raw)
+    value = coefficient(counts) if len(categories) > 1 else math.nan
+    raw = _raw_of_pairs(units)
+    estimate = _jackknife_estimate(coefficient, counts, value, raw, units)
     return Agreement(estimate, raw, len(units), (warning,) if warning else ())
 
 
@@ -352,27 +309,11 @@ def _raw_of_pairs(units: list[list]) -> float:
     return n_alike / n_pairs if n_pairs else math.nan
 
 
-def _replicates(
-    coefficient: Callable[[np.ndarray], float],
-    rows: np.ndarray,
-    value: float,
-    seed: int,
-    n_boot: int,
-) -> np.ndarray:
-    """Return `n_boot` coefficients of resampled rows; none where there will be no interval."""
-    if math.isnan(value) or len(rows) < MIN_N:
-        return np.array([])
-    rng = generator(seed)
-    return np.array(
-        [coefficient(rows[rng.integers(0, len(rows), size=len(rows))]) for _ in range(n_boot)]
-    )
-
-
-def _without_limits(value: float, n: int, level: float) -> Estimate | None:
+def _without_limits(value: float, n: int) -> Estimate | None:
     """Return the Estimate of a coefficient that can have no interval; None where it can."""
     if math.isnan(value):
-        return missing(n, level, "Undefined: chance alone would agree always.")
-    return without_interval(value, n, level) if n < MIN_N else None
+        return missing(n, 0.95, "Undefined: chance alone would agree always.")
+    return without_interval(value, n) if n < MIN_N else None
 
 
 def _jackknife_estimate(
@@ -380,38 +321,23 @@ def _jackknife_estimate(
     rows: np.ndarray,
     value: float,
     raw: float,
-    level: float,
     units: list,
 ) -> Estimate:
     """Return the union of the limits of `log_jackknife` and of Wilson's on the raw agreement.
     Neither alone covers well where one answer prevails."""
-    estimate = _without_limits(value, len(units), level)
+    estimate = _without_limits(value, len(units))
     if estimate is not None:
         return estimate
-    by_raw = _from_raw(value, raw, level, units)
-    low, high = log_jackknife(coefficient, rows, level)
+    by_raw = _from_raw(value, raw, units)
+    low, high = log_jackknife(coefficient, rows)
     if math.isnan(low):
         return by_raw
     low, high = min(low, by_raw.low), max(high, by_raw.high)
     method = "jackknife, log(1 - coefficient)"
-    return Estimate(value, low, high, level, method, len(units), None)
+    return Estimate(value, low, high, 0.95, method, len(units), None)
 
 
-def _bootstrap_estimate(
-    value: float, replicates: np.ndarray, level: float, units: list, seed: int, raw: float
-) -> Estimate:
-    estimate = _without_limits(value, len(units), level)
-    if estimate is not None:
-        return estimate
-    replicates = replicates[~np.isnan(replicates)]
-    # Equal replicates would give an interval without width, [1, 1] or [0, 0].
-    if np.ptp(replicates) <= SLACK:
-        return _from_raw(value, raw, level, units)
-    low, high = percentile_limits(replicates, level)
-    return Estimate(value, low, high, level, "percentile", len(units), seed)
-
-
-def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
+def _from_raw(value: float, raw: float, units: list) -> Estimate:
     """Return Wilson's limits of the raw agreement, rescaled to the coefficient. The rescaling
     removes the chance agreement that the coefficient implies."""
     if value < 1:
@@ -422,13 +348,13 @@ def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
         chance = sum((ratings.count(rating) / len(ratings)) ** 2 for rating in set(ratings))
     low, high = (
         max(-1.0, (limit - chance) / (1 - chance))
-        for limit in wilson(round(raw * len(units)), len(units), level)
+        for limit in wilson(round(raw * len(units)), len(units))
     )
     return Estimate(
         value,
         min(low, value),
         max(high, value),
-        level,
+        0.95,
         "wilson",
         len(units),
         None,

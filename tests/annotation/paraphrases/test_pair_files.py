@@ -169,7 +169,7 @@ def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
     take_in(store, found)
     verdicts = judgements.standing(store, PAIR_VERDICTS)
     assert len({row["reviewer"] for row in verdicts}) == 15
-    several = agreement(verdicts, "meaning", n_boot=50)
+    several = agreement(verdicts, "meaning")
     assert several.alpha.n_items >= 15 and 0 < several.alpha.raw < 1
 
 

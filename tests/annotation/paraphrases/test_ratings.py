@@ -25,7 +25,7 @@ def test_kept_means_all_that_was_asked():
 
 def test_agreement_by_hand():
     # agreement 3 of 4; Cohen: chance (2/4 * 3/4 + 2/4 * 1/4) = 1/2, kappa 1/2
-    found = agreement(said("Ada", "yynn") + said("Bea", "yyyn"), "meaning", n_boot=100)
+    found = agreement(said("Ada", "yynn") + said("Bea", "yyyn"), "meaning")
     assert found.alpha.raw == pytest.approx(0.75) and found.pairwise[0][2].estimate.value == pytest.approx(0.5)
     assert found.alpha.n_items == found.fleiss.n_items == 4
 
@@ -33,13 +33,13 @@ def test_agreement_by_hand():
 def test_a_settled_pair_is_no_evidence_of_agreement():
     verdicts = said("Ada", "yn") + said("Bea", "nn") + said("Cem", "y", note="the same", rule_version=ADJUDICATION)
     assert len(blind(verdicts)) == 4
-    assert {one for a, b, _ in agreement(verdicts, "kept", n_boot=50).pairwise for one in (a, b)} == {"Ada", "Bea"}
+    assert {one for a, b, _ in agreement(verdicts, "kept").pairwise for one in (a, b)} == {"Ada", "Bea"}
 
 
 def test_two_who_never_differ_and_one_answer_that_prevails_are_pointed_out():
-    same = agreement(said("Ada", "yn" * 20) + said("Bea", "yn" * 20), "meaning", n_boot=50)
+    same = agreement(said("Ada", "yn" * 20) + said("Bea", "yn" * 20), "meaning")
     assert any("Ada and Bea" in text and "loaded twice" in text for text in agreement_warnings({"meaning": same}))
-    prevailing = agreement(said("Ada", "y" * 38 + "nn") + said("Bea", "y" * 37 + "nyn"), "meaning", n_boot=50)
+    prevailing = agreement(said("Ada", "y" * 38 + "nn") + said("Bea", "y" * 37 + "nyn"), "meaning")
     assert any("One answer prevails on meaning" in text for text in agreement_warnings({"meaning": prevailing}))
 
 
