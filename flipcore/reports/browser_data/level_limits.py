@@ -58,7 +58,6 @@ def level_limits(
     policies: Sequence[str] = ("own_class",),
     kinds: Sequence[str] = KINDS,
     levels: Sequence[float] = LEVELS,
-    include_base: bool = True,
     pooled: Sequence[str] = (),
     seed: int = 0,
     n_boot: int = N_BOOT,
@@ -80,7 +79,7 @@ def level_limits(
     limits_of: dict[bytes, list] = {}
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
-            rates = _rates(answers, rows, reference, policy, pooled, include_base=include_base)
+            rates = _rates(answers, rows, reference, policy, pooled)
             parts, bounds = [], []
             for row_rates in rates:
                 stated = stated_names(row_rates)
@@ -117,8 +116,6 @@ def _rates(
     reference: str,
     policy: str,
     pooled: Sequence[str],
-    *,
-    include_base: bool,
 ) -> list[np.ndarray]:
     """Return the item values (items, quantities) of each row."""
     values_of: dict[tuple[str, str], np.ndarray] = {}
@@ -128,9 +125,7 @@ def _rates(
             pooled_values = [values_of[pooled_axis, extractor] for pooled_axis in pooled]
             values_of[axis, extractor] = over_axes(pooled_values)
         else:
-            rates = item_rates(
-                answers, axis, extractor, reference, policy, include_base=include_base
-            )
+            rates = item_rates(answers, axis, extractor, reference, policy)
             values_of[axis, extractor] = rates.values
     return [values_of[row] for row in rows]
 

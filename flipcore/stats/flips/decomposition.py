@@ -214,7 +214,6 @@ def decompositions(
     reference: str,
     *,
     policy: str = "own_class",
-    include_base: bool = True,
     kind: str = "default",
     level: float = 0.95,
     seed: int = 0,
@@ -232,7 +231,6 @@ def decompositions(
     ----------
     reference : extractor whose flips count as the model's.
     policy : how unreadable answers count, one of `disagreement.POLICIES`.
-    include_base : False leaves the base prompt out of the pairs.
     kind : kind of interval, one of `joint_means.KINDS`.
     rule : one of `RULES`.
     axes, extractors : names; None means all.
@@ -254,10 +252,7 @@ def decompositions(
         cells += [(axis, extractor) for extractor in extractors or answers.extractors]
     if not cells:
         return []
-    rates = [
-        item_rates(answers, axis, extractor, reference, policy, include_base=include_base)
-        for axis, extractor in cells
-    ]
+    rates = [item_rates(answers, axis, extractor, reference, policy) for axis, extractor in cells]
     joint = JointMeans(
         np.hstack([cell_rates.values for cell_rates in rates]), seed, n_boot, answers.families
     )
@@ -290,7 +285,7 @@ def decompositions(
                 share=shares[j],
                 p_artifact=p_artifact,
                 warnings=unread_warnings(answers, axis, extractor),
-                not_read=unread(answers, axis, extractor, reference, include_base=include_base),
+                not_read=unread(answers, axis, extractor, reference),
                 level=level,
                 rule=rule,
             )

@@ -204,17 +204,14 @@ def _rate(sums: np.ndarray, n: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return np.divide(sums, n, out=np.full(len(codes), np.nan), where=is_defined)
 
 
-def null_bounds(
-    codes: np.ndarray, n_options: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def null_bounds(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the smallest and the largest T_i, (items,) each, that any answers in place of the
     NULLs could give.
 
     For the smallest, all NULLs of an item become its most frequent answer. For the largest, each
-    becomes the answer that is rarest so far, among `n_options` (items,) answers; None means that
-    the number of possible answers is not limited. Items with NULLs only are included, because
-    their answers exist. NaN for items with fewer than two readouts. Raises BadInput for several
-    samples per variant.
+    becomes an answer of its own, which agrees with no other. Items with NULLs only are included,
+    because their answers exist. NaN for items with fewer than two readouts. Raises BadInput for
+    several samples per variant.
     """
     n, _, s = codes.shape
     if s != 1:
@@ -227,7 +224,7 @@ def null_bounds(
     n_null, n_present = (flat == NULL).sum(axis=1), (flat != ABSENT).sum(axis=1)
     top = counts.copy()
     top[np.arange(n), counts.argmax(axis=1)] += n_null
-    return _flip_rate(top, n_present), _flip_rate(_spread_out(counts, n_null, n_options), n_present)
+    return _flip_rate(top, n_present), _flip_rate(counts, n_present)
 
 
 def _flip_rate(counts: np.ndarray, n_present: np.ndarray) -> np.ndarray:
@@ -247,19 +244,3 @@ def answer_counts(flat: np.ndarray) -> np.ndarray:
         is_first = (flat[:, j] >= 0) & ~(flat[:, :j] == flat[:, [j]]).any(axis=1)
         counts[:, j] = np.where(is_first, (flat == flat[:, [j]]).sum(axis=1), 0)
     return counts
-
-
-def _spread_out(counts: np.ndarray, n_null: np.ndarray, n_options: np.ndarray | None) -> np.ndarray:
-    """Return (items, 2 v) counts after each NULL became the rarest answer that is allowed. The
-    second v columns are for answers that the item does not have yet."""
-    n, v = counts.shape
-    n_answers = (counts > 0).sum(axis=1)
-    n_new = np.full(n, v) if n_options is None else np.clip(np.asarray(n_options) - n_answers, 0, v)
-    spread = np.hstack([counts, np.zeros((n, v), dtype=int)])
-    is_closed = np.hstack([counts == 0, np.arange(v) >= n_new[:, None]])
-    for step in range(int(n_null.max(initial=0))):
-        rows = np.flatnonzero(n_null > step)
-        # Greedy is exact: one more of an answer that occurs c times adds c pairs that agree.
-        rarest = np.where(is_closed[rows], np.iinfo(int).max, spread[rows]).argmin(axis=1)
-        spread[rows, rarest] += 1
-    return spread

@@ -54,19 +54,13 @@ def flip_summary(
     extractor: str,
     *,
     policy: str = "own_class",
-    include_base: bool = True,
     kind: str = "default",
     level: float = 0.95,
     seed: int = 0,
     n_boot: int = N_BOOT,
-    n_options: np.ndarray | None = None,
 ) -> FlipSummary:
-    """Summarize the flips of one cell.
-
-    `n_options` (items,) is how many answers an unreadable answer can have been; None means any
-    number. Raises BadInput for an unknown policy or kind.
-    """
-    codes = answers.cell(axis, extractor, include_base=include_base)
+    """Summarize the flips of one cell. Raises BadInput for an unknown policy or kind."""
+    codes = answers.cell(axis, extractor)
     counts = between(codes, policy)
     is_defined = ~np.isnan(counts.rate)
     n_items = int(is_defined.sum())
@@ -74,7 +68,7 @@ def flip_summary(
     flip_rate, any_flip = joint_means(columns, kind, level, seed, n_boot, answers.families)
     lowest = highest = math.nan
     if codes.shape[2] == 1:
-        lowest, highest = map(_mean, null_bounds(codes, n_options))
+        lowest, highest = map(_mean, null_bounds(codes))
     n_readouts = np.unique((codes[is_defined] != ABSENT).sum(axis=(1, 2)))
     note = ""
     if n_readouts.size > 1:

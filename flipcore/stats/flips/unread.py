@@ -82,28 +82,16 @@ class Unread:
     beyond: Bounds
 
 
-def unread(
-    answers: CodedAnswers, axis: str, extractor: str, reference: str, *, include_base: bool = True
-) -> Unread:
+def unread(answers: CodedAnswers, axis: str, extractor: str, reference: str) -> Unread:
     """Return the bounds of one cell. They are cached in `answers`."""
-    key = (axis, extractor, reference, include_base)
+    key = (axis, extractor, reference)
     if key not in answers.unread:
-        answers.unread[key] = _unread(
-            answers, axis, (extractor, reference), include_base=include_base
-        )
+        answers.unread[key] = _unread(answers, axis, (extractor, reference))
     return answers.unread[key]
 
 
-def _unread(
-    answers: CodedAnswers, axis: str, names: tuple[str, str], *, include_base: bool
-) -> Unread:
-    cells = [
-        _Cell(answers.cell(axis, name, include_base=include_base), answers.is_open(axis, name))
-        for name in names
-    ]
-    if not include_base:
-        for cell in cells:
-            cell.is_open &= ~answers.base[axis][:, :, None]
+def _unread(answers: CodedAnswers, axis: str, names: tuple[str, str]) -> Unread:
+    cells = [_Cell(answers.cell(axis, name), answers.is_open(axis, name)) for name in names]
     raw, floor = _bounds(cells, of_one_prompt=False), _bounds(cells, of_one_prompt=True)
     if np.isnan(floor.low).all() and all((IDENTITY, name) in answers.codes for name in names):
         # No variant of this axis was rerun. On the identity axis each rerun is coded as a variant.
