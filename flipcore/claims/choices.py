@@ -123,6 +123,13 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
         numbers |= {"below": below}
         return Claim(SURVIVES, SURVIVED, sentence, asserted=True, detail=detail, numbers=numbers)
     # From here on the claims only count ways and assert nothing.
+    if shares.n_open > 1 and _all_intervals_hold_both(curve, level, margin):
+        sentence = (
+            f"{decision.first} and {decision.second} are not told apart in any of {ways}"
+            f"{', whatever the unread answers are' if curve.ends else ''}: their "
+            f"intervals hold 0 and {number_text(100 * margin, 1)} points."
+        )
+        return Claim(SURVIVES, LEVEL_WAYS, sentence, detail=detail, numbers=numbers)
     n_side = shares.n_behind if below else shares.n_ahead
     if n_side == shares.n_open:
         # Ways that count the same are one, and still several to choose from.
@@ -131,12 +138,6 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
         all_ways = all_of(n_open, "ways of counting") if n_open > 1 else f"{only_way} of counting"
         sentence = _direction_sentence(curve, decision, all_ways, low, high, level, below=below)
         return Claim(SURVIVES, DIRECTION, sentence, detail=detail, numbers=numbers)
-    if not (shares.n_shown or shares.n_against) and _all_intervals_hold_both(curve, level, margin):
-        sentence = (
-            f"{decision.first} and {decision.second} are not told apart in any of {ways}: their "
-            f"intervals hold 0 and {number_text(100 * margin, 1)} points."
-        )
-        return Claim(SURVIVES, LEVEL_WAYS, sentence, detail=detail, numbers=numbers)
     sentence = _fails_sentence(curve, decision, level)
     return Claim(SURVIVES, FALLS, sentence, detail=detail, numbers=numbers)
 
@@ -296,10 +297,16 @@ def _option_clause(choice: Choice, option: Option, verb: str) -> str:
 
 
 def _all_intervals_hold_both(curve: Curve, level: float, margin: float) -> bool:
-    """Return whether the margin is above 0 and all open intervals contain both 0 and the margin."""
-    low, high = curve.limits(level)
-    holds_both = (low < 0) & (high > margin)
-    return bool(margin > 0 and holds_both[curve.is_open].all())
+    """Return whether the margin is above 0 and all open intervals contain both 0 and the margin,
+    also with all unread answers against the decision, and with all of them for it."""
+    if margin <= 0:
+        return False
+    for counted in (curve, *(end.equally_defensible for end in curve.ends or ())):
+        low, high = counted.limits(level)
+        holds_both = (low < 0) & (high > margin)
+        if not holds_both[counted.is_open].all():
+            return False
+    return True
 
 
 def _detail(curve: Curve, *, is_locked: bool) -> str:

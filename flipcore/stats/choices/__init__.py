@@ -10,6 +10,7 @@ setting: estimates, limits, states, shares, distances, effects.
     curve = count(material, selected(material.choices, without=[...], also=[...]))
     curve.states(level=0.95, margin=0.01)              # State per specification, 0 is the declared
     curve.limits(0.95)                                 # lower and upper arrays
+    curve.lowest, curve.highest                        # all unread answers against it, and for it
     curve.shares(0.95, margin).n_ahead                 # ways: equal specifications are merged
     curve.ways.first, curve.ways.number, curve.ways.n_merged
     curve.ahead_in(margin)["unread", "left-out"]       # (ways ahead, open ways)

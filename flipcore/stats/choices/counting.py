@@ -20,6 +20,8 @@ from flipcore.stats.base.families import FamilyMeans
 from flipcore.stats.base.guarded import ClusterSums, GuardedSide, ItemSums
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.choices.choice import (
+    CUT,
+    UNREAD,
     WEIGHTS,
     Choice,
     are_apart,
@@ -80,6 +82,23 @@ class _Part:
 def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
     """Count `material` under all combinations of `choices`; None means its defensible choices."""
     varied, note = at_most(selected(material.choices) if choices is None else choices)
+    curve = replace(_count(material, varied), note=note)
+    ends = material.ends()
+    if ends is None:
+        return curve
+    # How unread answers count makes no difference where all of them are wrong or right.
+    others = [choice for choice in varied if choice.name not in (UNREAD, CUT)]
+    low, high = (_count(end, others) for end in ends)
+    kept = [column for column, choice in enumerate(varied) if choice in others]
+    rows = np.zeros(len(curve), dtype=int)
+    if others:
+        sizes = [len(choice.options) for choice in others]
+        rows = np.ravel_multi_index(tuple(curve.options[:, kept].T), sizes)
+    return replace(curve, lowest=low.estimate[rows], highest=high.estimate[rows], ends=(low, high))
+
+
+def _count(material: Material, varied: Sequence[Choice]) -> Curve:
+    """Count `material` under all combinations of `varied`, with unread answers as each says."""
     options = specifications(varied)
     declared = {choice.name: choice.options[0].name for choice in material.choices}
     settings = [declared | setting_of(varied, row) for row in options]
@@ -116,7 +135,7 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
     changes = contrasts.T @ np.nan_to_num(estimate)
     per_unit, sizes = _unit_differences(states, parts, contrasts, estimate, coarse)
     return Curve(
-        choices=varied,
+        choices=tuple(varied),
         options=options,
         estimate=estimate,
         se=se,
@@ -130,7 +149,8 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
         n_coarse=len(np.unique(survived[states.counted.any(axis=1)])),
         effects=_effects(compared, changes, per_unit, sizes),
         bounds=material.bounds,
-        note=note,
+        lowest=estimate,
+        highest=estimate,
     )
 
 

@@ -13,6 +13,8 @@ import numpy as np
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.choices.choice import Choice, Setting, are_apart, asks_otherwise, setting_of
 
+ENDS = ("lowest", "highest")  # fields of a curve: estimates with all unread answers at one end
+
 
 class State(StrEnum):
     """The verdict of one specification on the decision."""
@@ -160,6 +162,10 @@ class Curve:
     effects : effects of single options.
     bounds : least and largest value of an item.
     note : which options were left out, because there were too many specifications.
+    lowest, highest : the estimate with all unread answers against the decision, and with all of
+        them for it. Equal to the estimate if nothing is unread.
+    ends : the curves of these estimates, without the choices of how unread answers count; None if
+        nothing is unread.
     """
 
     choices: tuple[Choice, ...]
@@ -175,6 +181,9 @@ class Curve:
     n_coarse: int
     effects: tuple[Effect, ...]
     bounds: tuple[float, float]
+    lowest: np.ndarray
+    highest: np.ndarray
+    ends: "tuple[Curve, Curve] | None" = None
     note: str = ""
 
     def __len__(self) -> int:
@@ -205,7 +214,7 @@ class Curve:
 
     def _selected(self, is_selected: np.ndarray) -> "Curve":
         numbers = {}
-        for name in ("options", "estimate", "se", "df", "n_units", "n_items"):
+        for name in ("options", "estimate", "se", "df", "n_units", "n_items", *ENDS):
             numbers[name] = getattr(self, name)[is_selected]
         closed = tuple(np.array(self.closed, dtype=object)[is_selected])
         tests = _Selected(self.tests, is_selected)

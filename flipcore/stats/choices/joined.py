@@ -9,7 +9,7 @@ import numpy as np
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import Choice, selected
 from flipcore.stats.choices.counting import count
-from flipcore.stats.choices.curve import Curve, SpecificationTests
+from flipcore.stats.choices.curve import ENDS, Curve, SpecificationTests
 from flipcore.stats.choices.readouts import AnswerMaterial
 
 
@@ -53,6 +53,13 @@ def join_curves(curves: Sequence[Curve]) -> Curve:
     for name in ("estimate", "se", "df", "n_units", "n_items"):
         values = np.array([getattr(curve, name) for curve in curves])
         columns[name] = values[least, np.arange(len(declared_least))]
+    # All rivals may have the unread answers that are worst for the first model, or best.
+    for name in ENDS:
+        columns[name] = np.min([getattr(curve, name) for curve in curves], axis=0)
+    ends = None
+    if declared_least.ends:
+        low, high = zip(*(curve.ends for curve in curves if curve.ends), strict=True)
+        ends = (join_curves(low), join_curves(high))
     closed = []
     for reasons in zip(*(curve.closed for curve in curves), strict=True):
         closed.append(next(filter(None, reasons), ""))
@@ -61,6 +68,7 @@ def join_curves(curves: Sequence[Curve]) -> Curve:
         closed=tuple(closed),
         tests=LeastMeanTests([curve.tests for curve in curves]),
         coarse_tests=LeastMeanTests([curve.coarse_tests for curve in curves]),
+        ends=ends,
         **columns,
     )
 

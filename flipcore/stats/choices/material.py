@@ -34,6 +34,11 @@ class Material(ABC):
     def values(self, setting: Setting) -> np.ndarray:
         """Return (items,) values under a setting; NaN for items without a value."""
 
+    def ends(self) -> "tuple[Material, Material] | None":
+        """Return this material with all unread answers against the decision, and with all of them
+        for it; None if none is unread. Their values do not depend on how unread answers count."""
+        return None
+
     def is_counted(self, setting: Setting) -> np.ndarray:
         """Return (items,), True for items that no option of the setting leaves out."""
         mask = np.ones(len(self.clusters), dtype=bool)
@@ -46,7 +51,9 @@ class Material(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ArrayMaterial(Material):
-    """Material from given values: `states` is options of `value_choices` -> (items,) values."""
+    """Material from given values: `states` is options of `value_choices` -> (items,) values.
+
+    `filled` has the materials of `ends`."""
 
     choices: tuple[Choice, ...]
     value_choices: tuple[str, ...]
@@ -55,6 +62,10 @@ class ArrayMaterial(Material):
     clusters: np.ndarray
     categories: np.ndarray
     bounds: tuple[float, float] = SIGNED
+    filled: "tuple[ArrayMaterial, ArrayMaterial] | None" = None
+
+    def ends(self) -> "tuple[ArrayMaterial, ArrayMaterial] | None":
+        return self.filled
 
     def values(self, setting: Setting) -> np.ndarray:
         return self.states[tuple(setting[name] for name in self.value_choices)]

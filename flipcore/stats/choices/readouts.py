@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +26,13 @@ VALUE_CHOICES = (names.EXTRACTOR, names.UNREAD, names.CUT, names.RERUNS, names.P
 OVERLAP = 0.8
 _STATUS = {OK: 1, UNREADABLE: 2, CUT: 3}
 _KEY_COLUMNS = ["item_id", "model", "axis", "variant", "extractor", "sample"]
+
+
+class UnreadEnd(StrEnum):
+    """All unread answers against the decision, or all of them for it."""
+
+    LOWEST = "lowest"
+    HIGHEST = "highest"
 
 
 @dataclass(frozen=True)
@@ -131,7 +139,8 @@ class AnswerMaterial(Material):
     """Scores per item of one model, or of the first of two models minus the second.
 
     `closed_prompts` are numbers of prompts that a gate closes; a mean over prompts leaves them out.
-    `has_outputs` is False if scores were imported without outputs.
+    `has_outputs` is False if scores were imported without outputs. `unread_end` is "" for the
+    answers as read, or a value of `UnreadEnd`.
     """
 
     answers: Answers
@@ -142,6 +151,7 @@ class AnswerMaterial(Material):
     bounds: tuple[float, float]
     closed_prompts: frozenset[int]
     has_outputs: bool
+    unread_end: str = ""
     value_choices: ClassVar[tuple[str, ...]] = VALUE_CHOICES  # type: ignore[misc] # no field here
 
     @property
@@ -158,14 +168,31 @@ class AnswerMaterial(Material):
         status = answers.status[:, :, prompts, extractor]
         if setting.get(names.RERUNS) == names.FIRST:
             right, status = right[..., :1], status[..., :1]
-        if setting.get(names.UNREAD) == names.LEFT_OUT:
-            right = np.where(status == _STATUS[UNREADABLE], np.nan, right)
-        # Without a choice of their own, cut answers are treated as unreadable ones are.
-        if setting.get(names.CUT if names.CUT in setting else names.UNREAD) == names.LEFT_OUT:
-            right = np.where(status == _STATUS[CUT], np.nan, right)
+        if self.unread_end:
+            right = self._filled(right, status)
+        else:
+            right = _without_left_out(right, status, setting)
         # (items, models, prompts) means over samples.
         means = _mean(right)
         return _mean(means[:, 0] - means[:, 1] if means.shape[1] == 2 else means[:, 0])
+
+    def ends(self) -> "tuple[AnswerMaterial, AnswerMaterial] | None":
+        if not any(choice.name == names.UNREAD for choice in self.choices):
+            return None
+        return (
+            replace(self, unread_end=UnreadEnd.LOWEST),
+            replace(self, unread_end=UnreadEnd.HIGHEST),
+        )
+
+    def _filled(self, right: np.ndarray, status: np.ndarray) -> np.ndarray:
+        """Return scores (items, models, …) in which the unread answers of the first model are
+        wrong at the lowest end and right at the highest, and those of the second the other way."""
+        is_unread = (status == _STATUS[UNREADABLE]) | (status == _STATUS[CUT])
+        is_high = self.unread_end == UnreadEnd.HIGHEST
+        filled = right.copy()
+        for number, is_right in enumerate((is_high, not is_high)[: right.shape[1]]):
+            filled[:, number][is_unread[:, number]] = float(is_right)
+        return filled
 
     def _prompts(self, option: str) -> list[int]:
         """Return the numbers of the prompts that an option of the prompt choice averages."""
@@ -174,6 +201,16 @@ class AnswerMaterial(Material):
         if option == names.MEAN:
             return [i for i in range(len(self.answers.prompts)) if i not in self.closed_prompts]
         return [[_prompt_name(*prompt) for prompt in self.answers.prompts].index(option)]
+
+
+def _without_left_out(right: np.ndarray, status: np.ndarray, setting: Setting) -> np.ndarray:
+    """Return scores with NaN for the unreadable and cut answers that a setting leaves out."""
+    if setting.get(names.UNREAD) == names.LEFT_OUT:
+        right = np.where(status == _STATUS[UNREADABLE], np.nan, right)
+    # Without a choice of their own, cut answers are treated as unreadable ones are.
+    if setting.get(names.CUT if names.CUT in setting else names.UNREAD) == names.LEFT_OUT:
+        right = np.where(status == _STATUS[CUT], np.nan, right)
+    return right
 
 
 def material_of(
