@@ -133,6 +133,8 @@ class ChoicesReport(Answer):
                 "value": plain(float(curve.estimate[index])),
                 "low": plain(float(low[index])),
                 "high": plain(float(high[index])),
+                "lowest_unread": plain(float(curve.lowest[index])),
+                "highest_unread": plain(float(curve.highest[index])),
                 "state": str(states[index]),
                 "closed": curve.closed[index],
                 "apart": bool(curve.is_apart[index]),

@@ -153,6 +153,9 @@ def way_rows(report: ChoicesReport) -> list[dict[str, Any]]:
             row[choice.label.lower()] = choice.options[option_index].label
         for name, numbers in (("points", curve.estimate), ("low", low), ("high", high)):
             row[name] = number_text(100 * float(numbers[index]), 2)
+        if curve.ends:
+            row["unread against it"] = number_text(100 * float(curve.lowest[index]), 2)
+            row["unread for it"] = number_text(100 * float(curve.highest[index]), 2)
         row |= {"state": str(states[index]), "items": int(curve.n_items[index])}
         row["class"] = str(ChoiceClass.UNCERTAIN if curve.is_apart[index] else ChoiceClass.EQUAL)
         rows.append(row | {"why not claimed": curve.closed[index]})

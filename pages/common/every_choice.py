@@ -197,8 +197,9 @@ def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
     record.history(study_id)
     how_to_read(
         "A mark is one **way of counting** with its interval; the ring is the declared one. A "
-        "triangle lies behind, an open ring may not be claimed. Below, a cell says which option a "
-        "way takes. **Moves it by** is the mean change against the declared option; orange is "
+        "triangle lies behind, an open ring may not be claimed. A **thin line** reaches from all "
+        "unread answers against the decision to all for it. Below, a cell says which option a way "
+        "takes. **Moves it by** is the mean change against the declared option; orange is "
         "beyond chance. A share of ways is no evidence by itself: equal models often agree in "
         "nearly all of them."
     )

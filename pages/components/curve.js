@@ -19,7 +19,7 @@ class Curve {
   constructor(board, cell, picture) {
     Object.assign(this, { board, picture, colors: board.colors, strips: [], pointed: -1, shown: [] });
     for (const [name, Numbers] of Object.entries({ options: Uint8Array, way: Uint16Array, closed: Uint8Array, estimate: Float64Array,
-      low: Float64Array, high: Float64Array, places: Uint16Array })) this[name] = unpacked(picture[name], Numbers);
+      low: Float64Array, high: Float64Array, lowest: Float64Array, highest: Float64Array, places: Uint16Array })) this[name] = unpacked(picture[name], Numbers);
     [this.n, this.n_ways] = [this.way.length, this.estimate.length];
     this.state = new Int8Array(this.n_ways);
     this.root = element("div", "every", "", cell);
@@ -72,6 +72,7 @@ class Curve {
     const isOtherwise = this.picture.choices.some(({ options }) => options.some((option) => option.is_uncertain));
     if (isOtherwise) rows.push(["strong", "■■", "asks otherwise, counted apart"]);
     if (this.closed.some((reason) => reason)) rows.push(["hollow", "○", "may not be claimed"]);
+    if (this.picture.unread) rows.push(["unread", " ", this.picture.unread]);
     for (const [look, glyphs, text] of rows) {
       const row = element("span", look, "", key);
       for (const glyph of glyphs) element("i", "", glyph, row).setAttribute("aria-hidden", "true");
@@ -273,6 +274,7 @@ class Curve {
         context.fillRect(Math.round(x(place)) - thick / 2, top, thick, Math.round(y(this.low[this.level + shown[place]])) - top);
       }
     });
+    if (this.picture.unread) this.drawRanges(context, x, y, step, size);
     this.eachGroup(context, 0.5, (places, state) => {
       context.beginPath();
       for (const place of apart(places)) this.mark(context, x(place), y(estimate[shown[place]]), size, state, !this.defensible[shown[place]]);
@@ -297,6 +299,32 @@ class Curve {
       Object.assign(context, { globalAlpha: 0.8, strokeStyle: colors.text, lineWidth: 1 });
       context.strokeRect(x(this.pointed) - Math.max(step, 4) / 2, TOP_PX, Math.max(step, 4), PLOT_PX - TOP_PX - 1);
     }
+  }
+
+  // Draw a thin line per way from all unread answers against the decision to all for it, but not across its mark. Lines are paler where
+  // they stand close together, and have caps where there is room.
+  drawRanges(context, x, y, step, size) {
+    const { shown, closed, estimate, lowest, highest } = this;
+    const half = step < 8 ? 0 : Math.min(Math.round(step * 0.25), 4);
+    Object.assign(context, { globalAlpha: step < 4 ? 0.25 : 0.5, fillStyle: this.colors.text });
+    context.beginPath();
+    let last = -1;
+    shown.forEach((way, place) => {
+      const left = Math.round(x(place));
+      if (left === last || closed[way] || highest[way] - lowest[way] < 1e-9) return;
+      last = left;
+      const [top, bottom, center] = [highest[way], lowest[way], estimate[way]].map((value) => Math.round(y(value)));
+      const [over, under] = [Math.floor(center - size), Math.ceil(center + size)];
+      if (top < over) {
+        context.rect(left - half, top, 2 * half, 1);
+        context.rect(left - 0.5, top, 1, Math.min(bottom, over) - top);
+      }
+      if (bottom > under) {
+        context.rect(left - half, bottom, 2 * half, 1);
+        context.rect(left - 0.5, Math.max(top, under), 1, bottom - Math.max(top, under));
+      }
+    });
+    context.fill();
   }
 
   // Draw a disc if the way is ahead, a triangle if it is behind, an open ring if it may not be claimed, a square if it asks otherwise.
@@ -340,11 +368,13 @@ class Curve {
       if (o) others.push(`${choice.title}: ${choice.options[o].title}`);
     });
     const limits = [this.low, this.high].map((side) => side[this.level + way]);
-    const [value, low, high] = [this.estimate[way], ...limits].map((x) => numberText(100 * x, 1));
+    const [value, low, high, lowest, highest] = [this.estimate[way], ...limits, this.lowest[way], this.highest[way]]
+      .map((x) => numberText(100 * x, 1));
     const state = this.closed[way] ? `not claimed: ${reasons[this.closed[way] - 1]}` : Math.abs(this.state[way]) === 2 ? "shown"
       : "not beyond chance";
     const apart = this.defensible[way] ? "" : ", asks slightly otherwise";
-    return `${others.join("; ") || "As declared"}. ${value} [${low}, ${high}], ${state}${apart}.`;
+    const unread = this.picture.unread && lowest !== highest ? `; whatever the unread answers are, ${lowest} to ${highest}` : "";
+    return `${others.join("; ") || "As declared"}. ${value} [${low}, ${high}], ${state}${apart}${unread}.`;
   }
 
   open(place) {

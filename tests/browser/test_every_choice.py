@@ -1,6 +1,7 @@
 """Every choice in a browser: what is drawn and said while a handle is dragged is what Python counts."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from flipcore.claims.choices import survives_claim
 from flipcore.claims.decisions import Decision
 from flipcore.reports.browser_data import every_choice
 from flipcore.reports.choices import ChoicesReport
+from flipcore.stats.base.estimate import number_text
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option, selected
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import State
@@ -141,3 +143,49 @@ def test_a_follower_sees_switches_and_handles(page):
     )
     page.wait_for_function("document.querySelector('.board .level').textContent === '1.0 points'")
     assert texts(page, ".level") == ["1.0 points", "50%"] and not page.get_by_label("unread 1").is_checked()
+
+
+def with_unread(lowest, highest):
+    """The material with unread answers: at the ends every item has so much less and more, as far as scores go."""
+    made = material()
+    ends = [
+        replace(made, states={name: np.clip(values + change, -1, 1) for name, values in made.states.items()})
+        for change in (lowest, highest)
+    ]
+    return replace(made, filled=tuple(ends))
+
+
+def test_a_mark_says_what_unread_answers_could_change(page):
+    board, sent, _ = board_of(with_unread(-0.02, 0.03))
+    drawn(page, board)
+    assert [text.strip() for text in texts(page, ".key .unread")] == ["all unread answers against Ann, to all for it"]
+    page.locator(".plot").focus()
+    page.keyboard.press("End")
+    place = int(np.nanargmax(sent.estimate))
+    ends = " to ".join(number_text(100 * values[place], 1) for values in (sent.lowest, sent.highest))
+    assert page.locator(".plot").get_attribute("aria-valuetext").endswith(f"; whatever the unread answers are, {ends}.")
+
+
+# Number of pixels of the plot that are gray and partly transparent.
+N_GRAY = """() => {
+  const canvas = document.querySelector(".plot");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let n = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    const [red, green, blue, alpha] = data.slice(i, i + 4);
+    if (alpha > 100 && alpha < 200 && Math.max(red, green, blue) - Math.min(red, green, blue) < 30) n += 1;
+  }
+  return n;
+}"""
+
+
+def test_ranges_are_drawn_only_where_answers_are_unread(page):
+    counts = []
+    for is_unread in (True, False):
+        board, _, _ = board_of(with_unread(-0.2, 0.2))
+        if not is_unread:
+            board.rows[0].pictures[0]["unread"] = ""
+        drawn(page, board)
+        page.wait_for_timeout(200)
+        counts.append(page.evaluate(N_GRAY))
+    assert counts[0] > counts[1] + 50

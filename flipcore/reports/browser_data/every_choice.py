@@ -47,9 +47,10 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
     limits = [sent.limits(level) for level in LEVELS]
     low = np.array([lows[first] for lows, _ in limits])
     high = np.array([highs[first] for _, highs in limits])
+    lowest, highest = sent.ranges
     shown, drawn, unmoved = _choices(sent, report.curve, choices)
     at_start = LEVELS.index(LEVEL)
-    scale, ticks = _axis(np.concatenate([low[at_start], high[at_start]]), decision)
+    scale, ticks = _axis(_limits_drawn(low[at_start], high[at_start], lowest, highest), decision)
     threshold = float(view["threshold"])
     stops = thresholds(sent, decision)
     if decision.is_bar:
@@ -74,6 +75,9 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "estimate": packed(sent.estimate[first]),
         "low": packed(low),
         "high": packed(high),
+        "lowest": packed(lowest),
+        "highest": packed(highest),
+        "unread": _unread_words(decision) if sent.ends else "",
         "reasons": reasons,
         "scale": scale,
         "ticks": ticks,
@@ -254,6 +258,29 @@ def _effect_text(change: Estimate) -> str:
     if not change.has_interval:
         return text
     return f"{text} ± {number_text(50 * (change.high - change.low), 1)}"
+
+
+def _unread_words(decision: Decision) -> str:
+    """Return the words for the ends of a range in the key."""
+    if decision.is_bar:
+        return "all unread answers wrong, to all right"
+    return f"all unread answers against {decision.first}, to all for it"
+
+
+def _limits_drawn(
+    low: np.ndarray, high: np.ndarray, lowest: np.ndarray, highest: np.ndarray
+) -> np.ndarray:
+    """Return the numbers that the axis must hold: all intervals, and ranges up to half their width
+    beyond them, so that many unread answers do not make the curve flat."""
+    intervals = np.concatenate([low, high])
+    intervals = intervals[np.isfinite(intervals)]
+    ranges = np.concatenate([lowest, highest])
+    ranges = ranges[np.isfinite(ranges)]
+    if not intervals.size:
+        return ranges
+    margin = float(np.ptp(intervals)) / 2
+    most = np.clip(ranges, intervals.min() - margin, intervals.max() + margin)
+    return np.concatenate([intervals, most])
 
 
 def _axis(numbers: np.ndarray, decision: Decision) -> tuple[list[float], list[tuple[float, str]]]:

@@ -272,6 +272,15 @@ class Curve:
         number[nearest] = way_of_group[groups.ravel()]
         return Ways(nearest[np.sort(first)], number, np.bincount(number))
 
+    @cached_property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """(ways,) each: the least `lowest` and the largest `highest` of each way."""
+        n_ways = len(self.ways.first)
+        low, high = np.full(n_ways, np.inf), np.full(n_ways, -np.inf)
+        np.minimum.at(low, self.ways.number, self.lowest)
+        np.maximum.at(high, self.ways.number, self.highest)
+        return low, high
+
     def shares(self, level: float, margin: float = 0.0) -> Shares:
         """Count the ways by state. Their shares are no evidence, because they depend on which
         choices are offered."""
