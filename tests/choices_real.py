@@ -58,7 +58,17 @@ def answers_and_facts() -> tuple[Answers, ItemFacts]:
     groups = {f"{N_DISPUTED_SUBJECTS} most disputed": [name for name, _ in most]}
     facts = ItemFacts(subjects, repeated, wrong, disputed, category_groups=groups)
     prompts = (("", "base"),)
-    answers = Answers(tuple(models), tuple(items), prompts, ("letter",), np.arange(len(items)), right, right, status)
+    answers = Answers(
+        tuple(models),
+        tuple(items),
+        prompts,
+        ("letter",),
+        np.arange(len(items)),
+        right,
+        right,
+        status,
+        np.zeros((len(items), len(prompts)), dtype=bool),
+    )
     return answers, facts
 
 

@@ -1,9 +1,10 @@
 """Every defensible choice of how to count: the choices that a study offers, and the claims."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from flipcore.annotation.key_review import OTHER, key_reviews
@@ -12,7 +13,7 @@ from flipcore.claims.claim import Claim, description
 from flipcore.claims.decisions import EVERY_OTHER, Decision, Flips, Loss
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
-from flipcore.core.wordings import COMBINED
+from flipcore.core.wordings import COMBINED, PARAPHRASE
 from flipcore.extractors import EXTRACTORS, title_of
 from flipcore.reports.answer import LEVEL, Answer, Question
 from flipcore.reports.ranking import roles_of
@@ -35,6 +36,7 @@ from flipcore.store.queries import judgements, review, studies
 from flipcore.store.queries.locks import locks
 from flipcore.text.same_question import item_key
 
+Place = tuple[str, str, str]  # item id, axis, variant
 BACKWARDS = "judge_backwards"
 _WRITTEN = frozenset({"generate"})  # abilities that reading a written answer needs of a model
 NEW_RUN, OLD_RUN = "The new run", "the old run"
@@ -315,7 +317,11 @@ def flips_material(
     for other_axis in axes[1:]:
         compared = [name for name in compared if name in pairings[other_axis]]
     extractor = _only("extractor", extractor, compared)
-    answers = coded_answers(study.flip_readouts_of(model))
+    readouts, facts = study.flip_readouts_of(model), item_facts(study)
+    answers = coded_answers(readouts)
+    accepted = None
+    if facts.unreviewed:
+        accepted = coded_answers(_accepted_alone(readouts, facts.unreviewed))
     reference = _flip_reference(study, study.flip_readouts_of(model))
     alike = [name for name in answers.extractors if _reads_as(name, reference)]
     references = [reference, *(name for name in alike if name not in (reference, extractor))]
@@ -324,10 +330,41 @@ def flips_material(
         extractor,
         axes,
         references,
-        item_facts(study),
+        facts,
         closed_gates=study.closed_gates,
         titles={name: title_of(name) for name in answers.extractors},
+        accepted=accepted,
     )
+
+
+def _accepted_alone(frame: pd.DataFrame, unreviewed: Collection[Place]) -> pd.DataFrame:
+    """Return readouts in which the answers to `unreviewed` paraphrases are missing."""
+    is_out = np.array([place in unreviewed for place in _places(frame)], dtype=bool)
+    # Rows stay, so that the coded answers keep their shape.
+    status = frame["status"].astype(str).mask(is_out, "left out")
+    return frame.assign(status=status, answer=frame["answer"].astype(object).mask(is_out, None))
+
+
+def _places(frame: pd.DataFrame) -> list[Place]:
+    """Return (item id, axis, variant) of each readout."""
+    columns = [frame[name].astype(str) for name in ("item_id", "axis", "variant")]
+    return list(zip(*columns, strict=True))
+
+
+def _paraphrases(frame: pd.DataFrame) -> set[Place]:
+    return set(_places(frame[(frame["axis"] == PARAPHRASE) & (frame["variant"] != BASE)]))
+
+
+def _unreviewed(study: WholeStudy) -> frozenset[Place]:
+    """Return (item id, axis, variant) of the paraphrases that count although nobody judged them.
+    Empty if all of them are so, because then there is nothing to choose."""
+    standing = _paraphrases(study.flip_readouts)
+    if not standing:
+        return frozenset()
+    accepted = _paraphrases(
+        studies.readouts(study.store, study.study_id, lock=study.lock, paraphrases="accepted")
+    )
+    return frozenset(standing - accepted) if accepted else frozenset()
 
 
 def _only(kind: str, name: str, names: Sequence[str]) -> str:
@@ -473,6 +510,8 @@ def item_facts(study: WholeStudy) -> ItemFacts:
         disputed=disputed,
         settled=settled,
         category_groups={name: [name] for name in sorted(set(categories.values()))},
+        origins={item.item_id: str(item.meta.get("origin") or item.dataset) for item in in_order},
+        unreviewed=_unreviewed(study),
     )
 
 

@@ -55,6 +55,7 @@ def mmlu_item(row: Row) -> Item:
 def pro_item(row: Row) -> Item:
     """Make an item of a row of MMLU-Pro; rows of the validation split have worked answers."""
     values = row.values
+    source = values.get("src") or ""
     return Item.make(
         dataset="mmlu_pro",
         key=str(values["question_id"]),
@@ -65,7 +66,8 @@ def pro_item(row: Row) -> Item:
         category=values["category"],
         solution=(values.get("cot_content") or "").removeprefix("A: Let's think step by step. "),
         published="2024-06-03",
-        meta={"source": values.get("src", "")},
+        # "ori_mmlu-law" or "theoremQA-Math": the collection, then a subject.
+        meta={"source": source, "origin": source.partition("-")[0]},
     )
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from flipcore.core.errors import BadInput
 
 EXTRACTOR, UNREAD, CUT, RERUNS, PROMPT = "extractor", "unread", "cut", "reruns", "prompt"
-KEY, REPEATED, WEIGHTS, CATEGORIES = "key", "repeated", "weights", "categories"
+KEY, REPEATED, WEIGHTS = "key", "repeated", "weights"
+CATEGORIES, ORIGIN, PARAPHRASES = "categories", "origin", "paraphrases"
 WRONG, LEFT_OUT, MEAN, FIRST, OWN = "wrong", "left-out", "mean", "first", "own"
 MAX_SPECIFICATIONS = 5_000
 

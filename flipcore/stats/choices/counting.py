@@ -106,7 +106,7 @@ def _count(material: Material, varied: Sequence[Choice]) -> Curve:
     # Results come part by part; `order` brings them into the order of the specifications.
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     units = np.unique(material.clusters, return_inverse=True)[1]
-    coarse = coarsest_units(units, material.categories, varied)
+    coarse = coarsest_units(material, varied)
     tests, estimates = [], []
     for part in parts:
         sums = _sums(states, part, units)
@@ -114,7 +114,7 @@ def _count(material: Material, varied: Sequence[Choice]) -> Curve:
         estimates.append(_estimates(states, part, sums))
     estimate, se, df, n_units, n_items = np.concatenate(estimates, axis=1)[:, order]
     # "Survives every choice" is about the defensible ways, so its units are those they leave out.
-    survived = coarsest_units(units, material.categories, defensible(varied))
+    survived = coarsest_units(material, defensible(varied))
     coarse_tests = tests
     if survived.max(initial=-1) != units.max(initial=-1):
         coarse_tests = []

@@ -16,7 +16,15 @@ from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import Curve
 from flipcore.stats.choices.joined import join_curves
 from flipcore.stats.choices.material import Material
-from flipcore.stats.choices.readouts import LEAST_READ, ItemFacts, item_choices, items_left_out
+from flipcore.stats.choices.readouts import (
+    ACCEPTED,
+    LEAST_READ,
+    ItemFacts,
+    item_choices,
+    items_left_out,
+    origin_numbers,
+    paraphrase_choice,
+)
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import THREE, item_rates, quantities, stated_parts
 from flipcore.stats.flips.disagreement import ABSENT, NULL
@@ -34,6 +42,7 @@ class FlipMaterial(Material):
 
     If all items have a noise floor (`has_floor`), both shares are beyond it. Then the difference
     may be above 0 only because reruns flip more, so the decision needs both curves above 0.
+    `accepted` are the answers without those to paraphrases that nobody has reviewed.
     """
 
     answers: CodedAnswers
@@ -45,12 +54,15 @@ class FlipMaterial(Material):
     categories: np.ndarray
     has_floor: bool
     is_part: bool = False
+    origins: np.ndarray | None = None
+    accepted: CodedAnswers | None = None
     has_outputs: ClassVar[bool] = True
     value_choices: ClassVar[tuple[str, ...]] = (  # type: ignore[misc] # no field here
         REFERENCE,
         NULLS,
         BASE,
         names.RERUNS,
+        names.PARAPHRASES,
         AXES,
     )
 
@@ -72,6 +84,8 @@ class FlipMaterial(Material):
     def rates(self, setting: Setting) -> np.ndarray:
         """Return (items, quantities) means over axes, in the order of `decomposition.COLUMNS`."""
         answers = self.answers
+        if self.accepted and setting.get(names.PARAPHRASES) == ACCEPTED:
+            answers = self.accepted
         if setting.get(names.RERUNS) == names.FIRST:
             first_samples = {cell: codes[:, :, :1] for cell, codes in answers.codes.items()}
             answers = replace(answers, codes=first_samples)
@@ -100,12 +114,13 @@ def flip_material(
     *,
     closed_gates: Mapping[str, str] | None = None,
     titles: Mapping[str, str] | None = None,
+    accepted: CodedAnswers | None = None,
 ) -> FlipMaterial:
     """Return the material and the possible choices for the flips of one model on `axes` under one
     extractor.
 
     `references` are extractors that read the same text, the declared one first. `closed_gates` and
-    `titles` are as in `material_of`.
+    `titles` are as in `material_of`. `accepted` has the same shape as `answers`.
     """
     items = [str(item) for item in answers.items]
     gates, extractor_titles = closed_gates or {}, titles or {}
@@ -135,6 +150,8 @@ def flip_material(
         clusters,
         np.unique(categories, return_inverse=True)[1],
         has_floor=False,
+        origins=origin_numbers(items, facts),
+        accepted=accepted,
     )
     declared = material.rates({})
     is_defined = ~np.isnan(quantities(declared, "T")[:, 0])
@@ -146,8 +163,11 @@ def flip_material(
     ]
     # The answer key does not matter for flips.
     for choice in item_choices(items, facts):
-        if choice.name in (names.REPEATED, names.CATEGORIES):
+        if choice.name in (names.REPEATED, names.CATEGORIES, names.ORIGIN):
             choices.append(choice)
+    n_unreviewed = sum(axis in axes for _, axis, _ in facts.unreviewed)
+    if accepted and n_unreviewed:
+        choices.append(paraphrase_choice(n_unreviewed))
     return replace(material, choices=tuple(choices), has_floor=has_floor)
 
 

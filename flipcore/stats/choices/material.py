@@ -7,11 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.stats.base.intervals import SIGNED
-from flipcore.stats.choices.choice import CATEGORIES, KEY, REPEATED, WEIGHTS, Choice, Setting
+from flipcore.stats.choices.choice import (
+    CATEGORIES,
+    KEY,
+    ORIGIN,
+    REPEATED,
+    WEIGHTS,
+    Choice,
+    Setting,
+)
 
 ALIKE = "alike"  # option of WEIGHTS: all categories weigh the same
 # Choices that decide which items count, and with which weight. All others decide their values.
-ITEM_CHOICES = (KEY, REPEATED, CATEGORIES, WEIGHTS)
+ITEM_CHOICES = (KEY, REPEATED, CATEGORIES, ORIGIN, WEIGHTS)
 
 
 class Material(ABC):
@@ -19,7 +27,7 @@ class Material(ABC):
 
     value_choices : names of the choices that `values` depends on.
     left_out : "choice=option" -> (items,), True where the option leaves an item out.
-    clusters, categories : (items,) numbers.
+    clusters, categories, origins : (items,) numbers; `origins` is None if there is one origin.
     bounds : least and largest value: (-1, 1) of a difference, (0, 1) of a score.
     """
 
@@ -29,6 +37,7 @@ class Material(ABC):
     clusters: np.ndarray
     categories: np.ndarray
     bounds: tuple[float, float]
+    origins: np.ndarray | None = None
 
     @abstractmethod
     def values(self, setting: Setting) -> np.ndarray:
@@ -71,23 +80,27 @@ class ArrayMaterial(Material):
         return self.states[tuple(setting[name] for name in self.value_choices)]
 
 
-def coarsest_units(
-    clusters: np.ndarray, categories: np.ndarray, choices: Sequence[Choice]
-) -> np.ndarray:
+def coarsest_units(material: Material, choices: Sequence[Choice]) -> np.ndarray:
     """Return (items,) numbers of the coarsest units that an option of these choices leaves out.
 
-    These are the clusters. If whole categories can be left out, they are categories, and categories
-    that share a cluster are one unit.
+    These are the clusters. If whole categories or origins can be left out, they are these, and
+    those that share a cluster are one unit.
     """
-    if not any(choice.name == CATEGORIES for choice in choices):
-        return np.unique(clusters, return_inverse=True)[1]
+    varied = {choice.name for choice in choices}
+    units = np.unique(material.clusters, return_inverse=True)[1]
+    for name, groups in ((CATEGORIES, material.categories), (ORIGIN, material.origins)):
+        if name in varied and groups is not None:
+            units = _joined_units(units, groups)
+    return units
+
+
+def _joined_units(units: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return (items,) numbers of units in which items that share a unit or a group are together."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    n_clusters = int(clusters.max(initial=-1)) + 1
-    size = n_clusters + int(categories.max(initial=-1)) + 1
-    links = coo_array(
-        (np.ones(len(clusters)), (clusters, n_clusters + categories)), shape=(size, size)
-    )
+    n_units = int(units.max(initial=-1)) + 1
+    size = n_units + int(groups.max(initial=-1)) + 1
+    links = coo_array((np.ones(len(units)), (units, n_units + groups)), shape=(size, size))
     labels = connected_components(links, directed=False)[1]
-    return np.unique(labels[clusters], return_inverse=True)[1]
+    return np.unique(labels[units], return_inverse=True)[1]

@@ -21,7 +21,16 @@ from flipcore.text.counts import count_of
 ALL, ONCE = "all", "once"
 PUBLISHED, WRONG_OUT, DISPUTED_OUT, SETTLED = "published", "wrong-out", "disputed-out", "settled"
 LEAST_READ = 0.8  # share of a model's answers that an extractor must read to be counted
-VALUE_CHOICES = (names.EXTRACTOR, names.UNREAD, names.CUT, names.RERUNS, names.PROMPT, names.KEY)
+STANDING, ACCEPTED = "standing", "accepted"
+VALUE_CHOICES = (
+    names.EXTRACTOR,
+    names.UNREAD,
+    names.CUT,
+    names.RERUNS,
+    names.PROMPT,
+    names.PARAPHRASES,
+    names.KEY,
+)
 # If this share of the unread answers is of one kind, unreadable and cut answers are one choice.
 OVERLAP = 0.8
 _STATUS = {OK: 1, UNREADABLE: 2, CUT: 3}
@@ -45,6 +54,8 @@ class ItemFacts:
     disputed : ids of items whose key people dispute for any reason.
     settled : item id -> right answers according to people.
     category_groups : name -> categories that may be left out together.
+    origins : item id -> where the item comes from; items of unknown origin are absent.
+    unreviewed : (item id, axis, variant) of paraphrases that no person has judged.
     """
 
     categories: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +64,8 @@ class ItemFacts:
     disputed: Collection[str] = ()
     settled: Mapping[str, Collection[str]] = field(default_factory=dict)
     category_groups: Mapping[str, Collection[str]] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    unreviewed: Collection[tuple[str, str, str]] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +78,7 @@ class Answers:
     clusters : (items,) family numbers.
     right, settled_right : scores by the published keys and by people's keys; NaN without a score.
     status : a value of `_STATUS`; 0 without an answer.
+    unreviewed : (items, prompts), True for paraphrases that no person has judged.
     """
 
     models: tuple[str, ...]
@@ -75,6 +89,7 @@ class Answers:
     right: np.ndarray
     settled_right: np.ndarray
     status: np.ndarray
+    unreviewed: np.ndarray
 
     def of_models(self, *models: str) -> "Answers":
         """Return the answers of these models alone, in this order."""
@@ -131,7 +146,21 @@ def answers_of(frame: pd.DataFrame, reference: str, facts: ItemFacts) -> Answers
         right=right,
         settled_right=settled_right,
         status=status,
+        unreviewed=_unreviewed(items, prompts, facts),
     )
+
+
+def _unreviewed(
+    items: Sequence[str], prompts: Sequence[tuple[str, str]], facts: ItemFacts
+) -> np.ndarray:
+    """Return (items, prompts), True for paraphrases that no person has judged."""
+    is_unreviewed = np.zeros((len(items), len(prompts)), dtype=bool)
+    item_number = {item: number for number, item in enumerate(items)}
+    prompt_number = {prompt: number for number, prompt in enumerate(prompts)}
+    for item, axis, variant in facts.unreviewed:
+        if item in item_number and (axis, variant) in prompt_number:
+            is_unreviewed[item_number[item], prompt_number[axis, variant]] = True
+    return is_unreviewed
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +181,7 @@ class AnswerMaterial(Material):
     closed_prompts: frozenset[int]
     has_outputs: bool
     unread_end: str = ""
+    origins: np.ndarray | None = None
     value_choices: ClassVar[tuple[str, ...]] = VALUE_CHOICES  # type: ignore[misc] # no field here
 
     @property
@@ -165,6 +195,9 @@ class AnswerMaterial(Material):
         prompts = self._prompts(setting.get(names.PROMPT, names.OWN))
         scores = answers.settled_right if has_people_key else answers.right
         right = scores[:, :, prompts, extractor]
+        if setting.get(names.PARAPHRASES) == ACCEPTED:
+            is_left_out = answers.unreviewed[:, prompts][:, None, :, None]
+            right = np.where(is_left_out, np.nan, right)
         status = answers.status[:, :, prompts, extractor]
         if setting.get(names.RERUNS) == names.FIRST:
             right, status = right[..., :1], status[..., :1]
@@ -189,6 +222,7 @@ class AnswerMaterial(Material):
         wrong at the lowest end and right at the highest, and those of the second the other way."""
         is_unread = (status == _STATUS[UNREADABLE]) | (status == _STATUS[CUT])
         is_high = self.unread_end == UnreadEnd.HIGHEST
+        is_unread &= ~np.isnan(right)
         filled = right.copy()
         for number, is_right in enumerate((is_high, not is_high)[: right.shape[1]]):
             filled[:, number][is_unread[:, number]] = float(is_right)
@@ -237,6 +271,7 @@ def material_of(
         *_unread(answers),
         _reruns(answers),
         _prompts(answers, gates, closed_prompts),
+        _paraphrases(answers, closed_prompts),
         *item_choices(answers.items, facts),
     )
     # A single extractor stays as a choice, because it may be closed.
@@ -254,6 +289,7 @@ def material_of(
         bounds=SIGNED if len(answers.models) == 2 else UNIT,
         closed_prompts=frozenset(closed_prompts),
         has_outputs=has_outputs,
+        origins=origin_numbers(answers.items, facts),
     )
 
 
@@ -268,6 +304,9 @@ def items_left_out(item_ids: Sequence[str], facts: ItemFacts) -> dict[str, np.nd
         # Disputed items for which people gave no other answer cannot be scored.
         f"{names.KEY}={SETTLED}": disputed & ~items.isin(list(facts.settled)),
     }
+    origins = pd.Index(_origins(item_ids, facts))
+    for origin in set(origins) - {""}:
+        left_out[f"{names.ORIGIN}={origin}"] = np.asarray(origins == origin)
     categories = pd.Index(_categories(item_ids, facts))
     for group, members in facts.category_groups.items():
         left_out[f"{names.CATEGORIES}={group}"] = categories.isin(members)
@@ -358,6 +397,25 @@ def _prompts(answers: Answers, gates: Mapping[str, str], closed: Collection[int]
     return Choice(names.PROMPT, "Prompt", tuple(options), ChoiceClass.EQUAL, reason)
 
 
+def _paraphrases(answers: Answers, closed: Collection[int]) -> Choice | None:
+    open_prompts = [number for number in range(len(answers.prompts)) if number not in closed]
+    is_open = answers.unreviewed[:, open_prompts]
+    return paraphrase_choice(int(is_open.sum())) if is_open.any() else None
+
+
+def paraphrase_choice(n_unreviewed: int) -> Choice:
+    """Return the choice of which paraphrases count. Rejected ones never do."""
+    options = (
+        Option(STANDING, "all but rejected ones", "declared"),
+        Option(ACCEPTED, "accepted ones alone", "people found that they ask the same"),
+    )
+    reason = (
+        f"Nobody has reviewed {count_of(n_unreviewed, 'paraphrase')} yet. Without them fewer "
+        "questions are asked in other words."
+    )
+    return Choice(names.PARAPHRASES, "Paraphrases", options, ChoiceClass.UNCERTAIN, reason)
+
+
 def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
     """Return the choices about items: answer key, repeated questions, weights and categories."""
     items = set(item_ids)
@@ -402,7 +460,25 @@ def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
         choices.append(Choice(names.WEIGHTS, "Weights", weight_options, ChoiceClass.EQUAL, reason))
     if len(categories) > 1:
         choices.append(_category_choice(facts))
+    origins = sorted(set(_origins(item_ids, facts)) - {""})
+    # Each category may come from a place of its own, and is then left out already.
+    both = set(zip(_origins(item_ids, facts), _categories(item_ids, facts), strict=True))
+    if len(origins) > 1 and not len(both) == len(origins) == len(categories):
+        choices.append(_origin_choice(origins))
     return choices
+
+
+def _origin_choice(origins: Sequence[str]) -> Choice:
+    options = [Option(ALL, "all", "declared")]
+    for name in origins:
+        options.append(Option(name, f"without {name}", "asks questions of other origins"))
+    reason = f"The questions come from {len(origins)} places. Fewer are another question."
+    return Choice(names.ORIGIN, "Origin", tuple(options), ChoiceClass.UNCERTAIN, reason)
+
+
+def origin_numbers(items: Sequence[str], facts: ItemFacts) -> np.ndarray | None:
+    """Return (items,) numbers of origins; None if none is known."""
+    return np.unique(_origins(items, facts), return_inverse=True)[1] if facts.origins else None
 
 
 def _category_choice(facts: ItemFacts) -> Choice:
@@ -415,6 +491,10 @@ def _category_choice(facts: ItemFacts) -> Choice:
 
 def _categories(items: Sequence[str], facts: ItemFacts) -> list[str]:
     return [facts.categories.get(item, "") for item in items]
+
+
+def _origins(items: Sequence[str], facts: ItemFacts) -> list[str]:
+    return [facts.origins.get(item, "") for item in items]
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

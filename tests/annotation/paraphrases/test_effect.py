@@ -11,6 +11,8 @@ from flipcore.annotation.proposals.proposing import propose_typos
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load
+from flipcore.reports.choices import item_facts
+from flipcore.reports.whole_study import whole_study
 from flipcore.runs import demo, runner
 from flipcore.stats.flips.exclusion_bounds import moved_by_all
 from flipcore.store.connection import Store
@@ -88,6 +90,10 @@ def test_a_struck_rewording_leaves_the_axis_at_once_and_the_estimate_moves(store
     assert after.bounds.n_bad == -(-n_left // 3) and after.bounds.n_unreviewed == n_left
     low, high = (one.T.value for one in after.bounds.limits["T"])
     assert low <= after.subsets[1][2].T.value <= high and low < high
+    # Every choice may leave out what nobody has reviewed.
+    unreviewed = item_facts(whole_study(store, study_id)).unreviewed
+    judged = {pairs[0], *others[:2]}
+    assert unreviewed == {(item, "paraphrase", key) for (item, key), pair in materials.items() if pair not in judged}
 
 
 @pytest.mark.slow  # reads the verdicts that the test above wrote

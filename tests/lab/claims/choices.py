@@ -45,7 +45,17 @@ def answers_of_two(rng: np.random.Generator, n_clusters: int, size: int, lead: f
     status = np.where(rng.random(right.shape) < 0.03, UNREAD, READ).astype(np.int8)
     scores = np.where(status == UNREAD, 0.0, right)
     items = tuple(map(str, range(n)))
-    return Answers(("A", "B"), items, PROMPTS, ("regex", "judge"), clusters, scores, scores, status)
+    return Answers(
+        ("A", "B"),
+        items,
+        PROMPTS,
+        ("regex", "judge"),
+        clusters,
+        scores,
+        scores,
+        status,
+        np.zeros((len(items), len(PROMPTS)), dtype=bool),
+    )
 
 
 def facts_of(answers: Answers) -> ItemFacts:
@@ -118,7 +128,9 @@ def _equal_in_one_of_21(rng: np.random.Generator) -> bool:
     extractors = ("regex", *(f"reader {k}" for k in range(20)))
     status = np.full(right.shape, READ, dtype=np.int8)
     items = tuple(map(str, range(n)))
-    answers = Answers(("A", "B"), items, PROMPTS[:1], extractors, np.arange(n), right, right, status)
+    answers = Answers(
+        ("A", "B"), items, PROMPTS[:1], extractors, np.arange(n), right, right, status, np.zeros((n, 1), dtype=bool)
+    )
     return survives_claim(count(material_of(answers, ItemFacts())), A_OVER_B).is_made
 
 
