@@ -199,9 +199,8 @@ def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
         "A mark is one **way of counting** with its interval; the ring is the declared one. A "
         "triangle lies behind, an open ring may not be claimed. A **thin line** reaches from all "
         "unread answers against the decision to all for it. Below, a cell says which option a way "
-        "takes. **Moves it by** is the mean change against the declared option; orange is "
-        "beyond chance. A share of ways is no evidence by itself: equal models often agree in "
-        "nearly all of them."
+        "takes. **Moves it by** is the mean change against the declared option; bold is beyond "
+        "chance. A share of ways is no evidence: equal models often agree in nearly all."
     )
 
 

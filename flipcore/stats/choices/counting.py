@@ -87,12 +87,12 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
     if ends is None:
         return curve
     # How unread answers count makes no difference where all of them are wrong or right.
-    others = [choice for choice in varied if choice.name not in (UNREAD, CUT)]
-    low, high = (_count(end, others) for end in ends)
-    kept = [column for column, choice in enumerate(varied) if choice in others]
+    kept_choices = [choice for choice in varied if choice.name not in (UNREAD, CUT)]
+    low, high = (_count(end, kept_choices) for end in ends)
+    kept = [column for column, choice in enumerate(varied) if choice in kept_choices]
     rows = np.zeros(len(curve), dtype=int)
-    if others:
-        sizes = [len(choice.options) for choice in others]
+    if kept_choices:
+        sizes = [len(choice.options) for choice in kept_choices]
         rows = np.ravel_multi_index(tuple(curve.options[:, kept].T), sizes)
     return replace(curve, lowest=low.estimate[rows], highest=high.estimate[rows], ends=(low, high))
 

@@ -462,8 +462,8 @@ def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
         choices.append(_category_choice(facts))
     origins = sorted(set(_origins(item_ids, facts)) - {""})
     # Each category may come from a place of its own, and is then left out already.
-    both = set(zip(_origins(item_ids, facts), _categories(item_ids, facts), strict=True))
-    if len(origins) > 1 and not len(both) == len(origins) == len(categories):
+    pairs = set(zip(_origins(item_ids, facts), _categories(item_ids, facts), strict=True))
+    if len(origins) > 1 and not len(pairs) == len(origins) == len(categories):
         choices.append(_origin_choice(origins))
     return choices
 
