@@ -307,7 +307,6 @@ class Curve {
     const { shown, closed, estimate, lowest, highest } = this;
     const half = step < 8 ? 0 : Math.min(Math.round(step * 0.25), 4);
     Object.assign(context, { globalAlpha: step < 4 ? 0.25 : 0.5, fillStyle: this.colors.text });
-    context.beginPath();
     let last = -1;
     shown.forEach((way, place) => {
       const left = Math.round(x(place));
@@ -316,15 +315,14 @@ class Curve {
       const [top, bottom, center] = [highest[way], lowest[way], estimate[way]].map((value) => Math.round(y(value)));
       const [over, under] = [Math.floor(center - size), Math.ceil(center + size)];
       if (top < over) {
-        context.rect(left - half, top, 2 * half, 1);
-        context.rect(left - 0.5, top, 1, Math.min(bottom, over) - top);
+        if (half) context.fillRect(left - half, top, 2 * half, 1);
+        context.fillRect(left - 0.5, top, 1, Math.min(bottom, over) - top);
       }
       if (bottom > under) {
-        context.rect(left - half, bottom, 2 * half, 1);
-        context.rect(left - 0.5, Math.max(top, under), 1, bottom - Math.max(top, under));
+        if (half) context.fillRect(left - half, bottom, 2 * half, 1);
+        context.fillRect(left - 0.5, Math.max(top, under), 1, bottom - Math.max(top, under));
       }
     });
-    context.fill();
   }
 
   // Draw a disc if the way is ahead, a triangle if it is behind, an open ring if it may not be claimed, a square if it asks otherwise.
