@@ -45,7 +45,7 @@ def looked_at(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
     if not rows:
         first = f" {file_rows[0].place} {file_rows[0].problem.removesuffix('.')}." if file_rows else ""
         raise BadInput(
-            f"{spoken_name(path)} has no row that can be read; it needs one JSON object a line, "
+            f"{spoken_name(path)} has no row that can be read; it needs one JSON object per line, "
             f"or a header line and rows below it.{first}"
         )
     return rows

@@ -22,7 +22,7 @@ from flipcore.datasets.tables.grid import (
 from flipcore.datasets.tables.own_columns import OF_MODEL
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall
-from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, part_of
+from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, is_overall, part_of
 from flipcore.datasets.tables.shape import CONTRASTED
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
@@ -292,16 +292,20 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
             Choice(f"{best} is the score.", (f"score={best}",), mean_of(table_profile, best)),
             Choice(f"{lead} leads.", (f"score={','.join(roles.graders)}",), overall(reading)),
         )
-    if not lead or not lower_is_better(lead):
+    is_constant = bool(lead) and table_profile[lead].n_distinct == 1
+    if not lead or not (is_constant or lower_is_better(lead)):
         return None
     verdicts = [name for name in _like_scores(table_profile, reading) if not lower_is_better(name)]
     verdicts = [name for name in verdicts if table_profile[name].is_verdict]
+    if is_constant:
+        verdicts = [name for name in verdicts if names(last_part(name), "good")]
     if not verdicts:
         return None
     better = verdicts[0]
+    reason = "is the same in all rows" if is_constant else "is called after something bad"
     return Question(
         "score",
-        f"{lead} is called after something bad; {better} holds right and wrong too.",
+        f"{lead} {reason}; {better} holds right and wrong too.",
         Choice(f"{better} is the score.", (f"score={better}",), mean_of(table_profile, better)),
         Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
     )
@@ -309,12 +313,8 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
 
 def _is_overall(table_profile: Profile, name: str) -> bool:
     """Tell whether numbers are called overall, total or composite, and nothing else."""
-    column, words = table_profile[name], words_of(last_part(name))
-    is_called = bool(words) and all(word in _OVERALL for word in words)
-    return is_called and column.is_numeric and column.n_distinct > 1 and not column.is_list
-
-
-_OVERALL = {"overall", "total", "composite", "combined", "aggregate", "global", "final", "average"}
+    column = table_profile[name]
+    return is_overall(name) and column.is_numeric and column.n_distinct > 1 and not column.is_list
 
 
 def _like_scores(table_profile: Profile, reading: TableReading) -> list[str]:

@@ -151,7 +151,9 @@ def _has_other_id(profile: Profile, run: str) -> bool:
     for name in profile.names:
         last = last_part(name)
         words = set(words_of(last))
-        is_id = words & _ITEM_WORDS and not words & _MEASURED and not names(last, "run")
+        is_of_item = words & _ITEM_WORDS or last_names(last, "id")
+        is_other = _counts_runs(last) or names(last, "condition") or bool(words & _MEASURED)
+        is_id = is_of_item and not is_other and not names(last, "run")
         if name != run and is_id and LEAST_ITEMS <= profile[name].n_distinct < profile.n_rows:
             return True
     return False
@@ -444,9 +446,31 @@ def _named_conditions(profile: Profile, roles: Roles) -> list[str]:
     candidates.sort(key=lambda name: (not names(last_part(name), "model"), len(words_of(name))))
     conditions: list[str] = []
     for name in candidates:
-        if not any(profile.follows([condition], name) for condition in conditions):
+        if not _follows_from_one(profile, roles, conditions, name):
             conditions.append(name)
     return conditions
+
+
+def _follows_from_one(profile: Profile, roles: Roles, conditions: Sequence[str], name: str) -> bool:
+    """Tell whether a column follows from one of the conditions in all rows with an output.
+
+    A failed call may not say the full name of its model.
+    """
+    if any(profile.follows([condition], name) for condition in conditions):
+        return True
+    if not roles.output or profile[name].n_filled == profile.n_rows:
+        return False
+    table = profile.table
+    sql, output = table.sql(name), table.sql(roles.output)
+    n_unsaid = f"count(*) FILTER ({sql} IS NULL AND {output} IS NOT NULL)"
+    for condition in conditions:
+        query = (
+            f"SELECT 1 FROM {table.relation} GROUP BY {table.sql(condition)} "
+            f"HAVING count(DISTINCT {sql}) > 1 OR {n_unsaid} > 0 LIMIT 1"
+        )
+        if not table.rows(query):
+            return True
+    return False
 
 
 def _is_condition(name: str) -> bool:
@@ -514,6 +538,7 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
                 names(last_part(name), kind)
                 and name not in row_key
                 and _may_be_condition(profile, roles, name)
+                and not _follows_from_one(profile, roles, conditions, name)
                 and not _follows_from_finer(profile, roles, row_key, name)
                 and crosses(profile, row_key, name)
             ):

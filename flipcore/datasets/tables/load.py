@@ -157,7 +157,7 @@ def load_rows(
             good.append(with_last_turn(row.values))
     if not good:
         raise BadInput(
-            f"{file} has no row that can be read; it needs one JSON object a line, "
+            f"{file} has no row that can be read; it needs one JSON object per line, "
             f"or a header line and rows below it.{first_problem}"
         )
     columns = flatten(good)

@@ -133,9 +133,18 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
     """Ask whether numbers without a score's name are the score, where there is no other score."""
     roles = reading.roles
     has_match = bool(roles.output and roles.target)
-    if roles.graders or has_match or not roles.unnamed_scores:
+    if roles.graders or has_match:
         return None
-    name, *more = roles.unnamed_scores
+    # what follows from the system alone, as is_mock does, grades no output
+    conditions = reading.grid.conditions
+    candidates = [
+        name
+        for name in roles.unnamed_scores
+        if not (conditions and table_profile.follows(conditions, name))
+    ]
+    if not candidates:
+        return None
+    name, *more = candidates
     mean = mean_of(table_profile, name)
     if more:
         second = Choice(

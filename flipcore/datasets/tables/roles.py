@@ -185,8 +185,11 @@ def find_roles(profile: Profile) -> Roles:
         parts[part] = [name for name in parts[part] if not _is_grade(profile[name], keys)]
     parts = _swap(profile, parts)
     options = _options(profile, parts[TARGET])
-    roles = Roles(options=options)
-    roles = replace(roles, prompts=_prompts(profile, parts[PROMPT], options))
+    prompts = _prompts(profile, parts[PROMPT], options)
+    if prompts and options and not _belong_to_question(profile, prompts[0], options[0]):
+        options = ()
+        prompts = _prompts(profile, parts[PROMPT], options)
+    roles = Roles(options=options, prompts=prompts)
     contexts = tuple(
         name
         for name in profile.names
@@ -345,6 +348,20 @@ def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
     return tuple(dotted)
 
 
+def _belong_to_question(profile: Profile, prompt: str, options: str) -> bool:
+    """Tell whether options stand in all rows of their questions, unlike the candidates that one way
+    of asking drew."""
+    table = profile.table
+    n_filled = f"count({table.sql(options)})"
+    counts = (
+        f"SELECT {n_filled} AS n, count(*) AS n_rows FROM {table.relation} "
+        f"GROUP BY {table.sql(prompt)} HAVING {n_filled} > 0"
+    )
+    query = f"SELECT count(*), count(*) FILTER (n < n_rows) FROM ({counts})"
+    ((n_questions, n_partly),) = table.rows(query)
+    return 2 * n_partly <= n_questions
+
+
 def _lists_entries(profile: Profile, name: str) -> bool:
     """Tell whether cells are lists or objects, or each text has several entries: red|blue|green."""
     column = profile[name]
@@ -384,7 +401,9 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
     outputs = [name for name in parts[OUTPUT] if profile[name].n_filled]
     whole_outputs = [name for name in outputs if not names(name, "readout")]
     readouts = [name for name in outputs if names(name, "readout")]
-    ordered = [*sorted(whole_outputs, key=lambda name: -profile[name].mean_length), *readouts]
+    # an answer comes before the list of its citations, and a long text before a short one
+    whole_outputs.sort(key=lambda name: (profile[name].is_list, -profile[name].mean_length))
+    ordered = [*whole_outputs, *readouts]
     if ordered and not targets:
         targets = _keys_by_values(profile, roles, ordered[0])
         contexts = tuple(name for name in roles.contexts if name not in targets)
@@ -393,7 +412,8 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
         return replace(
             roles,
             output=next(iter(ordered), ""),
-            readouts=tuple(ordered[1:]),
+            # what was read of an output that the table lacks is of different kinds
+            readouts=tuple(ordered[1:]) if whole_outputs else (),
             target=next(iter(targets), ""),
         )
     # beside a whole output, a column that is only called `label` is a readout by people
@@ -556,6 +576,8 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         if _is_estimate(last) and not column.is_verdict:
             unnamed.append(name)
         elif _is_of_people(last):
+            if column.n_distinct == 1 and 2 * column.n_filled < profile.n_rows:
+                continue  # a mark that few rows have, such as manual_collection
             if _reads_answers(profile, roles, name):
                 roles = replace(roles, readouts=(*roles.readouts, name))
             else:
@@ -584,6 +606,8 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             unnamed.append(name)  # response_level_factuality
         elif is_setting or any(names(last, kind) for kind in _NO_SCORES):
             continue
+        elif part_of(name) == OUTPUT and not column.is_verdict:
+            continue  # a number that the model said
         elif _may_be_score(column) or _is_rating(column, last):
             unnamed.append(name)
     roles = replace(roles, errors=errors)
@@ -591,9 +615,14 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     if not (scores or judges or people or _has_match(roles)):
         scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
     # the first score leads: one of which less is better comes after all others, and so does one
-    # that most rows lack
+    # that most rows lack; an overall score comes before its parts
+    has_verdict = any(profile[name].is_verdict for name in scores)
     scores.sort(
-        key=lambda name: (2 * profile[name].n_filled < profile.n_rows, lower_is_better(name))
+        key=lambda name: (
+            2 * profile[name].n_filled < profile.n_rows,
+            lower_is_better(name),
+            has_verdict or not is_overall(name),
+        )
     )
     if roles.output and roles.target and not scores:
         free = [name for name in profile.names if name not in roles.taken]
@@ -612,6 +641,13 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     return replace(roles, sentinel=sentinel)
 
 
+def is_overall(name: str) -> bool:
+    """Tell whether a score is called overall, total or composite, and nothing else."""
+    words = [word for word in words_of(last_part(name)) if word not in ("score", "rating")]
+    return bool(words) and all(word in _OVERALL for word in words)
+
+
+_OVERALL = {"overall", "total", "composite", "combined", "aggregate", "global", "final", "average"}
 _SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
 
 
@@ -765,8 +801,8 @@ def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
         scored = [word for word in words if names(word, "score")]
         is_weak = bool(scored) and all(word in weak for word in scored)
         says_call = scored and scored[0] in ("success", "successful", "status")
-        if profile[name].is_constant and says_call:
-            continue  # every call succeeded
+        if profile[name].n_distinct == 1 and says_call:
+            continue  # every call that says so succeeded
         if not is_weak or profile[name].is_verdict or _is_named_entry(name):
             strong.append(name)
     return strong

@@ -1038,3 +1038,107 @@ def test_scores_inside_of_a_parsed_result_are_graders(tmp_path):
     reading = read(tmp_path, rows)
     assert not reading.shape and reading.n_items == 12
     assert set(reading.roles.graders) == {f"parsed_result.{name}.score" for name in criteria}
+
+
+def test_candidates_of_one_way_of_asking_are_no_options(tmp_path):
+    """80 questions of 20, and 8 rows were refused: their right answers were none of the candidates."""
+    rows = [
+        {"sample_id": f"sum-{i}", "style": style, "question": f"What is {i} and {i}?", "gold": f"{2 * i}.0"}
+        | {"prediction": f"{2 * i + k}.0", "raw_output": f"It is {2 * i + k}.", "correct": k == i % 4}
+        | {"extra": {"candidates": [1.0, i + 2.0]} if style == "vote" else {}}
+        for i in range(20)
+        for k, style in enumerate(("direct", "cot", "story", "vote"))
+    ]
+    reading = read(tmp_path, rows)
+    assert reading.roles.options == () and reading.n_items == 20
+    assert reading.questions[0].first.words == ("models=style",)
+
+
+def test_calls_that_succeeded_and_marks_of_few_rows_are_no_scores(tmp_path):
+    """`success` of the nine calls that named it was the score, 100%, and a mark was people's label."""
+    rows = [
+        {"prompt_id": f"p{i}", "model_id": model, "response": f"{model} says {i}.", "is_mock": model != "web"}
+        | ({"success": True, "manual_collection": True} if model == "web" else {"finished": f"at {i} of {model}"})
+        for i in range(12)
+        for model in ("one", "two", "three", "web")
+    ]
+    reading = read(tmp_path, rows)
+    assert reading.roles.graders == () and not reading.questions
+    assert (reading.n_items, reading.n_conditions) == (12, 4)
+
+
+def test_a_failed_call_without_its_models_full_name_is_no_other_arm(tmp_path):
+    """Failed calls were a seventh arm beside six: only their `model_name` was empty."""
+    rows = []
+    for i in range(20):
+        for model in ("one", "two"):
+            row = {"query_id": i, "query": f"What about {i}?", "model": model}
+            rows.append(row | {"model_name": f"{model}-4.1", "response": f"{model} on {i}", "error": None})
+        rows.append({"query_id": i, "query": f"What about {i}?", "model": "two", "error": "HTTP Error 429"})
+    assert read(tmp_path, rows).grid.conditions == ("model",)
+    # without a failure, an empty cell is a setting
+    rows = [
+        {"query_id": i, "query": f"What about {i}?", "model": "one", "response": f"{system} on {i}", "system": system}
+        for i in range(20)
+        for system in (None, "tuned", "large")
+    ]
+    assert read(tmp_path, rows).grid.conditions == ("system",)
+
+
+def test_what_was_read_of_an_absent_output_is_not_compared(tmp_path):
+    """An extracted span and a predicted label "disagreed on 100%"."""
+    rows = [
+        {"index": i, "text": f"Nobody likes me since day {i}.", "extracted": f"since day {i}"}
+        | {"predicted_label": ("mind reading", "labeling", "none")[i % 3]}
+        for i in range(30)
+    ]
+    reading = read(tmp_path, rows)
+    assert reading.roles.readouts == () and reading.scores == {}
+
+
+def test_an_overall_score_leads_its_parts(tmp_path):
+    """`medical_accuracy` led, and `overall_score` came last."""
+    rows = [
+        {"case_id": f"c{i}", "prompt": f"Is symptom {i} bad?", "model_response": f"Symptom {i} is harmless."}
+        | {"medical_accuracy": 1 + i % 5, "overall_score": round(1 + i % 5 / 2 + 0.28, 2)}
+        for i in range(20)
+    ]
+    reading = read(tmp_path, rows)
+    assert reading.roles.scores == ("overall_score", "medical_accuracy")
+    graded = [row | {"correct": i % 3 == 0} for i, row in enumerate(rows)]
+    assert read(tmp_path, graded).roles.scores[0] != "overall_score"  # right and wrong before a mean
+
+
+def test_a_list_of_citations_is_no_output_beside_an_answer(tmp_path):
+    """The citations were the output, and the question offered three systems."""
+    rows = [
+        {"id": i, "question": f"How much was item {i}?", "grounding_score": i % 2}
+        | {"raw_generation": {"answer": f"Item {i} was {i} euros.", "citations": [f"Report {i}, page {k}" for k in range(9)]}}
+        | {"generation": {"answer_preview": f"Item {i} was"}}
+        for i in range(16)
+    ]
+    reading = read(tmp_path, rows)
+    assert reading.roles.output == "raw_generation.answer" and not reading.questions
+
+
+def test_the_id_of_a_run_is_no_item_beside_another_id(tmp_path):
+    """Each run was a question: 2,640 of 60, and the conditions were not used."""
+    rows = [
+        {"run_id": f"{target}_{model}_{condition}", "target_id": f"t{target}", "model_key": model}
+        | {"condition": condition, "repeat": 0, "response": f"{model} on {target}, {condition}"}
+        for target in range(20)
+        for model in ("one", "two", "three")
+        for condition in ("direct", "retrieval")
+    ]
+    reading = read(tmp_path, rows)
+    assert reading.grid.items == ("target_id",) and reading.n_conditions == 6
+
+
+def test_a_score_that_never_varies_is_asked_about_beside_a_grade(tmp_path):
+    """An exact match of 0% led, and `truthful` was not used."""
+    rows = [
+        {"question": f"Who is person {i}?", "answer": f"Person {i} is a painter.", "exact_match": False, "truthful": i % 4 == 0}
+        for i in range(40)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.first.words == ("score=truthful",) and question.first.score == 0.25

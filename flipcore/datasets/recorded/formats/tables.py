@@ -269,8 +269,8 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
     if not recording.prompt and not recording.score and not is_answered:
         guess = f" --map score={scores[0]}" if len(scores) == 1 else " --map score=COLUMN"
         raise BadInput(
-            f"The recording names no column for the prompt, and none that is called like a score and holds scores.{named_columns} Say which one "
-            f"holds what the model was asked (--map prompt=COLUMN), or of a table of scores alone which one holds the score:{guess}."
+            "The recording names no column for the prompt, and no column called like a score holds scores."
+            f"{named_columns} Say which one holds the prompt (--map prompt=COLUMN) or the score:{guess}."
         )
     if not (recording.prompt or recording.item or is_answered):
         raise BadInput(f"No column tells which item a score belongs to.{named_columns} Say which one does: --map item=COLUMN.")
@@ -288,8 +288,8 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
         ) from None
     if not is_read:
         raise BadInput(
-            "The recording names neither a column of answers or scores nor one of generated text, so there is "
-            f"nothing to read.{named_columns} Name at least one; items without outputs belong under New study."
+            "The recording names no column of outputs, answers or scores, so there is nothing to read."
+            f"{named_columns} Name one; items without outputs belong under New study."
         )
     return recording
 
