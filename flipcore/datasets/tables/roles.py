@@ -611,7 +611,7 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         elif _may_be_score(column) or _is_rating(column, last):
             unnamed.append(name)
     roles = replace(roles, errors=errors)
-    scores = _with_siblings(profile, roles, _without_weak(profile, scores))
+    scores = _with_siblings(profile, roles, _without_weak(profile, _scores_of_output(scores)))
     if not (scores or judges or people or _has_match(roles)):
         scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
     # the first score leads: one of which less is better comes after all others, and so does one
@@ -790,6 +790,18 @@ def _is_rating(column: Column, name: str) -> bool:
         return False
     is_scale = 0 <= column.least < column.most <= MOST_RATING and column.n_distinct > 2
     return is_scale and names(name, "good")
+
+
+def _scores_of_output(scores: Sequence[str]) -> Sequence[str]:
+    """Keep the scores inside of an object called like an output, where all scores are inside of
+    objects: beside generation.grounding, retrieval.hit_at_1 grades another step."""
+    if not all("." in name for name in scores):
+        return scores
+    of_output = []
+    for name in scores:
+        if any(names(part, "output") for part in name.split(".")[:-1]):
+            of_output.append(name)
+    return of_output or scores
 
 
 def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:

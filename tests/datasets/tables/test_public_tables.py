@@ -1112,13 +1112,14 @@ def test_an_overall_score_leads_its_parts(tmp_path):
 def test_a_list_of_citations_is_no_output_beside_an_answer(tmp_path):
     """The citations were the output, and the question offered three systems."""
     rows = [
-        {"id": i, "question": f"How much was item {i}?", "grounding_score": i % 2}
+        {"id": i, "question": f"How much was item {i}?"}
         | {"raw_generation": {"answer": f"Item {i} was {i} euros.", "citations": [f"Report {i}, page {k}" for k in range(9)]}}
-        | {"generation": {"answer_preview": f"Item {i} was"}}
+        | {"generation": {"answer_preview": f"Item {i} was", "grounding_score": i % 2}, "retrieval": {"hit_at_1": 1.0}}
         for i in range(16)
     ]
     reading = read(tmp_path, rows)
     assert reading.roles.output == "raw_generation.answer" and not reading.questions
+    assert reading.roles.graders == ("generation.grounding_score",)  # what was found is no output
 
 
 def test_the_id_of_a_run_is_no_item_beside_another_id(tmp_path):
