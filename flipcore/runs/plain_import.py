@@ -46,7 +46,7 @@ class _PreparedItem:
     request: Request
     request_text: str  # as it is stored
     call_ids: CallIds
-    extractor: Extractor | None
+    extractor: Extractor | None  # None for a table without outputs, too
 
 
 class _Output(NamedTuple):
@@ -54,7 +54,6 @@ class _Output(NamedTuple):
 
     sample: int
     completion: Completion
-    has_text: bool  # False where the table holds only readouts of the output, not its text
 
 
 class _OneRecordPerItem(DocumentIndex):
@@ -203,15 +202,14 @@ class PlainImport:
             sample += 1
             call_id = prepared.call_ids.call_id(model, self.revision, sample)
             completion = replace(completion, call_id=call_id)
-        has_text = text is not None or bool(error) or not prepared.record.raw_reply
-        return _Output(sample, completion, has_text)
+        return _Output(sample, completion)
 
     def readings(
         self, row: PlainRow, prepared: _PreparedItem, output: _Output
     ) -> Iterator[NamedReading]:
         """Yield the readings of a row by our extractors and by the table's own scorers."""
         item, variant = prepared.asked_item.item, prepared.asked_item.variant
-        if prepared.extractor and output.has_text:
+        if prepared.extractor:
             reading = read_outputs(prepared.extractor, item, variant, [output.completion])
             yield prepared.extractor.name, reading, correctness(reading, variant.target)
         for readout in self._table.readouts(row):
