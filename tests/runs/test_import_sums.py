@@ -36,15 +36,16 @@ def test_an_import_that_is_stored_as_read_is_not_read_again(tmp_path, store, sec
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "n_misstored"),
     [
-        "UPDATE completions SET text = text || ' '",
-        "UPDATE completions SET status = 'failed'",
-        "DELETE FROM study_calls",
-        "UPDATE readout_sources SET call_id = 'another'",
+        ("UPDATE completions SET text = text || ' '", 4),
+        ("UPDATE completions SET status = 'failed'", 4),
+        ("DELETE FROM study_calls", 0),
+        ("UPDATE readout_sources SET call_id = 'another' WHERE extractor = 'strict-match'", 2),
     ],
 )
-def test_an_import_that_is_stored_otherwise_is_read_again(tmp_path, store, second_readings, monkeypatch, change):
+def test_an_import_that_is_stored_otherwise_is_read_again(tmp_path, store, second_readings, monkeypatch, change, n_misstored):
+    """Two outputs, which two filters read."""
     agree = log_import.recorded.Sums.agree
 
     def changed_before(sums, store, study_id):
@@ -52,6 +53,11 @@ def test_an_import_that_is_stored_otherwise_is_read_again(tmp_path, store, secon
         return agree(sums, store, study_id)
 
     monkeypatch.setattr(log_import.recorded.Sums, "agree", changed_before)
-    path = made.lm_eval(tmp_path / "run", n=9)
-    store_logs(survey([path.parent]), store)
-    assert second_readings
+    path = made.lm_eval(tmp_path / "run", n=2)
+    study_id = store_logs(survey([path.parent]), store)
+    state, message = log_import.recorded.import_state(store, study_id)
+    assert second_readings and state == ("incomplete" if n_misstored else "done")
+    if n_misstored:
+        assert f" Read again, {n_misstored} rows are not stored as the files hold them; the first: Line 1 of " in message
+    else:
+        assert message.endswith(" Read again, all 2 outputs are stored as written.")

@@ -5,10 +5,13 @@ import dataclasses
 
 import pytest
 
+from flipcore.core.errors import BadInput
 from flipcore.core.study import ModelUse, Part
+from flipcore.models import model_cards
 from flipcore.models.simulated import Simulated
 from flipcore.runs import runner
 from flipcore.runs.cluster.place import Place
+from flipcore.runs.plan import plan_inputs
 from flipcore.store.queries import planning, review
 from tests.runs.test_runner import n_completions, tiny_study
 
@@ -159,6 +162,19 @@ def test_a_failed_call_leaves_its_item_open(store, asked, monkeypatch):
     assert store.rows("SELECT count(*) FROM item_runs") == [(9,)]
     asked[1].clear()
     assert runner.run(tiny_study(), store).state == "done" and len(asked[1]) == 1
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_run_that_would_write_to_an_archived_study_is_refused(store, is_whole):
+    """A pilot writes to no study."""
+    study = tiny_study()
+    store.archives = {study.study_id: None}
+    runs = runner.ItemRuns(plan_inputs(study, store), model_cards(), store, is_whole=is_whole)
+    if is_whole:
+        with pytest.raises(BadInput, match=f"The study {study.study_id} is archived, so nothing is written to it"):
+            runs.progress()
+    else:
+        assert runs.progress() is None
 
 
 def test_the_hash_reads_the_code_of_the_package_and_its_words(tmp_path, monkeypatch):

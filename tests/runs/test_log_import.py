@@ -500,3 +500,41 @@ def test_texts_are_read_by_what_their_tasks_need(kinds, mathematics, names):
     found = SimpleNamespace(kinds=kinds, mathematics=frozenset(mathematics), has_text=True)
     by_name = {"text": log_import.READ_TEXT, "words": log_import.READ_WORDS, "maths": log_import.READ_MATH}
     assert log_import._our_text_extractors(found) == tuple(by_name[name] for name in names)
+
+
+def test_an_import_goes_batch_by_batch_and_says_which_rows_it_refused(tmp_path, store, monkeypatch):
+    monkeypatch.setattr("flipcore.store.recorded.BATCH", 4)
+    path = made.lm_eval(tmp_path / "run", n=3)
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write('{"doc_id": 9}\n')
+    progress = []
+    study_id = store_logs(survey([path.parent]), store, lambda now: progress.append((now.n_done, now.n_all, now.message)))
+    assert progress == [(4, 7, ""), (7, 7, "")]
+    state, message = log_import.recorded.import_state(store, study_id)
+    assert state == "done" and message.startswith(
+        "Imported: 6 rows of 1 file. 1 row was refused; the first: Line 7 of run/samples_"
+    )
+    assert message.endswith(" Read again, all 3 outputs are stored as written.")
+
+
+@pytest.mark.parametrize(
+    ("score", "scale"), [(1.0, {}), (0.0, {}), (1.5, {"low": 0.0, "high": 1.5}), (-0.5, {"low": -0.5, "high": 1.0})]
+)
+def test_a_scale_is_declared_only_beyond_0_to_1(tmp_path, score, scale):
+    rows = [made.lm_eval_row(i, "2", "2", value) for i, value in enumerate((0.0, 1.0, score))]
+    study = study_of(survey([made.lines(tmp_path / "samples_x.jsonl", rows)], {"model": "m"}))
+    assert study.items[0].options["scorers"] == [{"task": "x", "scorer": "strict-match", "reducer": "mean", **scale}]
+
+
+@pytest.mark.parametrize(
+    ("sampling", "kept"),
+    [
+        ({}, (0.0, 256, 1.0)),
+        ({"temperature": 0.5, "max_tokens": 1, "top_p": 0}, (0.5, 1, 0.0)),
+        ({"temperature": -0.5, "max_tokens": 0, "top_p": -0.1}, (0.0, 256, 1.0)),
+        ({"temperature": "hot", "max_tokens": None, "top_p": 0.9}, (0.0, 256, 0.9)),
+    ],
+)
+def test_a_model_is_declared_with_the_settings_of_its_log(sampling, kept):
+    use = log_import._use("m", sampling, 3)
+    assert (use.temperature, use.max_tokens, use.top_p, use.n_samples) == (*kept, 3)

@@ -24,7 +24,11 @@ from flipcore.runs.log_survey import (
     _count_readouts,
     _first_two,
     _PlainItems,
+    preview_row,
 )
+from tests.datasets.recorded import harness_files
+
+pytestmark = pytest.mark.usefixtures("allowed_folders")
 
 
 def record_of(item="i", **fields):
@@ -534,3 +538,47 @@ def settings_of(*runs):
 )
 def test_runs_of_one_task_and_model_under_several_settings_are_told_apart(runs, settings):
     assert settings_of(*runs) == settings
+
+
+def test_a_preview_shows_the_begin_of_a_question_and_the_ends_of_texts():
+    """The answer stands at the end of what a model wrote."""
+    record = record_of(text="b" * 161 + "c", targets=("d" * 81 + "e",), readouts=(LogReadout("acc", answer="A", score=0.5),))
+    record.question = "f" + "g" * 160
+    row = {"item": "i", "question": "f" + "g" * 159, "written": "b" * 159 + "c", "right": "d" * 79 + "e", "acc": "A"}
+    assert preview_row(record) == row
+    unanswered = record_of(readouts=(LogReadout("acc", score=0.0),))
+    assert preview_row(unanswered) == {"item": "i", "question": "What is i?", "written": "", "right": "", "acc": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("targets", "is_place", "right"),
+    [
+        (("1",), True, "tin"),
+        (("0", "1"), True, "oak or tin"),
+        (("2",), True, "2"),  # none of the two options
+        (("0", "tin"), True, "0 or tin"),
+        (("1",), False, "1"),
+    ],
+)
+def test_a_right_option_is_shown_by_its_text(targets, is_place, right):
+    assert preview_row(record_of(options=("oak", "tin"), targets=targets, target_is_place=is_place))["right"] == right
+    assert preview_row(record_of(targets=targets, target_is_place=is_place))["right"] == " or ".join(targets)
+
+
+@pytest.mark.parametrize(
+    ("files", "unread"),
+    [
+        (["notes.dat"], ["notes.dat"]),
+        (["README.md"], ["README.md"]),  # alone it was meant
+        (["samples_x.jsonl", "notes.dat", "README.md", "docs/LICENSE"], ["notes.dat"]),
+    ],
+)
+def test_files_that_are_no_logs_are_named_unless_they_belong_beside_logs(tmp_path, files, unread):
+    paths = [tmp_path / name for name in files]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        if path.name == "samples_x.jsonl":
+            harness_files.lines(path, [harness_files.lm_eval_row(1, "2", "2", True)])
+        else:
+            path.write_text("Some words.", encoding="utf-8")
+    assert log_survey.recognised(paths)[2] == [f"{name} is no log that is known here; it is left out." for name in unread]

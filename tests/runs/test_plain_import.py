@@ -11,8 +11,9 @@ from flipcore.core import folders
 from flipcore.core.records import Call, CallIds, Request
 from flipcore.datasets.recorded import grouping
 from flipcore.runs import log_survey
-from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
+from flipcore.runs.origins import study_row
 from flipcore.store import recorded
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
@@ -146,3 +147,22 @@ def test_a_request_that_is_written_once_names_its_calls():
     for model, sample in (("a", 0), ('b "c"', 3)):
         call = Call(model, "recorded-1", request, sample)
         assert CallIds(request).call_id(model, "recorded-1", sample) == call.call_id
+
+
+def test_a_table_is_stored_whole_after_records_of_it_came_in_another_order(table, store, monkeypatch):
+    """Which of its rows are stored already could not be told, so its import begins anew."""
+    monkeypatch.setattr(grouping, "IN_MEMORY", 100)
+    table.write_text("id,model,question,answer,output,score\n", encoding="utf-8")
+    with table.open("a", encoding="utf-8") as stream:
+        stream.writelines(f"q{i},{model},What is {i}?,{i},It is {i}.,{i % 2}\n" for i in range(3) for model in "ab")
+    found = survey([table])
+    study = study_of(found)
+    recorded.store_columns(store, study.study_id, {}, 3, has_own_order=False).result()
+    store.writer.add("studies", [study_row(study, "cancelled", "Stopped.")]).result()
+    marks = []
+    store_logs(found, store, lambda progress: marks.append(progress.n_done))
+    assert marks == [6] and recorded.import_state(store, study.study_id)[1].endswith("all 6 outputs are stored as written.")
+    right = store.rows("SELECT model, answer, is_correct FROM readouts WHERE extractor = 'regex' ORDER BY ALL")
+    assert right == [(model, str(i), True) for model in "ab" for i in range(3)]
+    scores = store.rows("SELECT model, value, is_correct FROM readouts WHERE extractor = 'score' ORDER BY ALL")
+    assert scores == [(model, value, bool(value)) for model in "ab" for value in (0.0, 0.0, 1.0)]
