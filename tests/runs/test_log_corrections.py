@@ -147,7 +147,7 @@ def test_the_file_of_the_base_is_read_first_and_then_the_files_by_their_first_sa
 def test_a_file_is_named_by_its_path_or_its_last_part_and_must_be_there():
     names = ["logs/a", "logs/b"]
     assert in_order(names, {"prompt:b": BASE}, str) == in_order(names, {"prompt:logs/b": BASE}, str) == ["logs/b", "logs/a"]
-    assert in_order(names, {"model:x": "y"}, str) == names
+    assert in_order(names, {"model:x": "y", "sample": "rows"}, str) == names
     for key in ("prompt:c", "sample:c"):
         with pytest.raises(BadInput, match=f"{key}' names no file that was given; the files are logs/a, logs/b."):
             in_order(names, {key: "1"}, str)
