@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from contextlib import closing
 from types import SimpleNamespace
 
 import pandas as pd
@@ -18,6 +19,7 @@ from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.merge import merge
 from flipcore.store.queries import judgements, locks, studies
 from tests.store.queries.test_readout_rows import shuffled
+from tests.stores import store_with
 
 TYPOS = (
     "INSERT INTO paraphrases VALUES ('typos', 'd', 'i', 'o', 'p', 'g', now(), 'typos')",
@@ -42,6 +44,13 @@ STUDY = Study(
     confirmatory_share=0.3,
 )
 S = STUDY.study_id
+SMALL = Study(
+    "small",
+    (ItemSource("flipscope_choice", n=3), ItemSource("flipscope_problems", n=2)),
+    (Part("identity"), Part("option_order", {"n": 2})),
+    (Part("first_token"), Part("regex")),
+    (ModelUse("simulated-artifact-prone", n_samples=2),),
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +69,18 @@ def store(filled, tmp_path):
     held = Store.open(tmp_path / "flips.duckdb")
     yield held
     held.close()
+
+
+@pytest.fixture(scope="module")
+def filled_with_little(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("small"), SMALL)
+
+
+@pytest.fixture
+def small(filled_with_little, tmp_path):
+    (tmp_path / "flips.duckdb").write_bytes(filled_with_little.read_bytes())
+    with closing(Store.open(tmp_path / "flips.duckdb")) as opened:
+        yield opened
 
 
 def execute(store, sql: str, **params) -> None:
@@ -89,8 +110,8 @@ def same(store, **scope) -> int:
     return len(frame)
 
 
-def n_packed(store) -> int:
-    return store.rows("SELECT count(*) FROM packed.rows WHERE study_id = $id", id=S)[0][0]
+def n_packed(store, study_id=S) -> int:
+    return store.rows("SELECT count(*) FROM packed.rows WHERE study_id = $id", id=study_id)[0][0]
 
 
 @pytest.mark.slow
@@ -144,12 +165,18 @@ def test_readouts_are_those_of_one_state_where_a_study_is_packed_again_meanwhile
     assert before["answer"].nunique() > 1 and studies.readouts(store, S)["answer"].nunique() == 1
 
 
-def test_a_deleted_study_leaves_nothing_packed_though_its_mark_was_gone(store):
-    assert packing.pack(store, S) and n_packed(store)
-    execute(store, "DELETE FROM packed.marks")
-    assert n_packed(store)
-    studies.delete_study(store, S)
-    assert n_packed(store) == 0
+def test_a_study_is_read_from_packs_as_from_its_readouts(small):
+    before = studies.readouts(small, SMALL.study_id)
+    assert len(before) == 40 and packing.pack(small, SMALL.study_id) and packing.holds(small, SMALL.study_id)
+    pd.testing.assert_frame_equal(studies.readouts(small, SMALL.study_id), before)
+
+
+def test_a_deleted_study_leaves_nothing_packed_though_its_mark_was_gone(small):
+    assert packing.pack(small, SMALL.study_id)
+    execute(small, "DELETE FROM packed.marks")
+    assert n_packed(small, SMALL.study_id)
+    studies.delete_study(small, SMALL.study_id)
+    assert n_packed(small, SMALL.study_id) == 0
 
 
 @pytest.mark.slow
@@ -217,16 +244,16 @@ def test_packs_hold_where_the_same_readouts_stand_elsewhere(store, tmp_path, wha
     assert same(store) == len(before)
 
 
-def test_readouts_that_change_while_they_are_packed_leave_no_mark(store, monkeypatch):
+def test_readouts_that_change_while_they_are_packed_leave_no_mark(small, monkeypatch):
     chunks = packing.chunks
 
     def changing(*words, **more):
         for one in chunks(*words, **more):
-            execute(store, "UPDATE readouts SET answer = '0' WHERE answer = '1'")
+            execute(small, "UPDATE readouts SET answer = '0' WHERE answer = '1'")
             yield one
 
     monkeypatch.setattr(packing, "chunks", changing)
-    assert not packing.pack(store, S) and not packing.holds(store, S)
+    assert not packing.pack(small, SMALL.study_id) and not packing.holds(small, SMALL.study_id)
 
 
 @pytest.mark.slow
@@ -286,13 +313,17 @@ def test_what_cannot_be_packed_is_not_tried_again_until_it_changes(store, monkey
 @pytest.mark.parametrize(
     "what", ["CREATE TABLE packed.shapes (n INTEGER)", "CREATE VIEW packed.shapes AS SELECT 1 / 'a' AS shape"]
 )
-def test_what_else_stands_in_the_place_of_packs_goes(store, what):
-    path = store.path
+def test_what_else_stands_in_the_place_of_packs_goes(small, what):
+    path = small.path
     for sql in ("DROP SCHEMA packed CASCADE", "CREATE SCHEMA packed", what):
-        store.writer.transact(lambda connection, sql=sql: connection.execute(sql), changes=()).result(30)
-    store.close()
+        small.writer.transact(lambda connection, sql=sql: connection.execute(sql), changes=()).result(30)
+    small.close()
     again = Store.open(path)
-    assert not packing.holds(again, S) and packing.pack(again, S) and packing.holds(again, S)
+    assert (
+        not packing.holds(again, SMALL.study_id)
+        and packing.pack(again, SMALL.study_id)
+        and packing.holds(again, SMALL.study_id)
+    )
     again.close()
 
 

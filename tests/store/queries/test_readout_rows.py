@@ -122,8 +122,7 @@ def test_texts_come_back_as_texts(run):
     assert None in set(frame["answer"])
 
 
-def test_a_study_without_readouts_has_the_same_columns(run):
-    store, _ = run
+def test_a_study_without_readouts_has_the_same_columns(store):
     frame = studies.readouts(store, "no such study")
     assert (len(frame), tuple(frame.columns)) == (0, COLUMNS)
 
