@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from flipcore.core.records import Call, Completion
 from flipcore.models.cards import ModelCard
+from flipcore.text.counts import count_of
 
 # English in common tokenizers; other scripts take more, so a projection is an estimate.
 CHARS_PER_TOKEN = 4
@@ -59,7 +60,7 @@ class Projection:
         more = (
             f" and up to {self.n_more:,} more where the first token is blank" if self.n_more else ""
         )
-        return f"{self.n_calls:,} calls{more}"
+        return f"{count_of(self.n_calls, 'call')}{more}"
 
     def sentence(self) -> str:
         cost = "an unknown price" if self.cost_usd is None else dollars(self.cost_usd)
