@@ -7,14 +7,15 @@ import pytest
 
 from flipcore.__main__ import main
 from flipcore.access import policy
-from flipcore.access.acting import Level, Person, access_file, acting_as
+from flipcore.access.acting import OWNER, Level, Person, access_file, acting_as
 from flipcore.core.errors import BadInput
 from flipcore.store import audit_log
-from flipcore.store.audit_log import problem
+from flipcore.store.audit_log import acts_of, chain_again, chained, forget_outside, keep_outside, problem
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import invitations
 from flipcore.store.rows import now
+from flipcore.store.schema import tables
 from flipcore.store.uploads import keep_upload
 
 ROOT_PERSON = Person("root", Level.ADMIN)
@@ -74,6 +75,60 @@ CHANGES = {
         "Row 3 .* was removed",
     ),
 }
+
+
+@pytest.fixture
+def chain(tmp_path, monkeypatch):
+    """(connection, path) of five acts, whose head is kept outside too."""
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
+    with duckdb.connect(":memory:") as connection:
+        for name in ("acts", "store_info"):
+            connection.execute(tables()[name].sql)
+        acts = [audit_log._row(ROOT_PERSON, "saved a file", f"{number}.csv", 1) for number in range(5)]
+        for row in chained(connection, acts[:2]) + chained(connection, acts[2:]):
+            marks = ", ".join(f"${name}" for name in row)
+            connection.execute(f"INSERT INTO acts ({', '.join(row)}) VALUES ({marks})", row)
+        path = tmp_path / "flips.duckdb"
+        keep_outside(connection, path)
+        yield connection, path
+
+
+def test_each_change_of_the_acts_is_said_and_a_chain_as_it_was_is_whole(chain):
+    connection, path = chain
+    assert connection.execute("SELECT list(number ORDER BY number) FROM acts").fetchall() == [([1, 2, 3, 4, 5],)]
+    for statements, sentence in CHANGES.values():
+        connection.execute(f"BEGIN; {statements}")
+        assert re.search(sentence, problem(connection, path))
+        connection.execute("ROLLBACK")
+    assert problem(connection, path) == "" == problem(connection, path.with_name("moved.duckdb"))
+
+
+def test_a_name_that_is_replaced_has_the_acts_chained_anew(chain):
+    connection, path = chain
+    connection.execute("UPDATE acts SET who = 'somebody'")
+    chain_again(connection)
+    assert "held 5 rows" in problem(connection, path)  # the head that stands outside is that of the old chain
+    forget_outside(path)
+    assert problem(connection, path) == ""
+
+
+def test_heads_outside_that_nobody_can_read_are_a_change(chain):
+    connection, path = chain
+    audit_log._outside_path(path).write_text("[[5]]")
+    assert "The log of acts held 0 rows when " in problem(connection, path)
+
+
+def test_rows_of_other_tables_are_an_act_per_target_and_none_of_the_owner():
+    rows = [{"pair_id": pair} for pair in ("p", "q", "p")]
+    parts = [("verdicts", rows), ("readouts", [{"study_id": "s"}]), ("budgets", [{"study_id": "s" * 300}])]
+    ((table, acts),) = acts_of(ROOT_PERSON, parts)
+    assert table == "acts" and [(row["act"], row["target"], row["n_rows"]) for row in acts] == [
+        ("judged a paraphrase", "p", 2),
+        ("judged a paraphrase", "q", 1),
+        ("set a budget", "s" * audit_log.MOST_TARGET_CHARS, 1),
+    ]
+    assert {(row["who"], row["level"]) for row in acts} == {("root", "admin")} and len({row["act_id"] for row in acts}) == 3
+    assert acts_of(OWNER, parts) == [] == acts_of(ROOT_PERSON, parts[1:2])
 
 
 @pytest.mark.slow

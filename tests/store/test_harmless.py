@@ -12,6 +12,7 @@ from flipcore.reports.compared_pairs import flips, sides, why_no_flip
 from flipcore.reports.study import study_report
 from flipcore.runs import runner
 from flipcore.runs.plan import plan
+from flipcore.store import harmless
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import studies
@@ -102,6 +103,25 @@ def test_the_flip_surface_opens_no_column_of_it(path, monkeypatch):
     assert not app.exception
     (columns,) = [one for one in app.multiselect if one.label == "Axes with their variants"]
     assert columns.options == ["option order"]
+
+
+@pytest.mark.parametrize(
+    ("axis", "key", "params", "is_harmless"),
+    [
+        ("identity", "x", {}, True),
+        ("identity", "x", {"harmless": False}, False),
+        ("identity", "x", '{"harmless": false}', False),
+        ("identity", "x", {"harmless": True}, True),
+        ("identity", "base", {"harmless": False}, True),
+        ("numeric_resample", "x", {}, False),
+        ("numeric_resample", "x", '{"harmless": true}', False),
+        ("numeric_resample", "base", "{}", True),
+        ("of another package", "x", {}, True),
+        ("of another package", "x", {"harmless": False}, False),
+    ],
+)
+def test_a_variant_is_harmless_if_neither_it_nor_its_axis_says_otherwise(axis, key, params, is_harmless):
+    assert harmless.is_harmless(axis, key, params) == is_harmless
 
 
 def test_an_axis_of_a_package_that_falls_over_is_a_sentence(monkeypatch):

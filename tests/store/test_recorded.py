@@ -77,7 +77,7 @@ def test_sums_count_what_was_handed_over(store):
 
 
 def test_calls_of_a_model_are_counted_except_those_named(store):
-    rows = [("a", "m", "ok"), ("b", "m", "failed"), ("c", "m", "failed"), ("d", "n", "ok")]
+    rows = [("a", "m", "ok"), ("b", "m", "failed"), ("c", "m", "failed"), ("d", "n", "failed"), ("e", "n", "failed")]
     values = "('{0}', '{1}', 'r', false, '{{}}', 0, NULL, '{2}', '', '', 1, '', '', now())"
     names = "call_id, model, revision, simulated, request, sample, parent_id, status, text, finish_reason, n_attempts, error"
     execute(
@@ -86,6 +86,6 @@ def test_calls_of_a_model_are_counted_except_those_named(store):
         "INSERT INTO study_calls SELECT 's', call_id FROM completions",
     )
     assert recorded.other_calls(store, "s", ["m"], ["b"]) == (2, 1)
-    assert recorded.other_calls(store, "s", ["m", "n"], []) == (4, 2)
+    assert recorded.other_calls(store, "s", ["m", "n"], []) == (5, 4)
     assert recorded.other_calls(store, "t", ["m", "n"], []) == (0, 0)
     assert set(recorded.completions_at(store, ["a", "d", "x"])) == {"a", "d"}

@@ -30,6 +30,19 @@ def test_a_packed_file_stays_what_it_is_and_is_called_as_its_user_knows_it():
 
 
 @pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("My file (2).CSV", "My-file-2-{}.CSV"),
+        ("a.j s-o_n", "a-{}.json"),
+        ("-.abcdefghijk", "upload-{}.abcdefghi"),
+        ("x" * 41 + ".gz", "x" * 40 + "-{}.gz"),
+    ],
+)
+def test_letters_and_digits_of_a_name_are_kept(name, kept):
+    assert keep_upload(name, b"1").name == kept.format("6b86b273ff34fce1")  # the SHA-256 of "1"
+
+
+@pytest.mark.parametrize(
     "name", ["../../x.jsonl.gz", "../../etc/passwd", "..\\x.csv", "", "/", "a/b.jsonl", "ü" * 300 + ".csv"]
 )
 def test_no_name_leaves_the_folder(name):
