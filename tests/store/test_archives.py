@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,6 +25,7 @@ from flipcore.store.merge import merge
 from flipcore.store.queries import decisions, locks, planning, studies
 from flipcore.store.schema import tables
 from tests.runs.test_runner import tiny_study
+from tests.store import test_merge_rows
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -183,15 +184,43 @@ def test_a_backup_holds_what_is_archived_in_its_one_file(ran, tmp_path):
     store.close()
 
 
+def test_a_few_rows_are_moved_out_looked_at_and_come_back(store):
+    """A failed call stays, because a run may still replace it."""
+    study_id = test_merge_rows.S
+    test_merge_rows.fill(store, ["A", "B", ""])
+    before = hot(store)
+    moved = archive(store, study_id)
+    assert moved.n_rows == {"readouts": 3, "readout_sources": 3, "completions": 2} and moved.is_there
+    assert {table: len(rows) for table, rows in hot(store).items()} == {"readouts": 0, "readout_sources": 0, "completions": 1}
+    assert store.rows("SELECT (SELECT count(*) FROM readouts), (SELECT count(*) FROM completions)") == [(3, 3)]
+    with pytest.raises(BadInput, match="is archived, so nothing is written to it"):
+        store.writer.add("study_calls", [{"study_id": study_id, "call_id": "c"}])
+    store.writer.add("study_calls", [{"study_id": "another", "call_id": "c"}]).result()
+    assert check(store, study_id) == moved
+    with store.own_cursor() as cursor:
+        for n in (2, 4):
+            other = replace(moved, n_rows=moved.n_rows | {"readouts": n})
+            assert archives.problem(cursor, other) == f"The archive holds 3 readouts, and {n} were put there."
+        other = replace(moved, fingerprints=moved.fingerprints | {"readouts": "0"})
+        assert "readouts are as many as were put there, and some of them were changed since" in archives.problem(cursor, other)
+        assert archives.problem(cursor, replace(moved, fingerprints={})) == ""  # of an earlier release
+        other = replace(moved, files=moved.files | {"readouts": [f"{moved.folder}/none.parquet"]})
+        assert archives.problem(cursor, other) == f"Files of the archive are not there: {moved.sentence()}"
+    assert moved.sentence() == f"3 readouts, 3 readout sources, 2 completions of {study_id} are in {moved.folder}."
+    with pytest.raises(BadInput, match="archived already"):
+        archive(store, study_id)
+    assert restore(store, study_id) == moved and hot(store) == before and not store.archives
+
+
 def test_only_a_study_that_is_done_is_archived(store):
     with pytest.raises(BadInput, match="there is no such study"):
         archive(store, "nowhere")
     with pytest.raises(BadInput, match="nothing to restore"):
         restore(store, "nowhere")
-    runner.run(tiny_study(), store, items_limit=2, record=True)
+    test_merge_rows.fill(store, ["A"])
     store.writer.transact(lambda c: c.execute("UPDATE studies SET state = 'cancelled'")).result(10)
     with pytest.raises(BadInput, match="its state is cancelled.*run it to its end first"):
-        archive(store, tiny_study().study_id)
+        archive(store, test_merge_rows.S)
 
 
 CHANGES = {
