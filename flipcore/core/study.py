@@ -47,6 +47,9 @@ _LATER_FIELDS: dict[str, Any] = {
     "reference_model": "",
     "reference_models": (),
 }
+# A field that nothing read. Files may still have it, and it stays in the id at its default, so that
+# the ids of older studies stay as they were.
+_DROPPED_FIELD = "unreviewed_paraphrases"
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,6 @@ class Study:
     judge: str | None = None
     budget_usd: float | None = None
     confirmatory_share: float = 0.0
-    unreviewed_paraphrases: bool = False
     control: str = OTHER_CONTROL
     unpublished_control: bool = False
     judge_sees_retro: bool = False
@@ -216,7 +218,7 @@ class Study:
 
     @cached_property
     def study_id(self) -> str:
-        declaration = self._declared()
+        declaration = self._declared() | {_DROPPED_FIELD: False}
         for source in declaration["items"]:
             source["options"].pop(REMARKS, None)
             source["options"].pop(FILES_OF_REPORTED, None)
@@ -279,7 +281,7 @@ class Study:
 
 
 def _study_from_table(table: dict) -> Study:
-    table = dict(table)
+    table = {key: value for key, value in table.items() if key != _DROPPED_FIELD}
     for key, kind in (
         ("items", ItemSource),
         ("axes", Part),

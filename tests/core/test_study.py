@@ -31,6 +31,13 @@ def test_an_unknown_key_in_a_study_file_is_named():
         Study.from_toml(tiny_study().to_toml() + '\n[axis]\nname = "x"\n')
 
 
+def test_an_older_file_with_a_key_that_was_dropped_is_the_same_study():
+    study = tiny_study()
+    older = "unreviewed_paraphrases = true\n" + study.to_toml()
+    assert Study.from_toml(older) == study
+    assert "unreviewed_paraphrases" not in study.to_toml()
+
+
 def test_a_reference_model_is_one_of_the_studys_models_and_moves_no_earlier_id():
     study = Study("s", (ItemSource("x"),), (Part("identity"),), (Part("question_loss"),), (ModelUse("m"), ModelUse("old")))
     assert "reference_model" not in study.to_toml()

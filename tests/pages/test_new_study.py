@@ -208,7 +208,6 @@ FULL = Study(
     layout="instruct",
     budget_usd=1.5,
     confirmatory_share=0.333,
-    unreviewed_paraphrases=True,
     control="random",
 )
 
