@@ -7,8 +7,9 @@ too; the module `people` compares the two.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import chain, pairwise, product
 
 from flipcore.datasets.reading.columns import option_columns, options_in
@@ -533,86 +534,143 @@ def _counts_rows(column: Column) -> bool:
     return column.n_distinct == column.n_rows == n_numbers and column.n_rows >= 5
 
 
+class Grading(StrEnum):
+    """What a column that may grade is."""
+
+    SCORE = "score"
+    JUDGE = "judge"
+    PEOPLE = "people"
+    READOUT = "readout"  # answers that people read out of the outputs
+    UNNAMED = "unnamed"  # scores by the values alone
+
+
 def _with_graders(profile: Profile, roles: Roles) -> Roles:
     """Add the columns that grade: scores, judges and people, and numbers that may be scores."""
-    scores: list[str] = []
-    judges: list[str] = []
-    people: list[str] = []
-    unnamed: list[str] = []
+    columns: dict[Grading, list[str]] = {kind: [] for kind in Grading}
+    for name in profile.names:
+        kind = _find_grading(profile, roles, name)
+        if kind:
+            columns[kind].append(name)
     errors = tuple(
         name for name in profile.names if names(name, "error") and name not in roles.taken
     )
-    for name in profile.names:
-        column = profile[name]
-        last = last_part(name)
-        # a column that is called a score may hold something else now and then
-        is_score = _is_score(column) or (
-            last_names(last, "score") and column.share(column.n_numbers) > 0.5
-        )
-        if name in roles.taken or column.is_list or column.is_object or not is_score:
-            continue
-        is_graded = column.is_verdict or set(column.values) <= _GRADES
-        if column.is_letter and not (names(last, "score") and is_graded):
-            continue  # letters are answers, but Y and N under "correct?" are grades
-        if _counts_rows(column):
-            continue
-        if column.n_distinct == 1 and column.least is not None and not 0 <= column.least <= 1:
-            # one number outside 0 to 1 in every row is a setting or a remark, whatever its name
-            continue
-        if roles.output and part_of(name) == TARGET and not column.is_verdict:
-            continue  # a second right answer in numbers: correct_answer beside answer
-        if last.lower() in _WHO and not column.is_verdict:
-            continue  # annotator 7 is a person, not a grade
-        if set(words_of(last)) <= _SHARES and column.is_integer and (column.least or 0) >= 1:
-            continue  # a precision of 2 counts decimals
-        if _is_of_class(profile, roles, name) or _is_confidence(profile, roles, name):
-            continue  # the classifier's own probability of a class
-        is_scored = names(last, "score") or (names(name, "score") and "." in name)
-        is_scored = is_scored or _is_named_entry(name) or bool(_SCALE.search(name))
-        is_setting = any(names(last, kind) for kind in ("configuration", "about", "id", "run"))
-        if is_scored and column.is_verdict and column.n_numbers < column.n_filled:
-            # "correct? y/n" is no number of something
-            is_setting = any(names(last, kind) for kind in ("about", "id", "run"))
-        if _is_estimate(last) and not column.is_verdict:
-            unnamed.append(name)
-        elif _is_of_people(last):
-            if column.n_distinct == 1 and 2 * column.n_filled < profile.n_rows:
-                continue  # a mark that few rows have, such as manual_collection
-            if _reads_answers(profile, roles, name):
-                roles = replace(roles, readouts=(*roles.readouts, name))
-            else:
-                people.append(name)
-        elif (
-            names(last, "judge") and not is_setting and (column.n_distinct > 1 or column.is_verdict)
-        ):
-            judges.append(name)
-        elif is_scored and not (is_setting and not _ends_in_score(last)):
-            scores.append(name)
-        elif (
-            column.is_verdict
-            and (names(last, "model") or names(last, "judge"))
-            and is_label_beside_another(profile, name)
-        ):
-            judges.append(name)
-        elif (
-            column.is_verdict
-            and column.n_distinct > 1  # a model may be called c or n
-            and names(last, "model")
-            and (roles.output or roles.prompts)
-            and column.n_numbers < column.n_filled
-        ):
-            judges.append(name)
-        elif column.is_verdict and column.n_distinct > 1 and names(last, "good"):
-            unnamed.append(name)  # response_level_factuality
-        elif is_setting or any(names(last, kind) for kind in _NO_SCORES):
-            continue
-        elif part_of(name) == OUTPUT and not column.is_verdict:
-            continue  # a number that the model said
-        elif _may_be_score(column) or _is_rating(column, last):
-            unnamed.append(name)
-    roles = replace(roles, errors=errors)
-    scores = _with_siblings(profile, roles, _without_weak(profile, _scores_of_output(scores)))
-    if not (scores or judges or people or _has_match(roles)):
+    readouts = (*roles.readouts, *columns[Grading.READOUT])
+    roles = replace(roles, errors=errors, readouts=readouts)
+    scores = _order_scores(profile, roles, columns)
+    roles = replace(
+        roles,
+        scores=tuple(scores),
+        judges=tuple(columns[Grading.JUDGE]),
+        people=tuple(columns[Grading.PEOPLE]),
+        unnamed_scores=tuple(name for name in columns[Grading.UNNAMED] if name not in scores),
+    )
+    # on a scale that reaches above 1, one negative value in few rows is no grade
+    negatives = lone_negatives(profile, roles)
+    sentinel = tuple((name, value) for name, value in negatives if (profile[name].most or 0) > 1)
+    return replace(roles, sentinel=sentinel)
+
+
+def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:
+    """Find what a column that may grade is; None for a column that does not grade."""
+    column, last = profile[name], last_part(name)
+    if name in roles.taken or not _holds_grades(column, last):
+        return None
+    if _is_named_otherwise(profile, roles, name):
+        return None
+    if _is_estimate(last) and not column.is_verdict:
+        return Grading.UNNAMED
+    if _is_of_people(last):
+        if column.n_distinct == 1 and 2 * column.n_filled < profile.n_rows:
+            return None  # a mark that few rows have, such as manual_collection
+        reads_answers = _reads_answers(profile, roles, name)
+        return Grading.READOUT if reads_answers else Grading.PEOPLE
+    is_setting = _is_named_setting(column, name)
+    is_graded = column.n_distinct > 1 or column.is_verdict
+    if names(last, "judge") and is_graded and not is_setting:
+        return Grading.JUDGE
+    if _is_named_score(name) and (not is_setting or _ends_in_score(last)):
+        return Grading.SCORE
+    if _is_verdict_of_model(profile, roles, name):
+        return Grading.JUDGE
+    if column.is_verdict and column.n_distinct > 1 and names(last, "good"):
+        return Grading.UNNAMED  # response_level_factuality
+    if is_setting or any(names(last, kind) for kind in _NO_SCORES):
+        return None
+    if part_of(name) == OUTPUT and not column.is_verdict:
+        return None  # a number that the model said
+    return Grading.UNNAMED if _may_be_score(column) or _is_rating(column, last) else None
+
+
+def _holds_grades(column: Column, last: str) -> bool:
+    """Tell whether the values may be grades; `last` is the last part of the column's name."""
+    # a column that is called a score may hold something else now and then
+    is_score = _is_score(column) or (
+        last_names(last, "score") and column.share(column.n_numbers) > 0.5
+    )
+    if column.is_list or column.is_object or not is_score or _counts_rows(column):
+        return False
+    is_graded = column.is_verdict or set(column.values) <= _GRADES
+    if column.is_letter and not (names(last, "score") and is_graded):
+        return False  # letters are answers, but Y and N under "correct?" are grades
+    # one number outside 0 to 1 in every row is a setting or a remark, whatever its name
+    is_one_number = column.n_distinct == 1 and column.least is not None
+    return not (is_one_number and not 0 <= (column.least or 0) <= 1)
+
+
+def _is_named_otherwise(profile: Profile, roles: Roles, name: str) -> bool:
+    """Tell whether numbers are no grades by their name, whatever other words it has."""
+    column, last = profile[name], last_part(name)
+    if roles.output and part_of(name) == TARGET and not column.is_verdict:
+        return True  # a second right answer in numbers: correct_answer beside answer
+    if last.lower() in _WHO and not column.is_verdict:
+        return True  # annotator 7 is a person, not a grade
+    if set(words_of(last)) <= _SHARES and column.is_integer and (column.least or 0) >= 1:
+        return True  # a precision of 2 counts decimals
+    # the classifier's own probability of a class
+    return _is_of_class(profile, roles, name) or _is_confidence(profile, roles, name)
+
+
+def _is_named_score(name: str) -> bool:
+    """Tell whether a column is called a score."""
+    if names(last_part(name), "score") or (names(name, "score") and "." in name):
+        return True
+    return _is_named_entry(name) or bool(_SCALE.search(name))
+
+
+def _is_named_setting(column: Column, name: str) -> bool:
+    """Tell whether a column is called like something about the run, an id or a setting."""
+    kinds = ["about", "id", "run"]
+    # "correct? y/n" is no number of something
+    is_verdict_in_words = column.is_verdict and column.n_numbers < column.n_filled
+    if not (_is_named_score(name) and is_verdict_in_words):
+        kinds.append("configuration")
+    return any(names(last_part(name), kind) for kind in kinds)
+
+
+def _is_verdict_of_model(profile: Profile, roles: Roles, name: str) -> bool:
+    """Tell whether right and wrong stand in a column that is called after a model, the judge."""
+    column, last = profile[name], last_part(name)
+    if not column.is_verdict:
+        return False
+    is_of_model = names(last, "model")
+    if (is_of_model or names(last, "judge")) and is_label_beside_another(profile, name):
+        return True
+    # a model may be called c or n
+    is_in_words = column.n_distinct > 1 and column.n_numbers < column.n_filled
+    return is_of_model and is_in_words and bool(roles.output or roles.prompts)
+
+
+def _order_scores(
+    profile: Profile, roles: Roles, columns: Mapping[Grading, Sequence[str]]
+) -> list[str]:
+    """Return the columns of scores, the one that leads first.
+
+    Without any by their names, they are found by their values.
+    """
+    named = _without_weak(profile, _scores_of_output(columns[Grading.SCORE]))
+    scores = _with_siblings(profile, roles, named)
+    is_graded = bool(scores or columns[Grading.JUDGE] or columns[Grading.PEOPLE])
+    if not is_graded and not _has_match(roles):
         scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
     # the first score leads: one of which less is better comes after all others, and so does one
     # that most rows lack; an overall score comes before its parts
@@ -626,19 +684,9 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     )
     if roles.output and roles.target and not scores:
         free = [name for name in profile.names if name not in roles.taken]
-        candidates = dict.fromkeys((*unnamed, *free))
+        candidates = dict.fromkeys((*columns[Grading.UNNAMED], *free))
         scores = [name for name in candidates if _grades_agreement(profile, roles, name)]
-    roles = replace(
-        roles,
-        scores=tuple(scores),
-        judges=tuple(judges),
-        people=tuple(people),
-        unnamed_scores=tuple(name for name in unnamed if name not in scores),
-    )
-    # on a scale that reaches above 1, one negative value in few rows is no grade
-    negatives = lone_negatives(profile, roles)
-    sentinel = tuple((name, value) for name, value in negatives if (profile[name].most or 0) > 1)
-    return replace(roles, sentinel=sentinel)
+    return scores
 
 
 def is_overall(name: str) -> bool:
