@@ -242,6 +242,8 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
             or _varying_answers(profile, parts)
         )
         parts = parts | {OUTPUT: outputs}
+    if not outputs and not targets:
+        parts = parts | {OUTPUT: _answers_of_agents(profile)}
     weak = [name for name in targets if set(words_of(name)) <= _KEY_WORDS]
     strong = [name for name in targets if name not in weak]
     if strong and weak and outputs == ["text"] and _holds_labels_of(profile, weak[0], strong[0]):
@@ -307,6 +309,18 @@ def _final_answers(profile: Profile, targets: Sequence[str]) -> list[str]:
     called = ({"final", "answer"}, {"final", "answers"})
     answers = [name for name in profile.names if set(words_of(name)) in called]
     return [name for name in answers if name not in targets and profile[name].n_distinct > 1]
+
+
+def _answers_of_agents(profile: Profile) -> list[str]:
+    """Return final answers in an object that holds an agent's steps too: answer.final_answer."""
+    answers = []
+    for name in profile.names:
+        agent, _, last = name.rpartition(".")
+        keys = [column for column in profile.names if agent and column.startswith(f"{agent}.")]
+        has_steps = any(names(last_part(key), "part") for key in keys)
+        if set(words_of(last)) == {"final", "answer"} and has_steps:
+            answers.append(name)
+    return answers
 
 
 def _varying_answers(profile: Profile, parts: dict[str, list[str]]) -> list[str]:

@@ -1143,3 +1143,16 @@ def test_a_score_that_never_varies_is_asked_about_beside_a_grade(tmp_path):
     ]
     (question,) = read(tmp_path, rows).questions
     assert question.first.words == ("score=truthful",) and question.first.score == 0.25
+
+
+def test_the_final_answer_of_an_agent_is_its_output(tmp_path):
+    """As ToolBench writes it: no output was found."""
+    rows = []
+    for i in range(20):
+        answer = {"method": "CoT@1", "total_steps": 2 + i % 4, "final_answer": f"Flight {i} leaves."}
+        rows.append({"query_id": i, "query": f"When does flight {i} leave?", "answer": answer})
+    roles = read(tmp_path, rows).roles
+    assert roles.output == "answer.final_answer" and not roles.target
+    for row in rows:
+        row["answer"] = {"final_answer": row["answer"]["final_answer"], "unit": "h"}
+    assert read(tmp_path, rows).roles.output == ""  # a right answer as likely
