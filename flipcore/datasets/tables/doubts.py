@@ -58,6 +58,7 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         _doubt_means(table_profile, reading)
         or _doubt_item(table_profile, reading)
         or _doubt_pooled(table_profile, reading)
+        or _doubt_repeats(table_profile, reading)
         or _doubt_runs(table_profile, reading)
         or _doubt_sparse(table_profile, reading)
         or _doubt_design(table_profile, reading)
@@ -516,7 +517,9 @@ def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | N
             best, most = name, n_parted
     if best:
         return _ask_arms(table_profile, reading, best)
-    if grid.is_rerun or grid.run or n_cells >= POOLED * n_rows:
+    if grid.is_rerun:
+        return _ask_repeats(table_profile, reading, grid.items)
+    if grid.run or n_cells >= POOLED * n_rows:
         return None
     items, score = ",".join(grid.items), overall(reading)
     conditions = f" and {', '.join(grid.conditions)}" if grid.conditions else ""
@@ -530,6 +533,39 @@ def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | N
             (f"item={items}",),
             score,
         ),
+    )
+
+
+def _doubt_repeats(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask about several rows of one image or text, where no column holds a question."""
+    grid, roles, n_rows = reading.grid, reading.roles, table_profile.n_rows
+    if roles.prompts or grid.open_item[1] or reading.n_items < n_rows:
+        return None
+    for name in roles.contexts:
+        n_values = table_profile.n_distinct([name, *grid.conditions])
+        is_repeated = LEAST_ITEMS <= n_values <= n_rows / 2
+        # a row's id says nothing of an image that it shares with others
+        is_open = not grid.items or names(name, "figure")
+        if is_repeated and is_open and name not in grid.items:
+            # several right answers of one image are those of several questions
+            if not roles.target or table_profile.follows([name], roles.target):
+                return _ask_repeats(table_profile, reading, (name,))
+    return None
+
+
+def _ask_repeats(table_profile: Profile, reading: TableReading, items: Sequence[str]) -> Question:
+    """Ask whether rows of one question or image are reruns, or questions of their own."""
+    listed, n_items = ", ".join(items), table_profile.n_distinct(items)
+    return Question(
+        "item",
+        f"{listed} has {n_items:,} values in {table_profile.n_rows:,} rows, and no column says "
+        "what differs between rows of one value. If they are models, add a column that names them.",
+        Choice(
+            f"{count_of(n_items, 'question')}; rows of one question are reruns.",
+            (f"item={','.join(items)}",),
+            overall(reading),
+        ),
+        _each_row(table_profile, reading),
     )
 
 

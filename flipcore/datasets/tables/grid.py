@@ -618,15 +618,20 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             return replace(grid, run=name)
         if profile[name].n_distinct <= MOST_LEVELS and not profile[name].is_text:
             return replace(grid, open_condition=name)
-    n_cells = sum(profile.cell_sizes(row_key).values())
     n_repeated = profile.n_repeated(grid.items, row_key)
-    is_even = n_cells >= LEAST_ITEMS and _is_even(profile, row_key)
+    is_even = are_reruns(profile, grid)
     ids = [name for name in unassigned if last_names(last_part(name), "id")]
     row_ids = [name for name in ids if profile.n_values(name) == profile.n_rows]
     open_item = grid.open_item
     if is_even and row_ids and not open_item[0]:
         open_item = (row_ids[0], grid.items[0])
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
+
+
+def are_reruns(profile: Profile, grid: Grid) -> bool:
+    """Tell whether the row key leaves several rows per question, equally many for most of them."""
+    n_cells = sum(profile.cell_sizes(grid.row_key).values())
+    return n_cells >= LEAST_ITEMS and _is_even(profile, grid.row_key)
 
 
 def _holds_names(profile: Profile, name: str) -> bool:

@@ -19,6 +19,7 @@ from flipcore.datasets.tables.doubts import find_doubts
 from flipcore.datasets.tables.grid import (
     LEAST_ITEMS,
     Grid,
+    are_reruns,
     find_grid,
     is_rater,
     n_with_differing_target,
@@ -230,6 +231,8 @@ def _with_mapped_grid(table_profile: Profile, grid: Grid, map_words: Mapping[str
     if "models" in map_words:
         conditions = _columns_in(table_profile, map_words["models"])
         grid = replace(grid, conditions=conditions, open_condition="")
+    if map_words.get("item"):
+        grid = replace(grid, is_rerun=are_reruns(table_profile, grid))
     if map_words.get("sample") in table_profile.columns:
         grid = replace(grid, run=map_words["sample"], open_condition="")
     return grid

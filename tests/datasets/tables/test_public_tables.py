@@ -1156,3 +1156,26 @@ def test_the_final_answer_of_an_agent_is_its_output(tmp_path):
     for row in rows:
         row["answer"] = {"final_answer": row["answer"]["final_answer"], "unit": "h"}
     assert read(tmp_path, rows).roles.output == ""  # a right answer as likely
+
+
+@pytest.mark.parametrize("column", ["image", "question"])
+def test_rows_of_one_image_or_question_that_nothing_tells_apart_are_asked_about(tmp_path, column):
+    """240 rows were 240 questions about images, and runs of a question."""
+    rows = []
+    for i in range(240):
+        rows.append({column: f"number {i // 20}", "response": f"It is {i}.", "score": i % 3 > 0})
+    reading = read(tmp_path, rows)
+    (question,) = reading.questions
+    assert question.about == "item" and question.first.words == (f"item={column}",)
+    assert "12 values in 240 rows" in question.seen and "If they are models" in question.seen
+    answered = read_table(tmp_path / "table.jsonl", {"item": column})
+    assert not answered.questions and (answered.n_items, answered.n_runs) == (12, 20)
+
+
+def test_several_right_answers_of_one_image_are_questions(tmp_path):
+    """Rows of one image with right answers that differ are no reruns."""
+    rows = []
+    for i in range(60):
+        right, guess = ["red", "blue", "green"][i % 3], ["red", "blue"][i % 2]
+        rows.append({"image": f"{i // 6}.png", "ground_truth": right, "prediction": guess})
+    assert not read(tmp_path, rows).questions
