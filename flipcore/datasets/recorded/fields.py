@@ -242,12 +242,18 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
     split_columns = {*models, *lists}
     for columns in own_columns.values():
         split_columns |= set(columns.values())
+    # objects with a key per model, such as {"translations": {"alpha": "…"}, "scores": {"alpha": {"bleu": 0.3}}}
+    objects = {
+        column: cell for column, cell in row.values.items() if isinstance(cell, Mapping) and not cell.keys().isdisjoint(models)
+    }
+    split_columns |= objects.keys()
     shared = {name: value for name, value in row.values.items() if name not in split_columns}
     n_rows = 0
     for name in models:
-        cell = row.values.get(name)
+        cell = value_at(row.values, name)
         model_cells = {key: row.values[column] for key, column in own_columns[name].items()}
-        is_column = name in row.values
+        model_cells |= {column: keyed[name] for column, keyed in objects.items() if name in keyed}
+        is_column = name in row.values or cell is not None
         if any(value not in (None, "", {}) for value in ([cell] if is_column else model_cells.values())):
             answer = {} if not is_column else cell if isinstance(cell, Mapping) else {bare_column(name): cell}
             n_rows += 1

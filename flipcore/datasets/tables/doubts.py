@@ -23,7 +23,7 @@ from flipcore.datasets.tables.own_columns import OF_MODEL
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall
 from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, is_overall, part_of
-from flipcore.datasets.tables.shape import CONTRASTED
+from flipcore.datasets.tables.shape import CONTRASTED, keys_of_outputs
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
 from flipcore.text.counts import count_of
@@ -48,6 +48,7 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         return []  # no score is claimed about such a table
     questions = [
         _doubt_shape(table_profile, reading)
+        or _doubt_keys(table_profile, reading)
         or _doubt_outputs(table_profile, reading)
         or _doubt_graders(reading),
         _doubt_match(table_profile, reading)
@@ -125,6 +126,12 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
         ),
         Choice("The entries are parts of one output.", ("sample_columns=",)),
     )
+
+
+def _doubt_keys(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether keys are systems where one object has their outputs and another their scores."""
+    scores = {} if reading.shape else keys_of_outputs(table_profile)
+    return _ask_systems(reading, scores) if scores else None
 
 
 def _doubt_graders(reading: TableReading) -> Question | None:

@@ -28,7 +28,7 @@ from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.questions import is_answered, open_questions, score_sql
-from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_negatives
+from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_negatives, with_output
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, TableReading
@@ -66,6 +66,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     if shape:
         table_profile = profile(reshape(table, shape))
     roles = _without_model_contexts(find_roles(table_profile), table.names)
+    if not roles.output:
+        roles = _with_output_under_keys(table_profile, roles, shape.models, table.names)
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
     roles = _with_mapped_roles(roles, map_words, table_profile)
     grid = find_grid(table_profile, roles)
@@ -166,6 +168,23 @@ def _without_model_contexts(roles: Roles, wide_names: Sequence[str]) -> Roles:
     shared_contexts = tuple(name for name in roles.contexts if name in wide_names)
     output = roles.output or next(iter(model_contexts), "")
     return replace(roles, contexts=shared_contexts, output=output)
+
+
+def _with_output_under_keys(
+    table_profile: Profile, roles: Roles, models: Sequence[str], wide_names: Sequence[str]
+) -> Roles:
+    """Return the roles with an object of texts as the output: translations.alpha of model alpha.
+
+    `wide_names` are the columns of the table before its rows were split into one per model.
+    """
+    texts = []
+    for name in table_profile.names:
+        column = table_profile[name]
+        is_key = any(f"{name}.{model}" in wide_names for model in models)
+        is_text = not (column.is_numeric or column.is_verdict or column.is_list)
+        if is_key and is_text and not names(name, "about"):
+            texts.append(name)
+    return with_output(table_profile, roles, texts[0]) if len(texts) == 1 else roles
 
 
 def _without_shared_scores(

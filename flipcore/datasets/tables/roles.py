@@ -447,6 +447,15 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
     )
 
 
+def with_output(profile: Profile, roles: Roles, output: str) -> Roles:
+    """Return the roles with another output, and with its agreement with the right answer."""
+    roles = replace(roles, output=output, target="" if roles.target == output else roles.target)
+    if not roles.target:
+        return roles
+    _, _, agreements = _choose(profile, roles, [output], [roles.target])
+    return replace(roles, agreements=agreements)
+
+
 def _keys_by_values(profile: Profile, roles: Roles, output: str) -> list[str]:
     """Return the columns that may be right answers by their names, and are by their values.
 

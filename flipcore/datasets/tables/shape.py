@@ -68,6 +68,9 @@ def find_shape(profile: Profile) -> Shape:
     lists = _lists(profile)
     if lists:
         return Shape(lists=lists)
+    keys = tuple(keys_of_outputs(profile))
+    if any(names(key, "model") for key in keys):
+        return Shape(models=keys)
     models = _models_of_objects(profile) or _models_with_affixes(profile)
     return Shape(models=models or _models_beside_key(profile))
 
@@ -235,6 +238,55 @@ def _models_of_objects(profile: Profile) -> tuple[str, ...]:
         if has_score and len(models) > 1 and all(map(_is_stem, models)):
             return tuple(models)
     return ()
+
+
+def keys_of_outputs(profile: Profile) -> dict[str, str]:
+    """Return {key: a score's column} for keys that an object of texts shares with one of scores.
+
+    In translations.alpha, translations.beta, scores.alpha.bleu and scores.beta.bleu the keys may be
+    models. Elsewhere they may be the fields of one output.
+    """
+    columns_by_object: dict[str, dict[str, str]] = {}
+    for name in profile.names:
+        parent, _, key = name.partition(".")
+        if key:
+            columns_by_object.setdefault(parent, {})[key] = name
+    for parent, columns in columns_by_object.items():
+        if any(names(parent, kind) for kind in _NO_OUTPUTS) or not _are_keys(list(columns)):
+            continue
+        cells = [profile[name] for name in columns.values()]
+        if any(cell.is_numeric or cell.is_verdict or cell.is_list for cell in cells):
+            continue
+        for scored_parent in columns_by_object:
+            scores = {}
+            for key in columns:
+                score = _score_under(profile, scored_parent, key)
+                if score:
+                    scores[key] = score
+            if len(scores) == len(columns):
+                return scores
+    return {}
+
+
+# objects of these names hold texts, and no outputs
+_NO_OUTPUTS = ("target", "people", "judge", "about", "prompt", "options", "context")
+
+
+def _are_keys(keys: Sequence[str]) -> bool:
+    """Tell whether keys of an object may be models, and are neither labels nor qualities."""
+    if len(keys) < 2 or _are_numbered(keys):
+        return False
+    return all(len(key) > 2 and _is_stem(key) and not names(key, "good") for key in keys)
+
+
+def _score_under(profile: Profile, parent: str, key: str) -> str:
+    """Return the column of a score under a key of an object: scores.alpha or scores.alpha.bleu."""
+    for name in profile.names:
+        is_under = name == f"{parent}.{key}" or name.startswith(f"{parent}.{key}.")
+        is_named = names(parent, "score") or names(name.rpartition(".")[2], "score")
+        if is_under and is_named and (profile[name].is_numeric or profile[name].is_verdict):
+            return name
+    return ""
 
 
 def _models_with_affixes(profile: Profile) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from flipcore.datasets.recorded.by_structure import guessed
 from flipcore.datasets.tables.coding import Coding, score_of_cell
 from flipcore.datasets.tables.reading import MATCH, read_table
 from flipcore.datasets.tables.sentence import sentence
+from tests.datasets.recorded.tables import recorded
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -1179,3 +1180,53 @@ def test_several_right_answers_of_one_image_are_questions(tmp_path):
         right, guess = ["red", "blue", "green"][i % 3], ["red", "blue"][i % 2]
         rows.append({"image": f"{i // 6}.png", "ground_truth": right, "prediction": guess})
     assert not read(tmp_path, rows).questions
+
+
+def translated(models):
+    """Return rows with an object of translations and one of scores, each with a key per model."""
+    rows = []
+    for i in range(30):
+        row = {"id": i, "source": f"Satz {i}", "reference": f"Sentence {i}"}
+        row["translations"] = {model: f"Sentence {i + i % (k + 2)}" for k, model in enumerate(models)}
+        row["scores"] = {model: {"comet": (i + k) % 3 / 2} for k, model in enumerate(models)}
+        rows.append(row)
+    return rows
+
+
+def test_outputs_and_scores_under_a_key_per_model_are_those_of_models(tmp_path):
+    """The outputs were not used, and the models were called scores.gpt-4o: no import could read them."""
+    models = ("gpt-4o", "gpt-3.5")
+    reading = read(tmp_path, translated(models))
+    assert reading.shape.models == models and reading.roles.output == "translations"
+    assert reading.roles.scores == ("scores.comet",) and not reading.questions
+    assert round(reading.scores["gpt-3.5", "scores.comet"], 2) == 0.5
+    path = tmp_path / "table.jsonl"
+    records = recorded(path, guessed(str(path))).records
+    assert {record.call.model for record in records} == set(models) and len(records) == 60
+    texts = {record.call.model: record.completion.text for record in records if record.item.item_id.endswith("5")}
+    assert len(set(texts.values())) > 1
+
+
+@pytest.mark.parametrize("keys", [("alpha", "opus"), ("city", "country")])
+def test_outputs_and_scores_under_unknown_keys_are_asked_about(tmp_path, keys):
+    """Keys may be models, or the fields of one output: with one score per key nothing was asked."""
+    rows = translated(keys)
+    for row in rows:
+        row["scores"] = {key: entry["comet"] for key, entry in row["scores"].items()}
+    (question, *_) = read(tmp_path, rows).questions
+    assert question.about == "systems" and question.first.words == (f"model_columns={','.join(keys)}",)
+    answered = read_table(tmp_path / "table.jsonl", {"model_columns": ",".join(keys)})
+    assert answered.roles.output == "translations" and answered.arms == keys
+
+
+def test_reasons_and_scores_of_qualities_are_no_models(tmp_path):
+    """Qualities are keys of two objects too."""
+    rows = []
+    for i in range(20):
+        row = {"prompt": f"Explain part {i}.", "response": f"Part {i} turns."}
+        row["comments"] = {"clarity": f"Clear in {i}.", "accuracy": f"Wrong in {i}."}
+        row["scores"] = {"clarity": i % 5, "accuracy": (i + 1) % 5}
+        rows.append(row)
+    reading = read(tmp_path, rows)
+    assert not reading.shape and not reading.questions
+    assert reading.roles.scores == ("scores.clarity", "scores.accuracy")
