@@ -60,6 +60,7 @@ class Table:
     is_whole: bool = True
     n_files: int = 1
     other_sheets: tuple[str, ...] = ()  # sheets of an Excel file that were not loaded
+    conversation: str = ""  # the column of conversations that prompt and response were taken from
 
     @property
     def file(self) -> tuple[str, ...]:
@@ -133,11 +134,14 @@ def stage(files: Sequence[Sequence[Mapping[str, Any]]]) -> Table:
     """Load the rows of many small files with the same columns as one table."""
     rows: list[Mapping[str, Any]] = []
     numbers: list[int] = []
+    conversation = ""
     for number, file_rows in enumerate(files):
+        conversation = conversation or next(filter(None, map(conversation_in, file_rows)), "")
         rows += map(with_last_turn, file_rows)
         numbers += [number] * len(file_rows)
     connection = connect(is_small=True)
-    return replace(_load_columns(connection, flatten(rows), {"file": numbers}), n_files=len(files))
+    table = _load_columns(connection, flatten(rows), {"file": numbers})
+    return replace(table, n_files=len(files), conversation=conversation)
 
 
 def load_rows(
@@ -148,12 +152,13 @@ def load_rows(
     Raises BadInput without a readable row, or for more than MOST_COLUMNS columns.
     """
     good: list[Mapping[str, Any]] = []
-    n_broken, first_problem = 0, ""
+    n_broken, first_problem, conversation = 0, "", ""
     for row in rows:
         if row.problem:
             n_broken += 1
             first_problem = first_problem or f" {row.place} {row.problem.removesuffix('.')}."
         else:
+            conversation = conversation or conversation_in(row.values)
             good.append(with_last_turn(row.values))
     if not good:
         raise BadInput(
@@ -167,7 +172,8 @@ def load_rows(
             f"CREATE TEMP TABLE loaded AS SELECT unnest(range({len(good)})) AS place"
         )
         return Table(connection, "loaded", (), len(good), n_broken)
-    return replace(_load_columns(connection, columns, {}), n_broken=n_broken)
+    table = _load_columns(connection, columns, {})
+    return replace(table, n_broken=n_broken, conversation=conversation)
 
 
 def _load_columns(

@@ -25,6 +25,7 @@ from flipcore.datasets.tables.grid import (
     n_with_differing_target,
 )
 from flipcore.datasets.tables.load import Table, load
+from flipcore.datasets.tables.own_columns import bare_column, own_key
 from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.questions import is_answered, open_questions, score_sql
@@ -32,6 +33,7 @@ from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_ne
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, TableReading
+from flipcore.datasets.tables.turns import PROMPT, RESPONSE
 from flipcore.text.counts import count_of
 
 MOST_QUESTIONS = 3
@@ -102,6 +104,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     if "reverse" not in map_words:
         graders = (*reading.roles.scores, *reading.roles.judges)
         reading = replace(reading, lower=tuple(filter(lower_is_better, graders)))
+    reading = replace(reading, made_from=_made_from(table, reading))
     left_out = _left_out(table_profile, reading, table.n_broken)
     reading = replace(reading, unused=_unused(table_profile, reading), left_out=left_out)
     notes = [*_notes(table_profile, reading), *target_notes, *_shared_score_notes(shared_scores)]
@@ -110,6 +113,28 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     questions = [question for question in questions if not is_answered(question, map_words)]
     questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
+
+
+def _made_from(table: Table, reading: TableReading) -> dict[str, tuple[str, ...]]:
+    """Return what the output and the prompt were made from, where the file has no such column.
+
+    `table` is the table before its rows were split into one per model.
+    """
+    made: dict[str, tuple[str, ...]] = {}
+    if table.conversation:
+        made[RESPONSE] = (f"the last turn of {table.conversation}",)
+        prompt = PROMPT if PROMPT in table.names else table.conversation
+        made[prompt] = (f"{table.conversation} before the last turn",)
+    output = reading.roles.output
+    columns = []
+    for model in reading.shape.models:
+        for name in table.names:
+            is_bare = name == model and output == bare_column(model)
+            if is_bare or own_key(name, model) == output:
+                columns.append(name)
+    if columns and output not in table.names:
+        made[output] = tuple(columns)
+    return made
 
 
 def _is_one_object(table: Table) -> bool:

@@ -13,7 +13,8 @@ def sentence(reading: TableReading) -> str:
     if reading.refusal:
         return reading.refusal
     roles, grid = reading.roles, reading.grid
-    item = ", ".join(grid.items) or "row"
+    items = [_few(reading.made_from.get(name, (name,))) for name in grid.items]
+    item = ", ".join(items) or "row"
     parts = [_items_text(reading, item)]
     if grid.conditions and (reading.arms or reading.n_conditions > 1):
         # a reading without scores has no names of arms
@@ -30,7 +31,8 @@ def sentence(reading: TableReading) -> str:
         phrases.append(f"right answer: {roles.target}")
     if roles.output:
         coding = f", read as {reading.coding.value}" if reading.coding and roles.target else ""
-        phrases.append(f"output: {roles.output}{coding}")
+        output = _few(reading.made_from.get(roles.output, (roles.output,)))
+        phrases.append(f"output: {output}{coding}")
     if roles.scores or roles.judges:
         phrases.append(f"scores: {_few((*roles.scores, *roles.judges))}")
     if grid.regrade:

@@ -93,6 +93,8 @@ class TableReading:
     alike: frozenset[str] = frozenset()  # columns that divide the rows as the items do
     letters: frozenset[str] = frozenset()  # the letters that right answers name
     columns: tuple[str, ...] = ()  # all columns that are not empty; objects as dotted paths
+    # for the prompt and the output, where the file has no such column: what they were made from
+    made_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     named_models: frozenset[str] = frozenset()  # models that the rows name
     n_files: int = 1  # files that were staged as one table
     other_sheets: tuple[str, ...] = ()  # sheets of an Excel file that are not read

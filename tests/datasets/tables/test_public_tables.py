@@ -1230,3 +1230,12 @@ def test_reasons_and_scores_of_qualities_are_no_models(tmp_path):
     reading = read(tmp_path, rows)
     assert not reading.shape and not reading.questions
     assert reading.roles.scores == ("scores.clarity", "scores.accuracy")
+
+
+def test_the_sentence_names_columns_that_the_file_has(tmp_path):
+    """It said "output: response" where no column is called so."""
+    turns = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Yes."}]
+    rows = [{"id": i, "messages": turns, "score": i % 2} for i in range(12)]
+    assert "output: the last turn of messages;" in sentence(read(tmp_path, rows))
+    rows = [{"question": f"Who is {i}?", "gpt_response": f"It is {i}.", "claude_response": f"No {i}."} for i in range(12)]
+    assert "output: gpt_response, claude_response" in sentence(read(tmp_path, rows))
