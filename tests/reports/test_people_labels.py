@@ -51,6 +51,13 @@ def test_labels_of_passed_rows_alone_correct_nothing(tmp_path):
 
 
 @pytest.mark.slow
+def test_labels_of_complaints_correct_nothing(tmp_path):
+    """Users complain about answers that the judge calls wrong, and rarely about others."""
+    (labels,) = labels_of(tmp_path, lambda i, judge, draw: draw.random() < (0.03 if judge else 0.35))
+    assert labels.corrected is None and "no random part: judge_passed" in labels.sentence
+
+
+@pytest.mark.slow
 def test_labels_of_one_topic_are_no_random_part(tmp_path):
     (labels,) = labels_of(tmp_path, lambda i, judge, draw: draw.random() < (0.4 if i % 2 else 0.1))
     assert labels.corrected is None and "no random part: topic" in labels.sentence
