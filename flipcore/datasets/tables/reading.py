@@ -120,11 +120,11 @@ def _made_from(table: Table, reading: TableReading) -> dict[str, tuple[str, ...]
 
     `table` is the table before its rows were split into one per model.
     """
-    made: dict[str, tuple[str, ...]] = {}
+    sources: dict[str, tuple[str, ...]] = {}
     if table.conversation:
-        made[RESPONSE] = (f"the last turn of {table.conversation}",)
+        sources[RESPONSE] = (f"the last turn of {table.conversation}",)
         prompt = PROMPT if PROMPT in table.names else table.conversation
-        made[prompt] = (f"{table.conversation} before the last turn",)
+        sources[prompt] = (f"{table.conversation} before the last turn",)
     output = reading.roles.output
     columns = []
     for model in reading.shape.models:
@@ -133,8 +133,8 @@ def _made_from(table: Table, reading: TableReading) -> dict[str, tuple[str, ...]
             if is_bare or own_key(name, model) == output:
                 columns.append(name)
     if columns and output not in table.names:
-        made[output] = tuple(columns)
-    return made
+        sources[output] = tuple(columns)
+    return sources
 
 
 def _is_one_object(table: Table) -> bool:

@@ -558,7 +558,7 @@ def _counts_rows(column: Column) -> bool:
 
 
 class Grading(StrEnum):
-    """What a column that may grade is."""
+    """The role of a column that may grade."""
 
     SCORE = "score"
     JUDGE = "judge"
