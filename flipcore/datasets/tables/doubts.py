@@ -524,9 +524,7 @@ def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | N
             best, most = name, n_parted
     if best:
         return _ask_arms(table_profile, reading, best)
-    if grid.is_rerun:
-        return _ask_repeats(table_profile, reading, grid.items)
-    if grid.run or n_cells >= POOLED * n_rows:
+    if grid.is_rerun or grid.run or n_cells >= POOLED * n_rows:
         return None
     items, score = ",".join(grid.items), overall(reading)
     conditions = f" and {', '.join(grid.conditions)}" if grid.conditions else ""

@@ -1159,18 +1159,28 @@ def test_the_final_answer_of_an_agent_is_its_output(tmp_path):
     assert read(tmp_path, rows).roles.output == ""  # a right answer as likely
 
 
-@pytest.mark.parametrize("column", ["image", "question"])
-def test_rows_of_one_image_or_question_that_nothing_tells_apart_are_asked_about(tmp_path, column):
-    """240 rows were 240 questions about images, and runs of a question."""
+def test_rows_of_one_image_that_nothing_tells_apart_are_asked_about(tmp_path):
+    """240 rows were 240 questions about images."""
+    rows = _twenty_rows_of("image")
+    reading = read(tmp_path, rows)
+    (question,) = reading.questions
+    assert question.about == "item" and question.first.words == ("item=image",)
+    assert "12 values in 240 rows" in question.seen and "If they are models" in question.seen
+    answered = read_table(tmp_path / "table.jsonl", {"item": "image"})
+    assert not answered.questions and (answered.n_items, answered.n_runs) == (12, 20)
+
+
+def test_even_rows_of_one_question_are_reruns(tmp_path):
+    """Nothing tells them apart, and all questions have as many."""
+    reading = read(tmp_path, _twenty_rows_of("question"))
+    assert not reading.questions and (reading.n_items, reading.n_runs) == (12, 20)
+
+
+def _twenty_rows_of(column):
     rows = []
     for i in range(240):
         rows.append({column: f"number {i // 20}", "response": f"It is {i}.", "score": i % 3 > 0})
-    reading = read(tmp_path, rows)
-    (question,) = reading.questions
-    assert question.about == "item" and question.first.words == (f"item={column}",)
-    assert "12 values in 240 rows" in question.seen and "If they are models" in question.seen
-    answered = read_table(tmp_path / "table.jsonl", {"item": column})
-    assert not answered.questions and (answered.n_items, answered.n_runs) == (12, 20)
+    return rows
 
 
 def test_several_right_answers_of_one_image_are_questions(tmp_path):
