@@ -1,5 +1,5 @@
-"""Bootstrap intervals: percentile, BCa and studentised. Degenerate ones are [x, x]; the caller must
-then choose another kind."""
+"""Bootstrap intervals: percentile, BCa and studentised. Where all replicates are equal, an interval
+is [x, x], which says nothing; the caller must then choose another kind."""
 
 import math
 
@@ -30,7 +30,10 @@ def bca_limits(
 def bca_percentiles(
     reps: np.ndarray, observed: float, accel: float, levels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (levels,) shares below and above which lie the replicates outside the BCa limits."""
+    """Return the percentiles, as shares, that are the lower and the upper BCa limits.
+
+    Both are (levels,), and NaN where the correction is undefined. `accel` is the acceleration.
+    """
     from scipy.special import ndtr, ndtri
 
     if reps.size == 0:
@@ -50,7 +53,7 @@ def bca_percentiles(
 
 
 def acceleration(jackknife: np.ndarray) -> float:
-    """Return the skewness of (n,) jackknife values / 6; 0 where they are all equal."""
+    """Return BCa's acceleration from (n,) leave-one-item-out values; 0 where all are equal."""
     d = jackknife.mean() - jackknife
     spread = float((d**2).sum())
     return float((d**3).sum() / (6 * spread**1.5)) if spread > SLACK**2 else 0.0

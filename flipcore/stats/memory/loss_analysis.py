@@ -37,7 +37,7 @@ DEFAULT_RULE = "conformal_bh"
 
 @dataclass(frozen=True)
 class Reach:
-    """The effects that a test of `n_items` against `n_controls` controls could flag at `alpha`.
+    """Least numbers with which a correction can flag anything in a test of this size.
 
     bonferroni_needs_controls : least number of controls with which Bonferroni could flag an item.
     bh_needs_discoveries : least number of items beyond all controls that Benjamini-Hochberg flags.
@@ -75,14 +75,14 @@ class Reach:
 
 
 def reach(n_items: int, n_controls: int, alpha: float = 0.05) -> Reach:
-    """Compute the reach of a loss test of this size."""
+    """Compute what the corrections need to flag anything in a loss test of this size."""
     return Reach(
-        n_items,
-        n_controls,
-        alpha,
-        bonferroni_min_controls(n_items, alpha),
-        bh_min_discoveries(n_items, n_controls, alpha),
-        source_fwer_p0(n_items, n_controls),
+        n_items=n_items,
+        n_controls=n_controls,
+        alpha=alpha,
+        bonferroni_needs_controls=bonferroni_min_controls(n_items, alpha),
+        bh_needs_discoveries=bh_min_discoveries(n_items, n_controls, alpha),
+        source_fwer=source_fwer_p0(n_items, n_controls),
     )
 
 
@@ -126,17 +126,17 @@ def cutoff_curve(d: ArrayLike, d0: ArrayLike) -> CutoffCurve:
     chance = (n_controls_flagged + 1) / (m + 1)
     # Where all controls are flagged, chance explains all flags and the excess is undefined.
     not_by_chance = np.where(n_controls_flagged < m, 1 - chance, np.nan)
-    low = [
-        least_contaminated(k, n, j + 1, m) / n if j < m else np.nan
-        for k, j in zip(n_flagged.tolist(), n_controls_flagged.tolist(), strict=True)
-    ]
+    excess_low = np.full(len(cutoffs), np.nan)
+    for i in np.flatnonzero(n_controls_flagged < m):
+        rank = int(n_controls_flagged[i]) + 1
+        excess_low[i] = least_contaminated(int(n_flagged[i]), n, rank, m) / n
     return CutoffCurve(
         cutoffs,
-        n_flagged,
-        n_controls_flagged,
+        n_flagged=n_flagged,
+        n_controls_flagged=n_controls_flagged,
         n_expected=n * chance,
         excess=(n_flagged / n - chance) / not_by_chance,
-        excess_low=np.array(low),
+        excess_low=excess_low,
     )
 
 
@@ -145,8 +145,8 @@ class PairedCorrectness:
     """Accuracy of flagged items on the original and on the paraphrase, and of the controls beyond
     the same cut-off.
 
-    The controls are needed because a large D selects items that were lucky on the original. Even
-    without memory the top 1% are right in 76% v 18%.
+    The controls are needed because a large D selects items that were lucky on the original. So
+    flagged items are right more often on the original even without memory.
     """
 
     original: Estimate
@@ -252,10 +252,10 @@ class LossTest:
         ]
         beyond = self._is_control_beyond(rule)
         return PairedCorrectness(
-            _share([original[item_id] for item_id in flagged_ids]),
-            _share([paraphrase[item_id] for item_id in flagged_ids]),
-            _share(self._per_control(control_original)[beyond]),
-            _share(self._per_control(control_paraphrase)[beyond]),
+            original=_share([original[item_id] for item_id in flagged_ids]),
+            paraphrase=_share([paraphrase[item_id] for item_id in flagged_ids]),
+            control_original=_share(self._per_control(control_original)[beyond]),
+            control_paraphrase=_share(self._per_control(control_paraphrase)[beyond]),
         )
 
     def corrected_accuracy(
@@ -267,12 +267,12 @@ class LossTest:
         control_right = self._per_control(control_correct)
         is_flagged, is_control_flagged = self.flagged[rule], self._is_control_beyond(rule)
         return CorrectedAccuracy(
-            _share(right),
-            _share(right[~is_flagged]),
-            _share(control_right),
-            _share(control_right[~is_control_flagged]),
-            int(is_flagged.sum()),
-            int(is_control_flagged.sum()),
+            raw=_share(right),
+            corrected=_share(right[~is_flagged]),
+            control_raw=_share(control_right),
+            control_corrected=_share(control_right[~is_control_flagged]),
+            n_flagged=int(is_flagged.sum()),
+            n_controls_flagged=int(is_control_flagged.sum()),
         )
 
     def _is_control_beyond(self, rule: str) -> np.ndarray:
@@ -328,14 +328,14 @@ def loss_test(
     ids = tuple(item_id for item_id, keep in zip(item_ids, is_finite, strict=True) if keep)
     flagged = flags(differences, control_differences, alpha)
     return LossTest(
-        ids,
-        differences,
-        control_differences,
-        int((~is_finite).sum()),
-        int((~is_finite_control).sum()),
-        pval_source(differences, control_differences),
-        pval_conformal(differences, control_differences),
-        flagged,
-        reach(len(differences), len(control_differences), alpha),
-        alpha,
+        item_ids=ids,
+        d=differences,
+        d0=control_differences,
+        n_excluded=int((~is_finite).sum()),
+        n_controls_excluded=int((~is_finite_control).sum()),
+        p_source=pval_source(differences, control_differences),
+        p_conformal=pval_conformal(differences, control_differences),
+        flagged=flagged,
+        reach=reach(len(differences), len(control_differences), alpha),
+        alpha=alpha,
     )
