@@ -27,7 +27,7 @@ from flipcore.runs.cluster.place import Place, Slot, ThisProcess
 from flipcore.runs.cost import call_bound, dollars, lost_price
 from flipcore.runs.progress import CANCELLED, FAILED, OVER_BUDGET, Progress
 from flipcore.store import rows
-from flipcore.store.connection import Store
+from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.queries import budgets, planning
 from flipcore.store.writer import Part, Writer
 
@@ -57,7 +57,7 @@ class Spending:
     ) -> None:
         self.cap_usd, self.spent_usd, self.cards = cap_usd, spent_usd, cards
         self.reserved_usd = 0.0
-        self._factor = dict(overbilling)
+        self._overbilling = dict(overbilling)
         self._billed: set[str] = set()
         self._n_on_way: dict[str, int] = {}
 
@@ -67,7 +67,7 @@ class Spending:
 
     def bound_by_bills(self, call: Call) -> float:
         """Return the most that the call may cost, in USD, given what this server billed so far."""
-        return self.bound(call) * self._factor.get(call.model, 1.0)
+        return self.bound(call) * self._overbilling.get(call.model, 1.0)
 
     def can_wait(self) -> bool:
         """Return whether the bills of calls on their way may still leave room for another call."""
@@ -110,7 +110,8 @@ class Spending:
             return lost
         bill = self.bound_by_bills(call) if completion.cost_usd is None else completion.cost_usd
         if bound:
-            self._factor[call.model] = max(self._factor.get(call.model, 1.0), bill / bound)
+            known_ratio = self._overbilling.get(call.model, 1.0)
+            self._overbilling[call.model] = max(known_ratio, bill / bound)
             self._billed.add(call.model)
         self.spent_usd += bill + lost
         return bill + lost
@@ -157,17 +158,21 @@ class Asking:
         - `place` is where models are asked, this process by default. The caller closes it.
         - `resume_hint` is a sentence for the user on how to go on after an error.
         """
-        self.store, self.cards = store, dict(cards)
+        self.store = store
         self.payer, self.links_calls = payer, links_calls
         self.names = list(dict.fromkeys(models))
+        self.cards = dict(cards)
         self.spending = Spending(cap_usd, spent_usd, self.cards, budgets.overbilling(store))
-        self.cancel, self.place = cancel or threading.Event(), place or ThisProcess()
-        self.progress, self.ending, self.first_error = Progress(), "", ""
+        self.cancel = cancel or threading.Event()
+        self.place = place or ThisProcess()
+        self.progress = Progress()
+        self.ending, self.first_error = "", ""
         self.other_models: set[str] = set()  # names in replies that are not the model asked
-        self.storing, self.stored_calls = Storing(store.writer), StoredCalls(store, self.names)
+        self.storing = Storing(store.writer)
+        self.stored_calls = StoredCalls(store, self.names)
         self.backends: dict[str, Backend] = {}
         self._slots: dict[str, Slot] = {}
-        self._calls_in_flight = InFlight.of(store)
+        self._calls_in_flight = InFlight.of_store(store)
         self._on_way: set[asyncio.Future] = set()
         self._on_report, self._resume_hint = on_report, resume_hint
         self._counting = threading.Lock()
@@ -253,7 +258,7 @@ class Asking:
             self._on_report()
             await asyncio.sleep(REPORT_S)
 
-    async def each(
+    async def do_each(
         self, jobs: Iterable[T], work: Callable[[T], Awaitable[None]], n_workers: int
     ) -> None:
         """Do the jobs in order, with `n_workers` workers at once, until the asking stops."""
@@ -311,16 +316,21 @@ class Asking:
     def count(
         self, error: BaseException | None, n_reused: int = 0, completion: Completion | None = None
     ) -> None:
-        """Count calls that are stored; runs in the writer's thread. `error` is set where they could
-        not be stored, and then nothing is counted."""
+        """Count stored calls: `n_reused` that were stored before, and one with a new `completion`.
+
+        Runs in the writer's thread. With an `error` they could not be stored, and none is counted.
+        """
         if error is not None:
             return
         with self._counting:
             self.progress.n_reused += n_reused
-            self.progress.n_done += n_reused + (completion is not None)
-            if completion is not None and completion.other_model:
+            self.progress.n_done += n_reused
+            if completion is None:
+                return
+            self.progress.n_done += 1
+            if completion.other_model:
                 self.other_models.add(completion.other_model)
-            if completion is not None and completion.status != "ok":
+            if completion.status != "ok":
                 self.progress.n_failed += 1
                 self.first_error = self.first_error or completion.error
 
@@ -335,7 +345,7 @@ class Asking:
         """Make one call, or wait for its reply if somebody else has sent it. Return None if the
         asking stops."""
         backend = self.backends[call.model]
-        async with self._slots[backend.name]:
+        async with self._slots[call.model]:
             while not self.check_stopped():
                 own_future, other_future = self._calls_in_flight.begin(call.call_id)
                 if own_future is not None:
@@ -439,7 +449,7 @@ class StoredCalls:
         self._ids = np.array([], dtype="S20")
 
     def __contains__(self, call_id: str) -> bool:
-        revision = self._store.revision("")
+        revision = self._store.revision(ALL_STUDIES)
         if revision != self._revision:
             ids = planning.answered_ids(self._store, self._models)
             # The ids come first, so that a failed query is tried again.
@@ -464,7 +474,7 @@ class InFlight:
         self._stored_ids: set[str] = set()
 
     @staticmethod
-    def of(store: Store) -> "InFlight":
+    def of_store(store: Store) -> "InFlight":
         """Return the calls in flight of a store, which all askings share."""
         with _IN_FLIGHT_LOCK:
             return _IN_FLIGHT.setdefault(store, InFlight())
@@ -518,20 +528,22 @@ class Storing:
         self.problem: BaseException | None = None
 
     def add(
-        self, parts: Iterable[Part], then: Callable[[BaseException | None], None] | None = None
+        self, parts: Iterable[Part], on_stored: Callable[[BaseException | None], None] | None = None
     ) -> None:
-        """Hand rows to the writer. `then` is called in the writer's thread, with None once the rows
-        are stored, or with the error."""
+        """Hand rows to the writer. `on_stored` is called in the writer's thread, with None once the
+        rows are stored, or with the error."""
         with self._lock:
             self._n_unstored += 1
         self._writer.add_together(parts).add_done_callback(
-            lambda future: self._finish(future, then)
+            lambda future: self._finish(future, on_stored)
         )
 
-    def _finish(self, future: Future, then: Callable[[BaseException | None], None] | None) -> None:
+    def _finish(
+        self, future: Future, on_stored: Callable[[BaseException | None], None] | None
+    ) -> None:
         error = future.exception()
-        if then:
-            then(error)
+        if on_stored:
+            on_stored(error)
         with self._lock:
             self._n_unstored -= 1
             self.problem = self.problem or error

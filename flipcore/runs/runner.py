@@ -48,7 +48,7 @@ from flipcore.runs.progress import (
 )
 from flipcore.runs.truncation import CutCount, UnreadableCount
 from flipcore.store import rows
-from flipcore.store.archives import check_here
+from flipcore.store.archives import check_study_is_here
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning
 from flipcore.store.queries.planning import ItemRun
@@ -145,7 +145,7 @@ class ItemRuns:
         archived."""
         end = self._stored_end(on_progress)
         if end is None and self._is_whole:
-            check_here(self._store.archives, self.study_id)
+            check_study_is_here(self._store.archives, self.study_id)
         return end
 
     def _stored_end(self, on_progress: Callable[[Progress], None] | None) -> Progress | None:
@@ -332,7 +332,7 @@ class _Run:
         n_workers = self.asking.place.n_items_at_once(
             self.study.models, self.asking.cards, n_calls_per_item
         )
-        await self.asking.each(jobs, self._item_or_none, n_workers)
+        await self.asking.do_each(jobs, self._item_or_none, n_workers)
 
     async def _item_or_none(self, job: tuple[ItemPlan, ModelUse]) -> None:
         """Ask an item, or count and skip it where it is complete."""

@@ -21,8 +21,9 @@ from flipcore.core.errors import BadInput
 from flipcore.store.schema import tables
 
 TABLES = ("readouts", "readout_sources", "completions")
-KEY = "archive "  # of store_info, before the study's id
-_ROWS_OF_STUDY = {*TABLES, "item_runs", "study_calls"}
+KEY = "archive "  # the record of an archive in store_info has this key, followed by the study's id
+# Tables that a run of a study writes to; none of them is written to for an archived study.
+_TABLES_OF_STUDY = {*TABLES, "item_runs", "study_calls"}
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,11 @@ def archives(connection: DuckDBPyConnection) -> dict[str, Archive]:
     rows = connection.execute(
         "SELECT value FROM store_info WHERE starts_with(key, $key)", {"key": KEY}
     ).fetchall()
-    return {
-        archive.study_id: archive for archive in (Archive(**json.loads(value)) for (value,) in rows)
-    }
+    by_study = {}
+    for (value,) in rows:
+        archive = Archive(**json.loads(value))
+        by_study[archive.study_id] = archive
+    return by_study
 
 
 def attach(connection: DuckDBPyConnection, archived: Iterable[Archive]) -> None:
@@ -106,14 +109,16 @@ def open_folders(connection: DuckDBPyConnection, folders: Iterable[str]) -> None
 def check_not_archived(
     archived: dict[str, Archive], parts: Sequence[tuple[str, list[dict]]]
 ) -> None:
-    """Raise BadInput for rows of an archived study, which could exist twice then."""
-    for table, rows in parts if archived else ():
-        if table in _ROWS_OF_STUDY:
+    """Raise BadInput for rows of an archived study, which would exist twice once it is restored."""
+    if not archived:
+        return
+    for table, rows in parts:
+        if table in _TABLES_OF_STUDY:
             for row in rows:
-                check_here(archived, row.get("study_id", ""))
+                check_study_is_here(archived, row.get("study_id", ""))
 
 
-def check_here(archived: dict[str, Archive], study_id: str) -> None:
+def check_study_is_here(archived: dict[str, Archive], study_id: str) -> None:
     """Raise BadInput for an archived study, saying how to restore it."""
     if study_id in archived:
         raise BadInput(
@@ -134,7 +139,7 @@ def check_merge(connection: DuckDBPyConnection, merged_tables: set[str]) -> None
             sql = f"SELECT 1 FROM theirs_completions SEMI JOIN {archived_calls} USING (call_id)"
             overlaps += connection.execute(f"{sql} LIMIT 1").fetchall()
         if overlaps:
-            check_here({study_id: archive}, study_id)
+            check_study_is_here({study_id: archive}, study_id)
 
 
 def fingerprint(
@@ -203,18 +208,22 @@ def problem(connection: DuckDBPyConnection, archive: Archive) -> str:
 
 
 def _difference(connection: DuckDBPyConnection, archive: Archive) -> str:
+    """Say how the rows in the files differ from those that were archived; "" where they do not."""
     for table, files in archive.files.items():
-        n, mark = 0, ""
+        n_rows, found_fingerprint = 0, ""
         if files:
             # An earlier release took the fingerprint over the columns that existed then.
             names = set.intersection(*map(set, _files_by_columns(connection, files)))
             rows = rows_of(connection, table, files)
-            n, mark = fingerprint(connection, table, rows, names=names)
-        if n != archive.n_rows[table]:
-            return f"The archive holds {n:,} {table}, and {archive.n_rows[table]:,} were put there."
-        if files and mark != archive.fingerprints.get(table, mark):
+            n_rows, found_fingerprint = fingerprint(connection, table, rows, names=names)
+        if n_rows != archive.n_rows[table]:
+            n_archived = archive.n_rows[table]
+            return f"The archive holds {n_rows:,} {table}, and {n_archived:,} were put there."
+        # Archives of earlier releases have no fingerprint to compare with.
+        stored_fingerprint = archive.fingerprints.get(table, found_fingerprint)
+        if files and found_fingerprint != stored_fingerprint:
             return (
-                f"The archive's {table} are as many as were put there, and some of them were"
+                f"The archive holds as many {table} as were put there, but some of them were"
                 " changed since."
             )
     return ""
@@ -242,12 +251,12 @@ def rows_of(connection: DuckDBPyConnection, table: str, files: Sequence[str]) ->
     of earlier releases lack newer columns. These get their defaults, as in a database of that
     release that is opened today."""
     parts = []
-    for names, alike in _files_by_columns(connection, files).items():
+    for names, files_with_names in _files_by_columns(connection, files).items():
         columns = []
         for column in tables()[table].columns:
             value = f'"{column.name}"' if column.name in names else column.default or "NULL"
             columns.append(f'CAST({value} AS {column.kind}) AS "{column.name}"')
-        parts.append(f"SELECT {', '.join(columns)} FROM {parquet_sql(alike)}")
+        parts.append(f"SELECT {', '.join(columns)} FROM {parquet_sql(files_with_names)}")
     return " UNION ALL ".join(parts)
 
 

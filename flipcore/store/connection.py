@@ -27,6 +27,7 @@ from flipcore.store.audit_log import act_row
 from flipcore.store.whole_copy import damaged_log, is_held, keep_log
 from flipcore.store.writer import Writer, is_of_disk
 
+ALL_STUDIES = ""  # in place of a study's id: a commit that concerns all of them
 _BATCH = 2_000  # rows in memory at once
 FOLDERS = ("uploads", "backups", "archive", "inbox")  # folders that Flipscope writes to
 # Size of the log at which a large import merges it into the file; DuckDB's default of 16 MB takes a
@@ -184,7 +185,7 @@ class Store:
 
     def revision(self, study_id: str) -> int:
         """Return a number that grows with every commit on the study: the cache key of its pages."""
-        return self._revisions[study_id] + self._revisions[""]
+        return self._revisions[study_id] + self._revisions[ALL_STUDIES]
 
     @property
     def revision_of_all(self) -> int:
@@ -193,7 +194,7 @@ class Store:
             return sum(self._revisions.values())
 
     def touch(self, study_ids) -> None:
-        """Increase the revisions of studies after a commit; "" stands for all studies."""
+        """Increase the revisions of studies, or of `ALL_STUDIES`, after a commit."""
         with self._lock:
             for study_id in study_ids:
                 self._revisions[study_id] += 1

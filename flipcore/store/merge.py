@@ -25,7 +25,7 @@ from flipcore.core.records import Request, digest
 from flipcore.core.study import Study
 from flipcore.store import late_readouts
 from flipcore.store.archives import check_merge
-from flipcore.store.connection import Store
+from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.merge_source import read_tables
 from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.store.schema import Table, tables
@@ -81,7 +81,7 @@ def merge(paths: Iterable[str | Path], store: Store) -> Merged:
     for path in paths:
         with read_tables(Path(path)) as files, store.memory_bound(_MEMORY_MB):
             _merge_one(Path(path).name, files, store, report)
-    store.touch([""])
+    store.touch([ALL_STUDIES])
     return report
 
 

@@ -22,6 +22,7 @@ from flipcore.runs.truncation import token_limits
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.score.error_bar import Components
 from flipcore.stats.score.next_calls import assumed_components
+from flipcore.store.connection import ALL_STUDIES
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
 from pages.common import headline, screen, session
@@ -84,10 +85,10 @@ def _revision(toml: str) -> tuple[int, int]:
 
     A plan depends on these and on its study.
     """
-    return session.revision(""), len(session.all_studies())
+    return session.revision(ALL_STUDIES), len(session.all_studies())
 
 
-@session.cached("Counting the calls", 16, _revision)
+@session.cached("Counting the calls", max_entries=16, revision=_revision)
 def _study_plan(toml: str) -> tuple[Plan, Projection]:
     study_plan = plan(Study.from_toml(toml), session.store())
     return study_plan, projection(study_plan)
@@ -105,7 +106,7 @@ def _without_stored_calls(study: Study, full_projection: Projection) -> Projecti
     return open_projection if open_projection.n_calls < full_projection.n_calls else full_projection
 
 
-@session.cached("Looking for stored answers", 16, _revision)
+@session.cached("Looking for stored answers", max_entries=16, revision=_revision)
 def _open_calls(toml: str, n_answers: int) -> Projection:
     """Return the projection of the calls whose answers are not stored.
 
@@ -155,10 +156,10 @@ def _offer_start(study: Study, place: str) -> None:
     """Ask for the budget in US dollars and offer to start the study at `place`."""
     budget = st.number_input(
         "Budget (US dollars)",
-        0.0,
-        MOST_BUDGET_USD,
-        None if study.budget_usd is None else float(study.budget_usd),
-        1.0,
+        min_value=0.0,
+        max_value=MOST_BUDGET_USD,
+        value=None if study.budget_usd is None else float(study.budget_usd),
+        step=1.0,
         key="budget",
         placeholder="none: no paid call",
         help="A study that would cost more does not start, and spending stops here. Only a server "

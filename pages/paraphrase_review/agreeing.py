@@ -9,6 +9,7 @@ from flipcore.annotation.paraphrases.verdicts import CHECKS, VOTES, keeps, settl
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.retention import RULES
+from flipcore.store.connection import ALL_STUDIES
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries import judgements, review
 from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
@@ -32,7 +33,7 @@ def show() -> None:
         return
     source = _choose_source(verdicts)
     verdicts = verdicts_of(session.store(), source)
-    by_check = _agreements(session.store().revision(""), source)
+    by_check = _agreements(session.store().revision(ALL_STUDIES), source)
     # Models' verdicts are shown, but only people's verdicts count.
     model_note, people_verdicts = ratings.models_sentence(verdicts), ratings.people(verdicts)
     st.markdown(f"## {plain(ratings.agreement_sentence(by_check[ratings.OVERALL]))}")

@@ -377,7 +377,7 @@ async def _proposals(
     async with asking:
         # One call per item at a time, because each step of a chain needs the last one's output.
         n_workers = asking.place.n_items_at_once([use], asking.cards, 1)
-        await asking.each(enumerate(items), propose_item, n_workers)
+        await asking.do_each(enumerate(items), propose_item, n_workers)
     asking.store.writer.flush()
     if asking.ending not in ("", CANCELLED):
         failed = (Proposal(item.item_id, item.question, error=asking.why) for item in items)

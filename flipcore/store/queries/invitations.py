@@ -16,7 +16,7 @@ import pandas as pd
 
 from flipcore.access.acting import OWNER, Level, Permission, Person, acting_as, require
 from flipcore.store.audit_log import act_row, chain_again, forget_outside, problem
-from flipcore.store.connection import Store
+from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
 
@@ -242,5 +242,5 @@ def replace_name(store: Store, name: str) -> str:
     store.writer.transact(
         rename, Permission.ACCESS, "replaced a name", new_name, changes=()
     ).result(60)
-    store.touch([REVISION_KEY, ""])
+    store.touch([REVISION_KEY, ALL_STUDIES])
     return new_name

@@ -20,7 +20,7 @@ from flipcore.core.locks import STATE, lock_id
 from flipcore.core.records import digest
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
-from flipcore.store.connection import Store
+from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.queries.paraphrase_states import current_states, verdict_state
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
@@ -94,7 +94,7 @@ def keep_lock(
         "reviewer": reviewer,
     }
     store.writer.add("locks", [row | {"created_at": now()}]).result(30)
-    store.touch([""])  # items that it set aside may be visible in other studies now
+    store.touch([ALL_STUDIES])  # items that it set aside may be visible in other studies now
     return row["lock_id"]
 
 

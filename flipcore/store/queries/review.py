@@ -7,7 +7,7 @@ from duckdb import DuckDBPyConnection
 from flipcore.access.acting import EVERY, Permission, Person, opened_to
 from flipcore.core.records import Item
 from flipcore.core.wordings import PARAPHRASE, REVIEW_AXES
-from flipcore.store.connection import Store
+from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries.judgements import standing
 from flipcore.store.queries.paraphrase_states import PAIR_STATES
@@ -90,7 +90,7 @@ def count_as_random(store: Store, verdict_ids: Sequence[str]) -> None:
         connection.execute(sql, {"ids": list(verdict_ids)})
 
     store.writer.transact(mark, Permission.JUDGE, changes=()).result(30)
-    store.touch([""])  # the gates of all studies count them
+    store.touch([ALL_STUDIES])  # the gates of all studies count them
 
 
 def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -> None:

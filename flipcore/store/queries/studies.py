@@ -9,9 +9,9 @@ from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.store import kept_results, packing
-from flipcore.store.archives import archives, check_here
+from flipcore.store.archives import archives, check_study_is_here
 from flipcore.store.clusters import JOIN_CLUSTERS
-from flipcore.store.connection import Store
+from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.pack_tables import forget
 from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
@@ -366,7 +366,7 @@ def delete_study(store: Store, study_id: str) -> None:
 
     def delete(connection) -> None:
         sql = "SELECT state FROM studies WHERE study_id = $study_id"
-        check_here(archives(connection), study_id)
+        check_study_is_here(archives(connection), study_id)
         if connection.execute(sql, {"study_id": study_id}).fetchall() == [("running",)]:
             raise BadInput(
                 "The study is running, so it was not deleted. Cancel it first, then delete it."
@@ -383,4 +383,4 @@ def delete_study(store: Store, study_id: str) -> None:
         delete, Permission.FILES, "deleted a study", study_id, changes={study_id}
     ).result(60)
     kept_results.remove(store, study_id)
-    store.touch([""])  # items that it set aside may be visible in other studies now
+    store.touch([ALL_STUDIES])  # items that it set aside may be visible in other studies now
