@@ -55,9 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """Read or price the answers and return 0; 3 where a judge did not finish."""
     from flipcore.reports.rereading import changes, old_readout
-    from flipcore.runs.rereading import TOGETHER, params_of, reread
+    from flipcore.runs.rereading import COMPARING_EXTRACTORS, params_of, reread
 
-    if options.judge or options.extractor in ("judge", *TOGETHER):
+    if options.judge or options.extractor in ("judge", *COMPARING_EXTRACTORS):
         name = _judgement(store, study_id, options)
     else:
         name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
@@ -79,8 +79,8 @@ def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
     """Return the name of the judge's readouts; "" where it was only priced or did not finish."""
     from flipcore.runs.rereading import (
         AT_MOST,
+        COMPARING_EXTRACTORS,
         EXAMPLE,
-        TOGETHER,
         JudgeProgress,
         judge_again,
         priced,
@@ -92,9 +92,10 @@ def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
         raise BadInput("A judge is a model: name one that `models` lists with --judge MODEL.")
     folders.admit(".", *([Path(options.prompt).parent] if options.prompt else []))
     prompt = prompt_in(options.prompt) if options.prompt else EXAMPLE
-    extractor = options.extractor if options.extractor in TOGETHER else JUDGE
+    extractor = options.extractor if options.extractor in COMPARING_EXTRACTORS else JUDGE
     price = priced(store, study_id, options.judge, prompt, extractor=extractor).sentence()
-    print(f"{options.judge} as judge: {AT_MOST if extractor in TOGETHER else ''}{price}.")
+    bound = AT_MOST if extractor in COMPARING_EXTRACTORS else ""
+    print(f"{options.judge} as judge: {bound}{price}.")
     if options.price:
         return ""
 

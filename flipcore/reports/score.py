@@ -124,6 +124,11 @@ class ModelScore:
         return replace(self, bar=self.bar.at_level(level))
 
     @property
+    def own_axis(self) -> str:
+        """The axis of the study's own prompt."""
+        return self.own_way.partition("|")[0]
+
+    @property
     def absent(self) -> float:
         """Share of the calls without a score; 0 where it is too small to matter."""
         return self.bar.absent if isinstance(self.bar, _BoundedErrorBar) else 0.0

@@ -237,7 +237,9 @@ def _store_readouts(store: Store, study_id: str, readouts: Iterable[Readout]) ->
 
 KINDS = ("choice", "number", "text")
 # Extractors that compare all answers to an item with each other.
-TOGETHER = tuple(name for name, extractor in EXTRACTORS.items() if extractor.reads_together)
+COMPARING_EXTRACTORS = tuple(
+    name for name, extractor in EXTRACTORS.items() if extractor.reads_together
+)
 MAX_TOKENS = 32
 AT_MOST = "as if no two answers meant the same, at most "
 MOST_CHARS = 20_000  # of the judge's prompt; a longer one is probably a file pasted by mistake
@@ -345,10 +347,10 @@ def judge_again(
 ) -> JudgeRun:
     """Ask the judge about every stored answer of the study.
 
-    The judge follows `prompt`, or compares an item's answers as the `extractor` in TOGETHER does.
-    `budget_usd` replaces the study's budget. Raises OverBudget before the first call where the
-    missing calls would exceed the budget. Raises BadInput for a prompt or model that cannot judge,
-    and for items of a holdout unless `may_send_retro` allows to send them.
+    The judge follows `prompt`, or compares an item's answers as `extractor` does, which is then one
+    of COMPARING_EXTRACTORS. `budget_usd` replaces the study's budget. Raises OverBudget before the
+    first call where the missing calls would exceed the budget. Raises BadInput for a prompt or
+    model that cannot judge, and for items of a holdout unless `may_send_retro` allows to send them.
     """
     require(Permission.RUN)
     study = studies.declared(store, study_id)
@@ -478,8 +480,8 @@ def _judging_method(judge: str, prompt: str, extractor: str) -> _ByOwnPrompt | _
     """Raises BadInput for a prompt that is no judge's, and for an extractor without a judge."""
     if extractor == JUDGE:
         return _ByOwnPrompt(judge, checked_prompt(prompt))
-    if extractor not in TOGETHER:
-        names = ", ".join(TOGETHER)
+    if extractor not in COMPARING_EXTRACTORS:
+        names = ", ".join(COMPARING_EXTRACTORS)
         raise BadInput(
             f"No judge reads stored answers as {extractor!r}: leave it out for a prompt of your"
             f" own, or name {names}."

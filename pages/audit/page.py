@@ -78,17 +78,17 @@ def _read_again(study_id: str) -> None:
                 st.rerun()
 
 
-# Titles of judges that the list of extractors names differently.
+# The judge with a prompt is no extractor of the list, so its title is here.
 JUDGE_TITLES = {JUDGE: "By a prompt of your own"}
 
 
-@session.cached("Counting the calls", 8)
+@session.cached("Counting the calls", max_entries=8)
 def price(study_id: str, judge: str, prompt: str, extractor: str) -> str:
     """Return in words what judging the stored texts would cost now.
 
     Raises BadInput if `prompt` is not a valid judge prompt.
     """
-    prefix = rereading.AT_MOST if extractor in rereading.TOGETHER else ""
+    prefix = rereading.AT_MOST if extractor in rereading.COMPARING_EXTRACTORS else ""
     priced = rereading.priced(session.store(), study_id, judge, prompt, extractor=extractor)
     return f"{prefix}{priced.sentence()}"
 
@@ -108,7 +108,7 @@ def offer_judge(study_id: str) -> None:
         judge = st.selectbox("Model", list(model_cards()), key="judge-model")
         extractor = st.selectbox(
             "How",
-            [JUDGE, *rereading.TOGETHER],
+            [JUDGE, *rereading.COMPARING_EXTRACTORS],
             key="judge-how",
             format_func=lambda extractor_name: (
                 JUDGE_TITLES.get(extractor_name) or EXTRACTORS[extractor_name].title
@@ -139,8 +139,8 @@ def offer_judge(study_id: str) -> None:
                     study_id,
                     judge,
                     prompt,
-                    extractor,
-                    None if budget == stored_usd else budget,
+                    extractor=extractor,
+                    budget=None if budget == stored_usd else budget,
                     may_send_holdout=may_send_holdout,
                 )
 
@@ -149,9 +149,9 @@ def _judge(
     study_id: str,
     judge: str,
     prompt: str,
+    *,
     extractor: str,
     budget: float | None,
-    *,
     may_send_holdout: bool,
 ) -> None:
     """Judge the stored texts; `budget` (US dollars) is None where it stays as it is."""
@@ -249,7 +249,7 @@ def _show_scores(study_id: str) -> None:
                     on_click=open_item,
                     args=(items[0],),
                     kwargs={
-                        "axis": score.own_way.partition("|")[0],
+                        "axis": score.own_axis,
                         "readout": score.reference,
                         "finding": SCORE,
                         "on": score.model,
@@ -289,9 +289,9 @@ if study_id is not None:
             inspector_place(study_id, model, Steps(finding.items), sheet=True, title=title)
     elif number_in_link == SCORE:
         _show_item_of_score(study_id, st.query_params.get("on", ""))
-    for kind, findings in report.graded.items():
-        if kind in (WRONG, LESS_SURE):
-            st.markdown(f"### {kind} ({len(findings):,})")
+    for grade, findings in report.graded.items():
+        if grade in (WRONG, LESS_SURE):
+            st.markdown(f"### {grade} ({len(findings):,})")
             cards(findings)
             continue
         # Most people open a log to compare two models, so only comparisons are shown at once.
@@ -299,7 +299,7 @@ if study_id is not None:
         cards(compared)
         collapsed = [numbered for numbered in findings if numbered not in compared]
         if collapsed:
-            with st.expander(f"{kind} ({len(collapsed):,})"):
+            with st.expander(f"{grade} ({len(collapsed):,})"):
                 cards(collapsed)
     if report.compared:
         _every_choice(study_id)
