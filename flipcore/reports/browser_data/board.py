@@ -75,8 +75,11 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The look of a row with an outcome, and its name `becomes` at a tick on the slider. Rows enter
-    the decision record in the order of `rank`; those with None stay out."""
+    """An outcome that rows can have. Its rows show `sign`, colored by `tone`.
+
+    A tick on the slider says that a row `becomes` this outcome ("becomes equivalent"). Rows enter
+    the decision record in the order of `rank`; those with None stay out.
+    """
 
     sign: str = ""
     tone: str = ""
@@ -91,6 +94,8 @@ class Row:
     A sentence holds numbers as {name|format}, in the formats of `board.js`. {lead} is the interval
     that `leads` names for the outcome. A function of `board.js` draws each of the `pictures`, by
     its `kind`. Rows with outcomes of equal rank are ordered by `weight`, the largest first.
+    `note` stands below the title, `hint` is shown on hover, `figure` is the text of a last column,
+    and `style` names CSS classes. A hidden row is not drawn, but a headline may show its sentence.
     """
 
     title: str = ""
@@ -126,11 +131,14 @@ class Headline:
 class Board:
     """A board; its `kind` names the layout.
 
-    `choices` are {name, title, options, chosen}. Parts that depend on a choice are `Chosen`: `rows`
-    and `headlines` may be, `outcomes_by_row` and `intervals_by_row` (an entry per row) are. `lines`
-    are further sentences; `numbers` has the packed 32-bit numbers of their templates by position.
-    `changes` are (position, text) of the slider's ticks, None where ticks show changing outcomes.
-    `scale` has the ends of the axis. `legend` has (label, style).
+    `choices` are {name, title, options, chosen}. A part that depends on them is `Chosen`: always
+    `outcomes_by_row` and `intervals_by_row`, which have an entry per row, and `rows` and
+    `headlines` where they differ by choice. `lines` are further sentences; `numbers` has the packed
+    32-bit numbers of their templates by position. `changes` are (position, text) of the slider's
+    ticks, None where ticks show changing outcomes. `scale` has the ends of the axis, and with
+    `is_share` its numbers are shown as percentages. `legend` has (label, style), `columns` the
+    heads of the table. Boards with an equal `shared_as` move together in a meeting. A board that
+    `is_waiting` for results offers no decision.
     """
 
     kind: str
@@ -162,7 +170,9 @@ def level_control(levels: Sequence[float], level: float, quoted: str = "({label}
     start = min(levels, key=lambda shown: abs(shown - level))
     labels = [level_text(shown) for shown in levels]
     title = "Confidence level"
-    return Control("level", title, start, levels, labels, aria=title, quoted=f" {quoted}")
+    return Control(
+        "level", title, start=start, values=levels, labels=labels, aria=title, quoted=f" {quoted}"
+    )
 
 
 @cache
