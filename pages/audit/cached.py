@@ -14,12 +14,12 @@ def audit_of(study_id: str) -> Audit:
     return _audit(study_id, session.study_row(study_id)["n_failed"])
 
 
-@session.cached("Looking at every row", 8, is_kept=True)
+@session.cached("Looking at every row", max_entries=8, is_kept=True)
 def _audit(study_id: str, n_failed: int) -> Audit:
     return audit(session.store(), study_id)
 
 
-@session.cached("Counting every way", 8, gates.revision_with_labels)
+@session.cached("Counting every way", max_entries=8, revision=gates.revision_with_labels)
 def every_choice(study_id: str) -> Claim | None:
     """Return the claim on the best model's lead under every choice; None without any choice."""
     # Only the claim is cached, because the counts under all choices would fill the memory.

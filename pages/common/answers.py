@@ -77,7 +77,9 @@ def n_survey_rows() -> int:
     return judgements.n_rows(store, SURVEY_ANSWERS) + len(holdout.surveys(store))
 
 
-@session.cached("Reading the answers", 64, gates.revision_with_labels, is_kept=True)
+@session.cached(
+    "Reading the answers", max_entries=64, revision=gates.revision_with_labels, is_kept=True
+)
 def _cached_answer(
     study_id: str, question: Question, settings: Settings, lock: str | None, n_answers: int
 ) -> Any:
@@ -85,7 +87,7 @@ def _cached_answer(
     return compute_answer(question, PageStudy(session.store(), study_id, lock=lock), settings)
 
 
-@session.cached("Testing every detector", 16, is_kept=True)
+@session.cached("Testing every detector", max_entries=16, is_kept=True)
 def measurements(study_id: str, lock: str | None) -> dict[str, list[Measurement]]:
     """Return model -> measurements of all memory detectors."""
     study = PageStudy(session.store(), study_id, lock=lock)

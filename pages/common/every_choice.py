@@ -55,13 +55,13 @@ def _revision(study_id: str) -> tuple:
     return (*gates.revision_with_labels(study_id), judgements.n_rows(session.store(), KEY_VERDICTS))
 
 
-@session.cached("Collecting the answers", 16)
+@session.cached("Collecting the answers", max_entries=16)
 def _models(study_id: str) -> list[str]:
     """Return the models with scores, highest score first."""
     return leading_models(PageStudy(session.store(), study_id))
 
 
-@session.cached("Collecting the answers", 8, _revision)
+@session.cached("Collecting the answers", max_entries=8, revision=_revision)
 def _material(study_id: str, subject: Subject, lock: str | None) -> Material:
     """Return the subject's answers or flips, from which each way is counted."""
     study = PageStudy(session.store(), study_id, lock=lock)
@@ -71,7 +71,7 @@ def _material(study_id: str, subject: Subject, lock: str | None) -> Material:
     return flips_material(study, axis, extractor, model)
 
 
-@session.cached("Counting every way", 32, _revision)
+@session.cached("Counting every way", max_entries=32, revision=_revision)
 def _curve(study_id: str, subject: Subject, lock: str | None, toggles: Toggles) -> Curve:
     """Count every way of counting that the toggles leave switched on."""
     material = _material(study_id, subject, lock)
@@ -93,7 +93,7 @@ def _report(study_id: str, subject: Subject, lock: dict | None, view: Mapping) -
     )
 
 
-@session.cached("Putting it into words", 16, _revision)
+@session.cached("Putting it into words", max_entries=16, revision=_revision)
 def _board(study_id: str, subject: Subject, lock: dict | None, view: tuple) -> dict:
     """Return the data of the board for the browser; `view` holds (name, value) of each setting."""
     settings = dict(view)
@@ -145,7 +145,7 @@ def show_flips(study_id: str, line: DeltaGenerator) -> None:
         _show(study_id, pairings[pairing], line)
 
 
-@session.cached("Collecting the answers", 16, gates.revision_with_labels)
+@session.cached("Collecting the answers", max_entries=16, revision=gates.revision_with_labels)
 def _pairings(study_id: str) -> list[Subject]:
     """Return (model, axis, extractor) of every decision on flips.
 

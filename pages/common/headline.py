@@ -76,7 +76,7 @@ def headline(study_id: str) -> Headline:
     return _headline(study_id, len(models), closed_gates, temperature, is_begun)
 
 
-@session.cached("Reading the answers", 64, _revision, is_kept=True)
+@session.cached("Reading the answers", max_entries=64, revision=_revision, is_kept=True)
 def _headline(
     study_id: str,
     n_models: int,
@@ -119,7 +119,7 @@ def _card_revision(study_id: str) -> tuple[int, int]:
     return _revision(study_id), gates.revision_with_labels(study_id)[1]
 
 
-@session.cached("Reading the answers", 64, _card_revision, is_kept=True)
+@session.cached("Reading the answers", max_entries=64, revision=_card_revision, is_kept=True)
 def _leading_sentences(study_id: str, is_begun: bool, is_running: bool) -> list[str]:
     summary = headline(study_id)
     score: ScoreReport | None = answer_of(study_id, Question.SCORE)

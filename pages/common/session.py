@@ -102,9 +102,9 @@ def _waiting(work: Work[T]) -> T:
 
 def cached(
     step: str = "",
+    *,
     max_entries: int = 24,
     revision: Callable[[str], Any] = revision,
-    *,
     is_kept: bool = False,
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Cache a function of a study and of hashable settings, for all sessions.

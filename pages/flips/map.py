@@ -23,7 +23,7 @@ from pages.flips.explorer import OPENED_AXES_KEY, explorer
 from pages.flips.map_data import View, drawn_map, readouts_of_model
 
 
-@session.cached("Comparing the extractors", 16, is_kept=True)
+@session.cached("Comparing the extractors", max_entries=16, is_kept=True)
 def _disagreements(study_id: str, model: str):
     frame = readouts_of_model(study_id, model)
     return disagreements(frame, graders(frame))

@@ -193,7 +193,7 @@ class DrawnMap:
     steps: Steps
 
 
-@session.cached("Drawing the map", 12)
+@session.cached("Drawing the map", max_entries=12)
 def drawn_map(view: View) -> DrawnMap:
     """Return the map of a view. It is made again only when the study has new answers."""
     # Searches are not stored beside the database, because each search would add a file.

@@ -90,7 +90,7 @@ def _board_data(
     return _board(study_id, model, mode, tuple(closed_gates.items()), selection).data
 
 
-@session.cached("Preparing the board", 12, is_kept=True)
+@session.cached("Preparing the board", max_entries=12, is_kept=True)
 def _board(
     study_id: str, model: str, mode: str, closed_gates: tuple, selection: tuple = ()
 ) -> levels.LevelBoard:
@@ -105,7 +105,7 @@ def _board(
     )
 
 
-@session.cached("Preparing the board", 12, is_kept=True)
+@session.cached("Preparing the board", max_entries=12, is_kept=True)
 def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] | None:
     """Return the cells of all pairings, which are claimed together in simultaneous mode.
 
@@ -230,12 +230,12 @@ def show_each_extractor(study_id: str, model: str, mode: str, policy: str) -> No
         )
 
 
-@session.cached("Permuting the readouts", 12, is_kept=True)
+@session.cached("Permuting the readouts", max_entries=12, is_kept=True)
 def _alone(study_id: str, model: str, mode: str, policy: str):
     return flip_summaries(_answers(study_id, model, mode), policy)
 
 
-@session.cached("Following the items as they arrived", 12, is_kept=True)
+@session.cached("Following the items as they arrived", max_entries=12, is_kept=True)
 def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
     return running_flip_rates(_answers(study_id, model, mode), axis, policy)
 
@@ -325,7 +325,7 @@ def show_predictor(study_id: str, model: str, mode: str) -> None:
             )
 
 
-@session.cached("Cross-validating", 12, is_kept=True)
+@session.cached("Cross-validating", max_entries=12, is_kept=True)
 def _predicted(study_id: str, model: str, mode: str):
     lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
     frame = session.readouts(study_id, lock=lock)

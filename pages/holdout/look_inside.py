@@ -50,10 +50,10 @@ def _show_duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) ->
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     near = right.slider(
         "Alike from",
-        0.5,
-        1.0,
-        NEAR,
-        0.05,
+        min_value=0.5,
+        max_value=1.0,
+        value=NEAR,
+        step=0.05,
         key="near",
         bind="query-params",
         help="Share of the words that two entries have in common, in order.",

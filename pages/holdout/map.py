@@ -203,10 +203,10 @@ def _drawing_choice(*, is_umap: bool) -> Drawing | None:
         )
         distance = st.slider(
             "Smallest distance",
-            0.0,
-            0.9,
-            DEFAULT.min_distance,
-            0.05,
+            min_value=0.0,
+            max_value=0.9,
+            value=DEFAULT.min_distance,
+            step=0.05,
             key="map-distance",
             bind="query-params",
         )

@@ -11,12 +11,13 @@ from flipcore.stats.memory.detectors import (
     share_flagged_by_all,
 )
 from flipcore.text.counts import count_of
+from pages.common import screen
 from pages.common.showing import how_to_read, plain, show_table
 from pages.memorization.cached import View, flags
 from pages.memorization.items import item_table
 
 
-def show(view: View, mode: str, settings: dict, controls) -> None:
+def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> None:
     """Show how far the detectors agree, per pair and per item."""
     by_detector = flags(view, settings)
     if len(by_detector) < 2:

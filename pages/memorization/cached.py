@@ -15,7 +15,7 @@ from flipcore.extractors import VALUES
 from flipcore.models import model_cards
 from flipcore.reports import memory
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.drop_gap_analysis import DropGap as Gap
+from flipcore.stats.memory.drop_gap_analysis import DropGap as DropGapAnalysis
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
@@ -115,8 +115,8 @@ def _analysis(view: View, detector: detectors.Detector, **settings):
     )
 
 
-@session.cached("Resampling the items", 32)
-def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
+@session.cached("Resampling the items", max_entries=32)
+def gap_analysis(view: View, operator: str, extractor: str, margin: float) -> DropGapAnalysis:
     """Return the drop gap of a rewriting axis (`operator`); `margin` is a share."""
     return _analysis(view, drop_gaps(view)[operator], extractor=extractor, margin=margin)
 
@@ -136,7 +136,7 @@ def loss(view: View, measure: str) -> LossTest:
     return _analysis(view, detectors.DETECTORS[measure])
 
 
-@session.cached("Comparing the continuations", 32)
+@session.cached("Comparing the continuations", max_entries=32)
 def sensitivities(view: View, detector: detectors.Pearl, rule: str, fpr: float) -> Pearl:
     """Return PEARL on the judged texts, with its cut-off alpha from the controls."""
     return _analysis(view, detector, rule=rule, fpr=fpr)
@@ -193,10 +193,10 @@ def scores(view: View) -> dict[str, dict[str, float]]:
     }
 
 
-@session.cached("Simulating what this study could find", 32)
+@session.cached("Simulating what this study could find", max_entries=32)
 def detectable(view: View, operator: str, extractor: str, margin: float) -> tuple[GapDesign, float]:
     """Return the study's design and the smallest gap that it finds with a power of 80%."""
-    design = design_of(gap(view, operator, extractor, margin).sides, members(view).control)
+    design = design_of(gap_analysis(view, operator, extractor, margin).sides, members(view).control)
     return design, detectable_gap(design, n_runs=100)
 
 
@@ -218,7 +218,7 @@ def family(
     by_model = dict(measurements(view.study_id, view.lock))
     # Only the gap depends on the chosen extractor. The other measurements come from the cache.
     if operator:
-        decided = gap(view, operator, extractor, margin).decided
+        decided = gap_analysis(view, operator, extractor, margin).decided
         by_model[view.model] = memory.with_gap(by_model[view.model], view.kind, operator, decided)
     axes: set[str] = set()
     for model_measurements in by_model.values():
@@ -262,7 +262,8 @@ def show_any_cutoff(
 def handle_move(
     view: View,
     mode: str,
-    name: str,
+    *,
+    setting: str,
     start: dict,
     sentences: list[str],
     moved: dict | None,
@@ -271,18 +272,18 @@ def handle_move(
 ) -> None:
     """Log and remember the move of a cut-off, or offer to store a decision.
 
-    `name` is the setting that holds the cut-off, and `start` holds the settings at the start.
+    `setting` names the one that holds the cut-off; `start` holds the settings at the start.
     `moved` and `decision` are messages of the board, None without one. A decision may rest on the
     `sentences`. `about` holds further settings, stored with the move or the decision.
     """
     record.log_move(view.study_id, moved)
     if decision:
-        decision_settings = {"model": view.model} | about | {name: decision.get("cutoff")}
+        decision_settings = {"model": view.model} | about | {setting: decision.get("cutoff")}
         all_sentences = [*sentences, *decision["sentences"]]
         decision = decision | decision_settings | {"sentences": all_sentences}
     record.offer(view.study_id, "memorization", mode, decision)
     modes.remember(
-        view.study_id, "memorization", start, moved and about | {name: moved.get("cutoff")}
+        view.study_id, "memorization", start, moved and about | {setting: moved.get("cutoff")}
     )
 
 

@@ -6,9 +6,9 @@ import streamlit as st
 
 from flipcore.annotation import control_matching
 from flipcore.charts.memory import balance_figure, slopes
-from flipcore.claims.memory_gap import old_rule, source_rule
+from flipcore.claims.memory_gap import MARGIN, old_rule, source_rule
 from flipcore.core.study import PAIRED_CONTROL
-from flipcore.detectors import DropGap as Detector
+from flipcore.detectors import DropGap as DropGapDetector
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.cutoffs import detector_line
 from flipcore.reports.published import gap_notes, gap_rows, inconsistency_rows
@@ -16,7 +16,7 @@ from flipcore.reports.worked_examples import gap_example
 from flipcore.runs.asking_again import Draft
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.drop_gap_analysis import DropGap
+from flipcore.stats.memory.drop_gap_analysis import DropGap as DropGapAnalysis
 from flipcore.stats.memory.gap_power import detectable_sentence
 from flipcore.stats.memory.matching import CALIPER, MAX_IMBALANCE, TITLES, TRAITS, Matching
 from flipcore.stats.memory.operand_size import operand_check
@@ -32,7 +32,7 @@ from pages.memorization.cached import (
     answer_extractors,
     detectable,
     drop_gaps,
-    gap,
+    gap_analysis,
     handle_move,
     members,
     show_verdict,
@@ -40,10 +40,10 @@ from pages.memorization.cached import (
 )
 from pages.memorization.items import item_table
 
-START = {"margin": 0.05}
+START = {"margin": MARGIN}
 
 
-def show(view: View, mode: str, settings: dict, controls) -> None:
+def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> None:
     """Show the drop gap of a rewriting axis, its items, and how to match controls."""
     gaps, extractors = drop_gaps(view), answer_extractors(view)
     if not gaps or not extractors:
@@ -54,45 +54,45 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         )
         return
     operator, extractor = _choices(controls, gaps, extractors)
-    estimate = gap(view, operator, extractor, settings["margin"])
+    analysis = gap_analysis(view, operator, extractor, settings["margin"])
     # `tests` puts the gap at these settings first.
     verdict = tests(view, settings["margin"], operator, extractor)[0]
     sentences = show_verdict(verdict)
     rule = source_rule(
-        estimate.gap_source,
-        is_literal=estimate.source_literal,
-        is_directional=estimate.source_directional,
+        analysis.gap_source,
+        is_literal=analysis.source_literal,
+        is_directional=analysis.source_directional,
     )
     st.markdown(plain(rule.text))
-    st.caption(plain(old_rule(estimate.perm_p, estimate.cond_gap).text))
+    st.caption(plain(old_rule(analysis.perm_p, analysis.cond_gap).text))
     left, right = st.columns([2, 3])
     show_figure(
         "slopes",
-        lambda c: slopes(estimate.benchmark, estimate.control, ("benchmark", "control"), c),
+        lambda c: slopes(analysis.benchmark, analysis.control, ("benchmark", "control"), c),
         place=left,
     )
     with right:
-        line = detector_line(verdict, estimate, gaps[operator].unit, settings["margin"])
+        line = detector_line(verdict, analysis, gaps[operator].unit, settings["margin"])
         moved, decision, _ = boards.draw(
             line.data(), locked=mode == "locked", key=f"margin-{view}-{operator}-{extractor}-{mode}"
         )
     handle_move(
         view,
         mode,
-        "margin",
-        START,
-        sentences,
-        moved,
-        decision,
-        {"operator": operator, "readout": extractor},
+        setting="margin",
+        start=START,
+        sentences=sentences,
+        moved=moved,
+        decision=decision,
+        about={"operator": operator, "readout": extractor},
     )
-    _show_drops(estimate)
-    st.markdown(plain(estimate.benchmark.identity_sentence()))
+    _show_drops(analysis)
+    st.markdown(plain(analysis.benchmark.identity_sentence()))
     if st.toggle("What could this study find?", key="power", bind="query-params"):
         design, smallest_gap = detectable(view, operator, extractor, settings["margin"])
         st.markdown(plain(detectable_sentence(design, smallest_gap)))
-    _show_coverage(view, operator, estimate)
-    _show_matching(view, estimate)
+    _show_coverage(view, operator, analysis)
+    _show_matching(view, analysis)
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         show_table("published-gaps", gap_rows())
         st.caption(gap_notes())
@@ -107,11 +107,13 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         "memory at one-sided p ≤ .025; with *paired* controls differences within pairs decide; "
         "with *other* controls points, share kept and odds must agree. *No memory* is claimed only "
         "within your margin.",
-        example=gap_example(estimate),
+        example=gap_example(analysis),
     )
 
 
-def _choices(controls, gaps: Mapping[str, Detector], extractors: list[str]) -> tuple[str, str]:
+def _choices(
+    controls: screen.Controls, gaps: Mapping[str, DropGapDetector], extractors: list[str]
+) -> tuple[str, str]:
     """Draw the controls; return the chosen rewriting axis and extractor."""
     operator = screen.segments(
         "Rewriting",
@@ -128,10 +130,10 @@ def _choices(controls, gaps: Mapping[str, Detector], extractors: list[str]) -> t
     return operator, extractor
 
 
-def _show_drops(estimate: DropGap) -> None:
+def _show_drops(analysis: DropGapAnalysis) -> None:
     """Show both sets with accuracy before and after rewriting, the drop and McNemar's tests."""
     rows = []
-    for name, drop in (("benchmark", estimate.benchmark), ("control", estimate.control)):
+    for name, drop in (("benchmark", analysis.benchmark), ("control", analysis.control)):
         tests = drop.mcnemar or {}
         rows.append(
             {
@@ -152,10 +154,10 @@ def _show_drops(estimate: DropGap) -> None:
     show_table("drops", rows)
 
 
-def _show_coverage(view: View, operator: str, gap: DropGap) -> None:
+def _show_coverage(view: View, operator: str, analysis: DropGapAnalysis) -> None:
     """Show whether rewritten items are special, whether numbers kept their size, and refusals."""
     sentences = []
-    for name, drop in (("Benchmark", gap.benchmark), ("Control", gap.control)):
+    for name, drop in (("Benchmark", analysis.benchmark), ("Control", analysis.control)):
         if selection := drop.selection_sentence():
             sentences.append(f"{name}: {selection}")
     pairs = memory.operands(session.store(), view.study_id, operator)
@@ -178,13 +180,13 @@ def _show_coverage(view: View, operator: str, gap: DropGap) -> None:
 OWN_CONTROLS = "this study's controls"
 
 
-def _show_matching(view: View, estimate: DropGap) -> None:
+def _show_matching(view: View, analysis: DropGapAnalysis) -> None:
     """Show the gap within stored pairs, and behind a toggle the form that matches controls."""
     pairs = members(view).pairs
-    if estimate.gap_matched is not None:
+    if analysis.gap_matched is not None:
         sentence = (
             f"Within {len(pairs.control_of):,} stored pairs the gap is "
-            f"{estimate.gap_matched.text_points()}. {pairs.note()}"
+            f"{analysis.gap_matched.text_points()}. {pairs.note()}"
         )
         if session.declared(view.study_id).control != PAIRED_CONTROL:
             sentence += " This is for comparison: the study declares another control."
@@ -218,10 +220,10 @@ def _match_controls(view: View) -> None:
         )
         caliper = st.number_input(
             "Largest difference in a pair, SD",
-            0.05,
-            3.0,
-            CALIPER,
-            0.05,
+            min_value=0.05,
+            max_value=3.0,
+            value=CALIPER,
+            step=0.05,
             key="match-caliper",
             bind=bound("match-caliper"),
             width=220,

@@ -24,7 +24,7 @@ from pages.memorization.items import detector_title, item_table
 START = {"loss_cutoff": None}
 
 
-def show(view: cached.View, mode: str, settings: dict, controls) -> None:
+def show(view: cached.View, mode: str, settings: dict, controls: screen.Controls) -> None:
     """Show the test of the chosen detector, with a cut-off to drag and the items."""
     detector = _choose_detector(view, controls)
     if detector is None:
@@ -45,7 +45,14 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     if moved or settings["loss_cutoff"] is not None:
         sentences += cached.show_any_cutoff(judged_test, view, test, settings["margin"])
     cached.handle_move(
-        view, mode, "loss_cutoff", START, sentences, moved, decision, {"measure": measure}
+        view,
+        mode,
+        setting="loss_cutoff",
+        start=START,
+        sentences=sentences,
+        moved=moved,
+        decision=decision,
+        about={"measure": measure},
     )
     st.markdown(plain(test.reach.sentence()))
     show_table("rules", rule_rows(test))
@@ -80,7 +87,7 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     )
 
 
-def _choose_detector(view: cached.View, controls) -> ScoreDetector | None:
+def _choose_detector(view: cached.View, controls: screen.Controls) -> ScoreDetector | None:
     """Return the chosen detector; None, after a hint, if the study has none."""
     by_name = cached.score_detectors(view)
     if not by_name:
@@ -164,7 +171,7 @@ def _show_exchangeability(view: cached.View, measure: str) -> None:
         )
 
 
-@session.cached("Comparing the texts", 16)
+@session.cached("Comparing the texts", max_entries=16)
 def _diagnosis(view: cached.View, measure: str) -> Diagnosis:
     items = session.study_items(view.study_id).set_index("item_id")
     rows, control_rows = cached.losses(view, measure)

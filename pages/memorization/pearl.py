@@ -32,7 +32,7 @@ from pages.memorization.items import item_table
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 
 
-def show(view: View, mode: str, settings: dict, controls) -> None:
+def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> None:
     """Show PEARL's verdict and curves, with a cut-off alpha to drag and the texts."""
     pearls = pearls_in(view.frame)
     if not pearls:
@@ -72,7 +72,16 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     if moved or settings["alpha"] is not None:
         sentences += show_any_cutoff(judged_test, view, pearl, settings["margin"])
     about = {"task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr}
-    handle_move(view, mode, "alpha", START, sentences, moved, decision, about)
+    handle_move(
+        view,
+        mode,
+        setting="alpha",
+        start=START,
+        sentences=sentences,
+        moved=moved,
+        decision=decision,
+        about=about,
+    )
     _show_curves(view, pearl, alpha, metric, axis)
     if pearl.n_incomplete:
         st.caption(
@@ -141,7 +150,7 @@ RULE_TITLES = {
 }
 
 
-def _choose_detector(controls, pearls: list[PearlDetector]) -> PearlDetector:
+def _choose_detector(controls: screen.Controls, pearls: list[PearlDetector]) -> PearlDetector:
     """Return the detector with the chosen task and similarity."""
     tasks = list(dict.fromkeys(pearl.task for pearl in pearls))
     task, has_choice = tasks[0], len(tasks) > 1
@@ -162,7 +171,7 @@ def _choose_detector(controls, pearls: list[PearlDetector]) -> PearlDetector:
     return by_measure[metric]
 
 
-def _choose_rule(controls, mode: str, settings: dict) -> tuple[str, float]:
+def _choose_rule(controls: screen.Controls, mode: str, settings: dict) -> tuple[str, float]:
     """Return the rule that sets alpha, and its largest share of false positives.
 
     A lock fixes both.
@@ -178,10 +187,10 @@ def _choose_rule(controls, mode: str, settings: dict) -> tuple[str, float]:
         )
         fpr = st.number_input(
             "False positives at most",
-            0.005,
-            0.5,
-            float(settings["fpr"]),
-            0.005,
+            min_value=0.005,
+            max_value=0.5,
+            value=float(settings["fpr"]),
+            step=0.005,
             key="pearl-fpr",
             bind=bound("pearl-fpr"),
             format="%.3f",

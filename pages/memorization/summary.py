@@ -9,14 +9,14 @@ from flipcore.models import model_cards
 from flipcore.reports.memory import MemoryTest, summary
 from flipcore.stats.memory.training_end import control_rows, control_sentence
 from flipcore.text.counts import count_of
-from pages.common import session
+from pages.common import screen, session
 from pages.common.showing import how_to_read, offer_table, plain, show_figure, show_table
 from pages.memorization import truth
 from pages.memorization.cached import View, members, tests
 from pages.memorization.items import detector_title
 
 
-def show(view: View, mode: str, settings: dict, controls) -> None:
+def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> None:
     """Show the verdicts of all detectors, what controls they have, and their error rates."""
     verdicts = tests(view, settings["margin"])
     if not verdicts:

@@ -22,7 +22,7 @@ from pages.memorization.cached import View, scores
 from pages.memorization.items import set_title
 
 
-def show(view: View, mode: str, settings: dict, controls) -> None:
+def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> None:
     """Show the detectors on this study's items, and on those of the pocket model."""
     detector_scores, doses, fresh_items = _scores_and_doses(view)
     _ground_truth(detector_scores, doses, fresh_items)

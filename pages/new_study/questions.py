@@ -150,10 +150,10 @@ def _choose_settings(base: Study) -> dict:
     percent = round(100 * base.confirmatory_share)
     share = right.number_input(
         "Set aside for confirmation (%)",
-        0,
-        round(100 * bounds.STUDY["confirmatory_share"][1]),
-        percent,
-        5,
+        min_value=0,
+        max_value=round(100 * bounds.STUDY["confirmatory_share"][1]),
+        value=percent,
+        step=5,
         key="confirmatory",
         help="No page shows these items until the settings are locked.",
     )

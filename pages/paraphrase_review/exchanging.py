@@ -92,15 +92,20 @@ def _propose_by_model(source: str, model: str, recipe: Recipe) -> None:
         ]
         left, middle, right = st.columns(3)
         temperature = left.number_input(
-            "Temperature", 0.0, 2.0, 0.7, 0.1, key="propose-temperature"
+            "Temperature",
+            min_value=0.0,
+            max_value=2.0,
+            value=0.7,
+            step=0.1,
+            key="propose-temperature",
         )
         max_tokens = middle.number_input("Most tokens a reply", 16, 4096, 256, key="propose-tokens")
         budget = right.number_input(
             "Budget, US dollars",
-            0.0,
-            None,
-            0.0,
-            1.0,
+            min_value=0.0,
+            max_value=None,
+            value=0.0,
+            step=1.0,
             key="propose-budget",
             help="0: only models that cost nothing",
         )

@@ -82,10 +82,10 @@ def settings_of_queue() -> dict:
     with st.popover("Which pairs, in which order", icon=":material/tune:"):
         shared = st.slider(
             "Share of the pairs that everybody judges, so that agreement can be measured",
-            0,
-            100,
-            30,
-            10,
+            min_value=0,
+            max_value=100,
+            value=30,
+            step=10,
             key="shared",
             bind="query-params",
             format="%d %%",

@@ -37,7 +37,9 @@ def panels(study_id: str, lock: str | None, extractor: str) -> FlipPanels:
     return flip_panels(session.readouts(study_id, lock=lock), extractor)
 
 
-@session.cached("Splitting the flips", 16, gates.revision_with_labels, is_kept=True)
+@session.cached(
+    "Splitting the flips", max_entries=16, revision=gates.revision_with_labels, is_kept=True
+)
 def flips(study_id: str, lock: str | None, reference: str) -> list[ModelFlips]:
     """Return genuine flips and artifacts per model and extractor, over all axes."""
     temperatures = {use.name: use.temperature for use in session.declared(study_id).models}

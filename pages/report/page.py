@@ -62,7 +62,7 @@ def show_report(study_id: str) -> None:
     )
 
 
-@session.cached("Counting every way", 4, gates.revision_with_labels)
+@session.cached("Counting every way", max_entries=4, revision=gates.revision_with_labels)
 def _sentences(study_id: str) -> list[str]:
     return sentences(study_contents(study_id))
 

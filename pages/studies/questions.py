@@ -26,7 +26,7 @@ from pages.common.headline import headline, memory_headline
 from pages.common.showing import plain
 from pages.holdout import cached as holdout_cached
 from pages.holdout.chosen import sets_of
-from pages.memorization.cached import View, gap
+from pages.memorization.cached import View, gap_analysis
 from pages.memorization.items import PARTS
 
 HEIGHT_PX = 200
@@ -131,7 +131,7 @@ def _memory(study_id: str) -> None:
         kind="number",
         confirmatory=False,
     )
-    drop = gap(view, REWRITING, WRITTEN_ANSWER, MARGIN)
+    drop = gap_analysis(view, REWRITING, WRITTEN_ANSWER, MARGIN)
     _show_chart(
         slopes(
             drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)
