@@ -307,7 +307,7 @@ def auc_by_dose(detectors: Sequence[Detector], theme: Colours) -> Figure:
 
 def scores_by_dose(detector: Detector, theme: Colours) -> Figure:
     """Draw every item's score at its dose, the mean with its interval, and the cut-off."""
-    groups = [(0, detector.never, detector.never_mean)]
+    groups = [(0, detector.never_seen, detector.never_mean)]
     groups += [(at_dose.dose, at_dose.scores, at_dose.mean) for at_dose in detector.doses]
     figure = new_figure()
     for place, (dose, values, _) in enumerate(groups):
@@ -363,7 +363,7 @@ def roc_by_dose(detector: Detector, theme: Colours) -> Figure:
         hoverinfo="skip",
     )
     for number, at_dose in enumerate(detector.doses):
-        false, true = roc(at_dose.scores, detector.never)
+        false, true = roc(at_dose.scores, detector.never_seen)
         figure.add_scatter(
             x=false,
             y=true,

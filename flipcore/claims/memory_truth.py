@@ -31,7 +31,7 @@ def detector_claim(detector: Detector) -> Claim:
     if detector.cutoff is None:
         claim = Claim(SEES, "no claim", f"{detector.name}: no cut-off.")
         return claim.not_claimed(
-            f"{detector.name} has {len(detector.never):,} never-seen items, too few to set a "
+            f"{detector.name} has {len(detector.never_seen):,} never-seen items, too few to set a "
             "cut-off."
         )
     by_dose = {dose.dose: dose for dose in detector.doses}

@@ -27,7 +27,7 @@ from flipcore.claims.memory_truth import KnownDose, Record
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
 from flipcore.core.records import BASE, IDENTITY, WRITTEN_ANSWER
-from flipcore.core.study import DETECTORS as SHIPPED
+from flipcore.core.study import DETECTORS as DEFAULT_DETECTORS
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL, Study
 from flipcore.detectors import (
     DETECTORS,
@@ -71,7 +71,7 @@ REWRITING = "numeric_resample"  # the axis on which `break_to_open` looks for a 
 SHOWN_DETAILS = 1  # number of a test's further claims in its sentence
 _TASKS = {axis.name: axis.task for axis in AXES}
 # Kind of item -> its plural on screen, in the order in which kinds are shown.
-NAMES = {
+KIND_PLURALS = {
     "number": "problems",
     "choice": "choices",
     "text": "open questions",
@@ -84,7 +84,8 @@ NAMES = {
 class Measurement(Evidence):
     """One detector's evidence on the items of one `kind`, or the `problem` that prevented it.
 
-    `detector` is its title on screen, `name` the plug-in's name and `reads` its kind of evidence.
+    `detector` is its title on screen, `detector_name` the name of the plug-in, and `reads` its kind
+    of evidence.
     `axis` and `measure` are the answers that it used. `is_outside` is True where the study does not
     declare the detector, `is_lacking` where it does but the detector is not installed here.
     """
@@ -94,7 +95,7 @@ class Measurement(Evidence):
     axis: str = ""
     measure: str = ""
     problem: str = ""
-    name: str = ""
+    detector_name: str = ""
     is_outside: bool = False
     is_lacking: bool = False
     reads: str = ""
@@ -107,12 +108,12 @@ def pearl_setting(study: Study, model: str, metric: str, axis_name: str = BitFli
     # Defaults are those of the axis and of the extractor.
     levels_pct = axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0))
     return Setting(
-        model,
-        _TASKS[axis_name],
-        metric,
-        extractor.get("compressor", "xz"),
-        tuple(map(float, levels_pct)),
-        int(axis.get("n_samples", 10)),
+        model=model,
+        task=_TASKS[axis_name],
+        metric=metric,
+        compressor=extractor.get("compressor", "xz"),
+        levels_pct=tuple(map(float, levels_pct)),
+        n_samples=int(axis.get("n_samples", 10)),
     )
 
 
@@ -124,7 +125,7 @@ def settings_of(detector: Detector, study: Study, model: str) -> dict[str, Any]:
 
 
 def detector_measurements(
-    frame: pd.DataFrame, members: Members, declared: Collection[str] = SHIPPED
+    frame: pd.DataFrame, members: Members, declared: Collection[str] = DEFAULT_DETECTORS
 ) -> list[Measurement]:
     """Measure with every detector on every kind of item that has controls. Detectors whose answers
     were not asked for are left out. `declared` are the detectors of the study's family."""
@@ -135,24 +136,31 @@ def detector_measurements(
         part = frame[frame["kind"] == kind]
         item_roles, control_roles = frames.roles_of(part)
         if item_roles and control_roles:
-            measurements += _of_kind(kind, part, item_roles, control_roles, members, declared)
+            measurements += _measure_kind(kind, part, item_roles, control_roles, members, declared)
             # A declared detector that is not installed stays in the family. So the p-values of the
             # other detectors do not depend on the machine that computes them.
             for name in lacking:
-                absent_detector = Measurement(kind=kind, detector=name, name=name, is_lacking=True)
-                measurements.append(replace(absent_detector, problem=LACKING.format(name=name)))
+                measurements.append(
+                    Measurement(
+                        kind=kind,
+                        detector=name,
+                        detector_name=name,
+                        problem=LACKING.format(name=name),
+                        is_lacking=True,
+                    )
+                )
     return measurements
 
 
 def kinds_in(frame: pd.DataFrame) -> list[str]:
     """Return the sets that are compared (`frames.compared_sets`). They are kinds of items in the
-    order of `NAMES`, then a recording's tasks in its own order."""
+    order of `KIND_PLURALS`, then a recording's tasks in its own order."""
     kinds = list(dict.fromkeys(frame["kind"]))
-    shipped = [kind for kind in NAMES if kind in kinds]
-    return [*shipped, *(kind for kind in kinds if kind not in NAMES)]
+    known_kinds = [kind for kind in KIND_PLURALS if kind in kinds]
+    return [*known_kinds, *(kind for kind in kinds if kind not in KIND_PLURALS)]
 
 
-def _of_kind(
+def _measure_kind(
     kind: str,
     frame: pd.DataFrame,
     item_roles: list[str],
@@ -160,6 +168,7 @@ def _of_kind(
     members: Members,
     declared: Collection[str],
 ) -> Iterator[Measurement]:
+    """Measure with every detector on the items of one kind; `frame` has their readouts."""
     for detector in detectors_in(frame):
         evidence, problem = None, ""
         try:
@@ -172,13 +181,14 @@ def _of_kind(
         if evidence is None and not problem:
             continue  # the study did not ask these items what the detector needs
         yield Measurement(
+            # A measurement has all fields of the evidence, and those below.
             **vars(evidence or Evidence()),
             kind=kind,
             detector=detector.title,
             axis=detector.axis,
             measure=measure_of(detector, frame),
             problem=problem,
-            name=detector.name,
+            detector_name=detector.name,
             is_outside=detector.name not in declared,
             # Detectors with an equal `reads` count as one kind of evidence.
             reads=detector.reads or detector.title,
@@ -212,8 +222,8 @@ class MemoryTest:
     def effect(self) -> Estimate:
         """The difference of the items from their controls; missing where nothing was tested.
 
-        It is a gap, or the share of the items beyond the controls' mark with its one-sided 95%
-        lower limit.
+        It is a gap, or the share of the items above the `mark` of `SetTest` (a high rank of the
+        controls) with its one-sided 95% lower limit.
         """
         if self.measurement is None:
             return missing()
@@ -235,7 +245,7 @@ class MemoryTest:
 
     @property
     def is_share(self) -> bool:
-        """True where `effect` is the share of items beyond the controls' mark, not a gap."""
+        """True where `effect` is a share of the items, not a gap."""
         measurement = self.measurement
         if measurement is None or measurement.gap or measurement.score:
             return False
@@ -276,18 +286,26 @@ class MemoryTest:
         for name, number in self.numbers.items():
             if isinstance(number, Estimate):
                 has_estimate = True
-                yield Row(model, where, name, number, self.claim, place, p=p)
+                yield Row(model, where, name, number, claim=self.claim, place=place, p=p)
         if not has_estimate:
-            lacking = missing(int(self.numbers.get("n", 0)), note="A test of the whole set.")
-            quantity = "test of the set"
-            yield Row(model, where, quantity, lacking, self.claim, place, p=p, is_repeated=True)
+            no_estimate = missing(int(self.numbers.get("n", 0)), note="A test of the whole set.")
+            yield Row(
+                model,
+                where,
+                "test of the set",
+                no_estimate,
+                claim=self.claim,
+                place=place,
+                p=p,
+                is_repeated=True,
+            )
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "items": self.items,
             "detector": self.detector,
-            "name": self.measurement.name if self.measurement else "",
-            "origin": str(origin_of(self.measurement.name)) if self.measurement else "",
+            "name": self.measurement.detector_name if self.measurement else "",
+            "origin": str(origin_of(self.measurement.detector_name)) if self.measurement else "",
             "decision": self.decision,
             "sentence": self.sentence,
             "detail": self.claim.detail,
@@ -340,8 +358,8 @@ def measurements_of(
     by_model = {}
     for name, part in frame.groupby("model", sort=False):
         model = str(name)
-        controls = members_of(study, items, pairs, model)
-        by_model[model] = detector_measurements(part, controls, study.detectors)
+        known_members = members_of(study, items, pairs, model)
+        by_model[model] = detector_measurements(part, known_members, study.detectors)
     return by_model
 
 
@@ -402,7 +420,8 @@ def moved_p(family: Mapping[str, Sequence[MemoryTest]], moved: MemoryTest, p: fl
             gaps.append(_one_sided_p(measurement))
         if measurement is not moved.measurement:
             sets.append(_set_p(measurement))
-    return adjusted(gaps, [p, *sets])[1][0]
+    _, adjusted_sets = adjusted(gaps, [p, *sets])
+    return adjusted_sets[0]
 
 
 def with_gap(
@@ -449,7 +468,7 @@ def _test(
     margin: float,
 ) -> MemoryTest:
     """Word the verdict of a measurement; `p` is the corrected one, NaN outside the family."""
-    items, numbers = NAMES.get(measurement.kind, measurement.kind), dict(measurement.numbers)
+    items, numbers = KIND_PLURALS.get(measurement.kind, measurement.kind), dict(measurement.numbers)
     why_not = OUTSIDE if measurement.is_outside else closed_gates.get(measurement.axis, "")
     p_value = None if math.isnan(p) else p
     make_test = partial(
@@ -503,20 +522,21 @@ def why_no_test(frame: pd.DataFrame) -> str:
             f"No detector was run: no item has the role {lacking}. Declare items with it, or give"
             " a column of roles when importing."
         )
-    return _no_rewriting(frame) or (
+    return _how_to_name_rewriting(frame) or (
         "No detector was run: declare a rewriting axis, losses, question completion or flipped"
         " bits, or a control that is a random split of the benchmark."
     )
 
 
-def _no_rewriting(frame: pd.DataFrame) -> str:
+def _how_to_name_rewriting(frame: pd.DataFrame) -> str:
     """Say how to import a log so that its rewriting or published wording is known. "" where nothing
     was changed, and where both are known already."""
     rewritings = [detector.axis for detector in detectors() if isinstance(detector, DropGap)]
     is_base = frame["variant"] == BASE
     changes = [axis for axis in frame["axis"][~is_base].unique() if axis and axis != IDENTITY]
-    no_bases = {*changes, *rewritings, IDENTITY}
-    bases = [axis for axis in frame["axis"][is_base].unique() if axis not in no_bases]
+    # An own prompt on any other axis may be the published wording under another name.
+    known_axes = {*changes, *rewritings, IDENTITY}
+    bases = [axis for axis in frame["axis"][is_base].unique() if axis not in known_axes]
     corrections = []
     if changes and not set(changes) & set(rewritings):
         corrections.append(f"axis:{changes[0]}=paraphrase")
@@ -543,8 +563,8 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
     size_of = {}
     for kind in kinds_in(frame):
         if kind in n_items.index:
-            size = f"{n_items[kind]:,} {NAMES.get(kind, f'items of {kind}')}"
-            size_of[NAMES.get(kind, kind)] = size
+            size = f"{n_items[kind]:,} {KIND_PLURALS.get(kind, f'items of {kind}')}"
+            size_of[KIND_PLURALS.get(kind, kind)] = size
     witnesses: list[Witness] = []
     memory_claims: list[Claim] = []
     tested: set[str] = set()
@@ -558,6 +578,7 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
         # A higher published score may have other reasons than memory.
         if test.claim.assertion is not SCORE_HIGHER:
             memory_claims.append(test.claim)
+    # Without any test there is no set to single out as untested.
     tested = tested or set(size_of)
     tested_sets = {name: size for name, size in size_of.items() if name in tested}
     n_controls = frame[frame["role"].isin(control_roles)]["item_id"].nunique()
@@ -713,9 +734,9 @@ CLEAN_SET = 40  # number of never-seen items in one set that the detector must n
 SetTester = Callable[[np.ndarray, np.ndarray], SetTest]
 
 
-def record(
+def decide_on_doses(
     name: str,
-    never: np.ndarray,
+    never_seen: np.ndarray,
     fresh: np.ndarray,
     by_dose: Mapping[int, np.ndarray],
     run_test: SetTester = set_test,
@@ -724,19 +745,20 @@ def record(
 
     Parameters
     ----------
-    name : the detector's name, which tells how it decides (`decision`).
-    never : scores of never-seen items, the controls; a random split of items made alike.
+    name : the detector's name, which tells how it decides (`decision_function`).
+    never_seen : scores of never-seen items, the controls; a random split of items made alike.
     fresh : scores of further never-seen items, decided in sets of `CLEAN_SET`.
     by_dose : number of times that the training contained an item -> scores of such items.
     run_test : the detector's own test of a set.
 
     Scores are large where memory is suspected. NaN scores are left out.
     """
-    decide = decision(name, run_test)
+    decide = decision_function(name, run_test)
     doses = []
     for dose, scores in sorted(by_dose.items()):
-        is_claimed, p = decide(scores, never)
-        doses.append(KnownDose(name, dose, int((~np.isnan(scores)).sum()), p, is_claimed))
+        is_claimed, p = decide(scores, never_seen)
+        n = int((~np.isnan(scores)).sum())
+        doses.append(KnownDose(name, dose, n, p=p, is_claimed=is_claimed))
     fresh = fresh[~np.isnan(fresh)]
     n_sets = n_accused = 0
     for start in range(0, len(fresh), CLEAN_SET):
@@ -744,12 +766,12 @@ def record(
         # The last set may be too small for a test.
         if len(fresh_set) >= MIN_N:
             n_sets += 1
-            is_claimed, _ = decide(fresh_set, never)
+            is_claimed, _ = decide(fresh_set, never_seen)
             n_accused += is_claimed
     return Record(name, tuple(doses), n_sets, n_accused)
 
 
-def decision(
+def decision_function(
     name: str, run_test: SetTester = set_test
 ) -> Callable[[np.ndarray, np.ndarray], tuple[bool, float]]:
     """Return the decision function of a detector by its name.
@@ -764,23 +786,24 @@ def decision(
     return partial(decide_set, run_test=run_test)
 
 
-def decide_score(right: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
+def decide_score(right: np.ndarray, never_seen: np.ndarray) -> tuple[bool, float]:
     """Decide on published answers, 1 where right and 0 where wrong: (claims memory, p)."""
-    score = score_gap(right, never, RANDOM_CONTROL)
+    score = score_gap(right, never_seen, RANDOM_CONTROL)
     return score_claim(score).is_made, score.p
 
 
 def decide_set(
-    scores: np.ndarray, never: np.ndarray, run_test: SetTester = set_test
+    scores: np.ndarray, never_seen: np.ndarray, run_test: SetTester = set_test
 ) -> tuple[bool, float]:
     """Decide on a set of scores: (claims memory, p before Holm)."""
-    test = run_test(scores, never)
+    test = run_test(scores, never_seen)
     return set_claim(test, control=RANDOM_CONTROL).is_made, test.p
 
 
-def decide_gap(drops: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
+def decide_gap(drops: np.ndarray, never_seen: np.ndarray) -> tuple[bool, float]:
     """Decide on a drop gap from the drop of each item: (claims memory, p before Holm)."""
-    decision = gap_decision(Sides(_rewritten("b", drops), _rewritten("c", never)), RANDOM_CONTROL)
+    sides = Sides(_rewritten("b", drops), _rewritten("c", never_seen))
+    decision = gap_decision(sides, RANDOM_CONTROL)
     claim = gap_claim(decision)
     return claim.is_made and claim.assertion is not GAP_WITHIN, decision.p
 
@@ -798,13 +821,14 @@ def _rewritten(name: str, drops: np.ndarray) -> Rewritten:
 N_IN_SET, N_CONTROLS, N_SETS = 20, 75, 400
 
 AGAINST_DOSES = (
-    f"AUC against dose 0 with its 95% interval, then power: the share of {N_SETS} sets of"
-    f" {N_IN_SET} items of the dose that are called memory against {N_CONTROLS} of dose 0, both"
-    " drawn anew each time (seed 0). Never read: the same share of sets that no training held,"
-    " with its 95% interval; .05 is promised, .025 for drops and scores. “Published answer to new"
-    " numbers” and CoDeC were tried and are not shipped. The hardness curve asks for the answers"
-    " of five other models or more; it was tried on one set of problems a dose (the card, measured"
-    " once), so it has no row and makes no verdict. Made by python -m tests.lab.pocket decisions."
+    "Each dose has the AUC against dose 0 with its 95% interval, then the power: the share of"
+    f" {N_SETS} sets of {N_IN_SET} items of the dose that are called memory against {N_CONTROLS}"
+    " of dose 0, both drawn anew each time (seed 0). “Never read” has the same share for sets of"
+    " items that the training did not hold, with its 95% interval; at most .05 is promised, .025"
+    " for drops and scores. “Published answer to new numbers” and CoDeC were tried and are not"
+    " shipped. The hardness curve needs the answers of five other models or more. It was tried"
+    " on one set of problems per dose (in the model card, measured once), so it has no row and"
+    " makes no verdict. Made by python -m tests.lab.pocket decisions."
 )
 
 
@@ -838,5 +862,7 @@ def detector_rows(truth: GroundTruth) -> list[dict]:
         }
         for dose in detector.doses:
             row[f"flagged at {dose.dose:,}×"] = share_text(dose.detected)
-        rows.append(row | {"never seen": len(detector.never), "fresh": detector.false_positives.n})
+        rows.append(
+            row | {"never seen": len(detector.never_seen), "fresh": detector.false_positives.n}
+        )
     return rows

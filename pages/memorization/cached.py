@@ -233,7 +233,7 @@ def verdict(view: View, margin: float, name: str) -> memory.MemoryTest | None:
     """Return a detector's verdict on the view's model and kind; None if it was not tested."""
     for memory_test in tests(view, margin):
         measurement = memory_test.measurement
-        if measurement and measurement.kind == view.kind and measurement.name == name:
+        if measurement and measurement.kind == view.kind and measurement.detector_name == name:
             return memory_test
     return None
 

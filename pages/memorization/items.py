@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from flipcore.reports.memory import NAMES
+from flipcore.reports.memory import KIND_PLURALS
 from flipcore.text.counts import with_capital
 from pages.common import session
 from pages.common.inspector import open_item
@@ -19,7 +19,7 @@ PARTS = {
     "agreement": "Do they agree?",
     "truth": "Ground truth",
 }
-KIND_TITLES = {kind: with_capital(name) for kind, name in NAMES.items()}
+KIND_TITLES = {kind: with_capital(name) for kind, name in KIND_PLURALS.items()}
 
 
 def set_title(kind: str) -> str:

@@ -11,7 +11,13 @@ from flipcore.charts.memory import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.core.command_line import command
 from flipcore.detectors import DETECTORS, ScoreDetector
-from flipcore.reports.memory import AGAINST_DOSES, detector_rows, record, record_rows, shipped_rows
+from flipcore.reports.memory import (
+    AGAINST_DOSES,
+    decide_on_doses,
+    detector_rows,
+    record_rows,
+    shipped_rows,
+)
 from flipcore.reports.worked_examples import truth_example
 from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
@@ -157,9 +163,9 @@ def _show_decisions(truth: GroundTruth) -> None:
         if isinstance(detector, ScoreDetector)
     }
     records = [
-        record(
+        decide_on_doses(
             detector.name,
-            detector.never,
+            detector.never_seen,
             detector.fresh,
             {dose_result.dose: dose_result.scores for dose_result in detector.doses},
             tests.get(detector.name, set_test),

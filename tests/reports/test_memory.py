@@ -471,7 +471,10 @@ def test_a_moved_cutoff_stands_among_all_tests_of_all_models():
     one = pd.DataFrame(rows, columns=COLUMNS)
     family = memory_tests(pd.concat([one, one.assign(model="n")]), STUDY)
     moved, other = family["m"]
-    assert {test.measurement.name for test in (moved, other)} == {"question_loss", "answer_loss"} and moved.n_family == 4
+    assert {test.measurement.detector_name for test in (moved, other)} == {
+        "question_loss",
+        "answer_loss",
+    } and moved.n_family == 4
     p = max(test.numbers["p"] for test in family["n"])
     assert moved_p(family, moved, 0.04) == pytest.approx(max(0.04, 4 * p)) and p < 0.01
     assert moved_p({"m": [moved]}, moved, 0.04) == 0.04
@@ -505,7 +508,7 @@ def with_ratio(monkeypatch):
 def verdicts(study=STUDY):
     frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
     tests = memory_tests(frame, study)["m"]
-    return {one.measurement.name: one for one in tests}, summary(tests, frame).detail
+    return {one.measurement.detector_name: one for one in tests}, summary(tests, frame).detail
 
 
 def test_installing_a_detector_changes_no_verdict_of_a_study_that_does_not_declare_it(monkeypatch):

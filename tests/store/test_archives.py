@@ -225,7 +225,10 @@ def test_only_a_study_that_is_done_is_archived(store):
 
 CHANGES = {
     "a row less": (lambda frame: frame.iloc[1:], "holds [0-9,]+ readouts, and [0-9,]+ were put there"),
-    "other answers": (lambda frame: frame.assign(answer="1"), "as many readouts as were put there, but some of them were changed"),
+    "other answers": (
+        lambda frame: frame.assign(answer="1"),
+        "as many readouts as were put there, but some of them were changed",
+    ),
     "values exchanged": (
         lambda frame: frame.assign(label_mass=frame["label_mass"].iloc[::-1].to_numpy()),
         "some of them were changed",

@@ -29,7 +29,7 @@ def _detector_of(test: MemoryTest) -> Detector | None:
     """Return the detector of a test; None where it could not measure or is not installed."""
     if test.measurement is None or test.measurement.problem:
         return None
-    name = test.measurement.name
+    name = test.measurement.detector_name
     return next((detector for detector in detectors() if detector.name == name), None)
 
 

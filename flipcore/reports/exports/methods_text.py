@@ -109,7 +109,7 @@ def _methods(study: WholeStudy) -> Iterator[Method]:
         yield from (method for method in FLIPS if method is not MEANING or groups_by_meaning)
     detector_methods = []
     for test in chain.from_iterable(study.memory.tests.values()):
-        method = detector_method(test.measurement.name) if test.measurement else None
+        method = detector_method(test.measurement.detector_name) if test.measurement else None
         if method and method not in detector_methods:
             detector_methods.append(method)
     yield from detector_methods

@@ -140,7 +140,7 @@ class DoseResult:
 class Detector:
     """One detector over all doses.
 
-    never : scores of the never-seen items that set `cutoff`, which is None if they are too few.
+    never_seen : scores of the items that set `cutoff`, which is None if they are too few.
     fresh : scores of the other never-seen items.
     false_positives : share of the fresh items above the cut-off.
     doses : results per dose, smallest dose first.
@@ -150,7 +150,7 @@ class Detector:
     """
 
     name: str
-    never: np.ndarray
+    never_seen: np.ndarray
     never_mean: Estimate
     cutoff: float | None
     false_positives: Estimate
@@ -221,9 +221,9 @@ def _detected_from(
     return smallest
 
 
-def _above(scores: np.ndarray, never: np.ndarray, level: float) -> Estimate:
-    interval, n = gap_welch(scores, never, level), len(scores) + len(never)
-    if min(len(scores), len(never)) < MIN_N:
+def _above(scores: np.ndarray, never_seen: np.ndarray, level: float) -> Estimate:
+    interval, n = gap_welch(scores, never_seen, level), len(scores) + len(never_seen)
+    if min(len(scores), len(never_seen)) < MIN_N:
         note = f"No interval: a group has fewer than {MIN_N} items."
         return without_interval(interval["gap"], n, level, note)
     return Estimate(interval["gap"], interval["lo"], interval["hi"], level, "welch_t", n, seed=None)
@@ -231,7 +231,7 @@ def _above(scores: np.ndarray, never: np.ndarray, level: float) -> Estimate:
 
 def detector(
     name: str,
-    never: np.ndarray,
+    never_seen: np.ndarray,
     fresh: np.ndarray,
     by_dose: Mapping[int, np.ndarray],
     rule: str = "conformal",
@@ -240,13 +240,13 @@ def detector(
 ) -> Detector:
     """Evaluate one detector.
 
-    `never` are its scores on the never-seen items that set the cut-off by `rule` at `rate` false
+    `never_seen` are its scores on those items that set the cut-off by `rule` at `rate` false
     positives. `fresh` are those on other never-seen items, `by_dose` dose -> scores. Raises
     BadInput for an unknown rule.
     """
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not known; choose one of {', '.join(RULES)}.")
-    alpha = RULES[rule](never, rate)[0]
+    alpha = RULES[rule](never_seen, rate)[0]
     cutoff = None if math.isinf(alpha) else alpha
     false_positives = _flagged(fresh, cutoff, level)
     dose_results = []
@@ -256,16 +256,16 @@ def detector(
                 dose,
                 scores,
                 mean_interval(scores, level=level, bounds=None),
-                _above(scores, never, level),
-                auc_interval(scores, never, level),
+                _above(scores, never_seen, level),
+                auc_interval(scores, never_seen, level),
                 _flagged(scores, cutoff, level),
             )
         )
     doses = tuple(dose_results)
     return Detector(
         name,
-        never,
-        mean_interval(never, level=level, bounds=None),
+        never_seen,
+        mean_interval(never_seen, level=level, bounds=None),
         cutoff,
         false_positives,
         doses,
@@ -298,10 +298,10 @@ def ground_truth(
     BadInput
         If there is no item with a dose above 0, or none with dose 0.
     """
-    never = [item for item, dose in doses.items() if dose == 0]
+    never_seen = [item for item, dose in doses.items() if dose == 0]
     # Every second item, because their order may not be random.
-    held_out = set(fresh) & set(never) or set(never[1::2])
-    if not never or not any(doses.values()):
+    held_out = set(fresh) & set(never_seen) or set(never_seen[1::2])
+    if not never_seen or not any(doses.values()):
         raise BadInput(
             "Ground truth needs items of the pocket sets both at dose 0 and at a larger dose; add "
             "the missing ones to the study."
@@ -317,8 +317,9 @@ def ground_truth(
                 by_dose[dose] = dose_scores
         if by_dose:
             # The items that set the cut-off cannot check it: most lie below it by construction.
-            cutoff_scores = _defined(item_scores, [item for item in never if item not in held_out])
-            check_scores = _defined(item_scores, [item for item in never if item in held_out])
+            cutoff_items = [item for item in never_seen if item not in held_out]
+            cutoff_scores = _defined(item_scores, cutoff_items)
+            check_scores = _defined(item_scores, [item for item in never_seen if item in held_out])
             detectors.append(detector(name, cutoff_scores, check_scores, by_dose, rule, rate))
     n_unknown = sum(doses.get(item) is None for item in items)
     return GroundTruth(tuple(detectors), rule, rate, n_unknown)

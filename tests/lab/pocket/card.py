@@ -20,8 +20,8 @@ from flipcore.reports.memory import (
     N_IN_SET,
     N_SETS,
     SetTester,
-    decision,
-    record,
+    decide_on_doses,
+    decision_function,
     record_rows,
 )
 from flipcore.stats.base.paired import gap_welch
@@ -216,7 +216,9 @@ def decisions(by_detector: Scores) -> str:
     """The product's own verdict on the items of each dose and on sets of fresh ones: hits and false accusations."""
     shipped = {title: by_detector[title] for title in TITLES if title in by_detector and title not in FAILED}
     records = [
-        record(title, values["0"], values["fresh"], {int(name): values[name] for name in GROUPS[2:]}, partial(own_test, title))
+        decide_on_doses(
+            title, values["0"], values["fresh"], {int(name): values[name] for name in GROUPS[2:]}, partial(own_test, title)
+        )
         for title, values in shipped.items()
     ]
     rows = record_rows(records)
@@ -404,7 +406,7 @@ def against_doses(
     """What a detector sees at which dose. `by_group` holds the scores of each dose ("0" and "fresh" were never read). By dose: `auc`
     against dose 0, an Estimate, and `power`, the share of `n_sets` sets of `N_IN_SET` items that are called memory against `N_CONTROLS` of
     dose 0, both drawn anew each time. At "0" the sets are drawn from all that was never read: the share of false verdicts."""
-    decide, rng = decision(name, tested), generator(seed, "against doses", name)
+    decide, rng = decision_function(name, tested), generator(seed, "against doses", name)
     there = {group: scores[~np.isnan(scores)] for group, scores in by_group.items()}
     never, rows = np.concatenate([there["0"], there["fresh"]]), {}
     for group, scores in there.items():

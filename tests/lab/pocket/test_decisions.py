@@ -9,7 +9,7 @@ from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
 from flipcore.detectors import DETECTORS as DETECTORS_SHIPPED
 from flipcore.models.pocket_inference import PocketModel
-from flipcore.reports.memory import record, record_rows, shipped_rows
+from flipcore.reports.memory import decide_on_doses, record_rows, shipped_rows
 from tests.lab.pocket.card import PUBLISHED, by_dose, dose_rows
 from tests.lab.pocket.items import read_items
 from tests.lab.pocket.measures import min_k
@@ -24,7 +24,7 @@ def found():
     model, groups = PocketModel.load(), by_dose(list(read_items("problems")), 80)
     scores = {name: min_k(model, groups[name][:60]) for name in ("0", "1", "64", "256")}
     fresh = min_k(model, groups["fresh"])
-    return record("min-k %", scores["0"], fresh, {dose: scores[str(dose)] for dose in (1, 64, 256)})
+    return decide_on_doses("min-k %", scores["0"], fresh, {dose: scores[str(dose)] for dose in (1, 64, 256)})
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_the_decision_of_every_detector_where_the_truth_is_known(scores, title):
     """Never-seen sets are accused no more often than .05 allows (10 sets: P(more than 3) is .001); what the card prints is this."""
     values = scores[title]
     by_dose = {int(name): values[name] for name in ("1", "4", "16", "64", "256")}
-    one = record(title, values["0"], values["fresh"], by_dose, partial(own_test, title))
+    one = decide_on_doses(title, values["0"], values["fresh"], by_dose, partial(own_test, title))
     assert one.n_clean == 10 and one.n_accused <= 3
     if ("loss" in title and "answer" not in title) or "min-k" in title:
         assert all(at.is_claimed for at in one.decisions if at.dose >= 16)

@@ -101,7 +101,7 @@ def test_the_cut_off_comes_from_items_that_do_not_check_it():
     k = sum(scores[item] > one.cutoff for item in fresh)
     assert one.false_positives == exact_share(k, 100)
     halves = ground_truth({"x": scores}, doses).detectors[0]
-    assert (len(halves.never), halves.false_positives.n) == (100, 100)
+    assert (len(halves.never_seen), halves.false_positives.n) == (100, 100)
 
 
 @pytest.mark.slow
