@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from flipcore.claims.audit_input import (
-    MOST_READOUTS,
+    MOST_COMPARED,
     N_LISTED,
     NO_ANSWER,
     OURS,
@@ -146,24 +146,27 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         if len(model_rows) and (model_rows["status"] == ABSENT).all():
             continue
         scored_rows = model_rows.dropna(subset="score")
-        rows, n, reducer = scored_rows["score"], reported.get("n"), reported.get("reducer") or MEAN
-        mean = math.nan
+        row_scores, n_reported = scored_rows["score"], reported.get("n")
+        reducer = reported.get("reducer") or MEAN
+        by_item = None
         if is_known(reducer):
-            mean = item_scores(rows, scored_rows["item_id"], reducer).mean()
+            by_item = item_scores(row_scores, scored_rows["item_id"], reducer)
+        mean = math.nan if by_item is None else by_item.mean()
         subject = f"{reported['model']} on {reported['task']}, {name}"
         if reducer != MEAN:
             subject += f" ({reducer})"
-        if rows.empty:
+        if row_scores.empty:
             sentence = (
                 f"{subject}: the log reports {number_text(reported['value'], 3)}, and holds no "
                 "row of it."
             )
             claim = description(sentence, "no rows")
             yield Finding("reported score", claim, 40, model=reported["model"])
-        elif n and scored_rows["item_id"].nunique() < n and len(rows) < n:
+        elif n_reported and max(scored_rows["item_id"].nunique(), len(row_scores)) < n_reported:
             sentence = (
-                f"{subject}: the reported {number_text(reported['value'], 3)} is of {n:,} rows; "
-                f"the log holds {len(rows):,}, with mean {number_text(mean, 3)}."
+                f"{subject}: the reported {number_text(reported['value'], 3)} is of "
+                f"{n_reported:,} rows; the log holds {len(row_scores):,}, with mean "
+                f"{number_text(mean, 3)}."
             )
             claim = description(
                 sentence, "rows missing", detail="It cannot be recomputed from what is there."
@@ -172,12 +175,11 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         elif abs(mean - reported["value"]) > ROUNDING:
             sentence = (
                 f"{subject}: reported {number_text(reported['value'], 3)}, recomputed "
-                f"{number_text(mean, 3)} from all {len(rows):,} rows."
+                f"{number_text(mean, 3)} from all {len(row_scores):,} rows."
             )
             claim = description(sentence, "does not hold")
             yield Finding("reported score", claim, 100, model=reported["model"], extractor=name)
-        elif is_known(reducer):
-            by_item = item_scores(rows, scored_rows["item_id"], reducer)
+        elif by_item is not None:
             yield from _reported_error(log, reported, subject, by_item)
 
 
@@ -245,10 +247,10 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
     wrong = rows[np.asarray(is_right, dtype=bool) != (rows["score"] == 1)]
     for (model, extractor), part in wrong.groupby(["model", "extractor"], sort=False):
         n = int(((rows["model"] == model) & (rows["extractor"] == extractor)).sum())
-        calls_wrong = int((part["score"] == 0).sum())
+        n_right_as_wrong = int((part["score"] == 0).sum())
         sentence = (
             f"{model}, {spoken_name(extractor)}: {len(part):,} of {n:,} scores contradict the "
-            f"log's own answer; {calls_wrong:,} right answers count as wrong."
+            f"log's own answer; {n_right_as_wrong:,} right answers count as wrong."
         )
         detail = "Compared after removing case, punctuation and number formats."
         claim = description(sentence, "contradiction", detail=detail)
@@ -393,8 +395,9 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
 def _compare_shares(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str, Estimate]:
     """Return sentence, detail and difference of two readouts that give shares of right answers."""
     scores = paired_scores(pair.first_scores, pair.second_scores, pair.clusters)
-    difference = pair.second_scores - pair.first_scores
-    low, high = guarded_limits(difference, difference, SIGNED, alpha, pair.clusters)
+    differences = pair.second_scores - pair.first_scores
+    # Every difference is known, so its least and its largest value are the same.
+    low, high = guarded_limits(differences, differences, SIGNED, alpha, pair.clusters)
     gap = replace(
         scores.difference,
         low=low,
@@ -416,8 +419,8 @@ def _compare_shares(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str
             f"{gap.text_points()}, {p_text(p)}."
         )
     else:
-        differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
-        sentence = f"{differ}: {gap.text_points()} ({higher} − {lower})."
+        undecided = _undecided_whether_they_differ(pair, among)
+        sentence = f"{undecided}: {gap.text_points()} ({higher} − {lower})."
     partly = f"; otherwise in some samples: {scores.n_partly:,}" if scores.n_partly else ""
     right_once = (
         f"Right only under {pair.first}: {scores.first_only:,}; only under {pair.second}: "
@@ -425,6 +428,10 @@ def _compare_shares(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str
     )
     detail = f"{right_once} Unpaired, as harnesses print it: {unpaired.text_points()}."
     return sentence, detail, gap
+
+
+def _undecided_whether_they_differ(pair: ReadoutPair, among: str) -> str:
+    return f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
 
 
 def _difference_claim(
@@ -456,7 +463,7 @@ def _compare_grades(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str
     first, second = pair.first_scores, pair.second_scores
     gap = grade_gap(first, second, pair.clusters, alpha=alpha, low=pair.low, high=pair.high)
     higher, lower = pair.second, pair.first
-    if not gap.value >= 0:
+    if gap.value < 0:
         higher, lower, gap = pair.first, pair.second, _negated(gap)
     among = count_of(pair.differences.size, "item")
     detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
@@ -466,8 +473,8 @@ def _compare_grades(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str
             f"{gap.text()}, {p_text(p)}."
         )
     else:
-        differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
-        sentence = f"{differ}: {gap.text()} ({higher} − {lower})."
+        undecided = _undecided_whether_they_differ(pair, among)
+        sentence = f"{undecided}: {gap.text()} ({higher} − {lower})."
         detail = _undecided_words(pair, alpha) + detail
     return sentence, detail, gap
 
@@ -499,8 +506,16 @@ def _grade_words(pair: ReadoutPair | GradedPair, first: str, second: str) -> str
     )
 
 
-# First extractor, share of outputs that the second scores differently, item of each such output.
-Disagreement = tuple[str, float, pd.Index]
+@dataclass(frozen=True, eq=False)
+class Disagreement:
+    """Outputs that two readouts score differently: their share, and the item of each.
+
+    `extractor` is the first of the two.
+    """
+
+    extractor: str
+    share: float
+    items: pd.Index
 
 
 def readout_pairs(
@@ -512,7 +527,7 @@ def readout_pairs(
     pairs, disagreements = [], []
     for (model, *_), part in base.groupby(["model", "low", "high"], sort=False):
         low, high = float(part["low"].iloc[0]), float(part["high"].iloc[0])
-        names = list(dict.fromkeys(part["extractor"]))[:MOST_READOUTS]
+        names = list(dict.fromkeys(part["extractor"]))[:MOST_COMPARED]
         # If an output has several rows, its first one counts.
         wide = part.pivot_table(
             index=["item_id", "sample"],
@@ -539,7 +554,8 @@ def readout_pairs(
             )
             pairs.append(pair)
             items = differing.index.get_level_values("item_id")
-            disagreements.append((first, len(differing) / len(shared), items))
+            share = len(differing) / len(shared)
+            disagreements.append(Disagreement(first, share, items=items))
     return pairs, disagreements
 
 
@@ -551,11 +567,12 @@ def readouts_differ(
     `other_ps` are the p of the other checks in the same false-discovery family.
     """
     claims = readout_claims(pairs, other_ps)
-    for claim, pair, (first, share, items) in zip(claims, pairs, disagreements, strict=True):
-        if share:
-            rank = (55 if claim.asserted else 30) + 40 * share
-            listed = tuple(dict.fromkeys(items))[:N_LISTED]
-            yield Finding("readouts", claim, rank, listed, pair.model, extractor=first)
+    for claim, pair, disagreement in zip(claims, pairs, disagreements, strict=True):
+        if disagreement.share:
+            rank = (55 if claim.asserted else 30) + 40 * disagreement.share
+            items = tuple(dict.fromkeys(disagreement.items))[:N_LISTED]
+            extractor = disagreement.extractor
+            yield Finding("readouts", claim, rank, items, pair.model, extractor=extractor)
 
 
 def _cluster_numbers(log: AuditInput, items: pd.Index) -> np.ndarray | None:
@@ -622,37 +639,20 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             sort=False,
             observed=True,
         )
-        models = [str(name) for name in means.columns][:MOST_READOUTS]
-        low, high = part["low"].iloc[0], part["high"].iloc[0]
-        pairs = []
-        for first, second in combinations(models, 2):
-            shared = means[[first, second]].dropna()
-            if len(shared) < 2:
-                continue
-            pair = GradedPair(
-                first,
-                second,
-                shared[first].to_numpy(dtype=float),
-                shared[second].to_numpy(dtype=float),
-                low=low,
-                high=high,
-                clusters=_cluster_numbers(log, shared.index),
-            )
-            pairs.append((pair, shared.index))
+        scale = float(part["low"].iloc[0]), float(part["high"].iloc[0])
+        pairs = _graded_pairs(log, means, scale)
         subject = spoken_name(str(extractor))
         if n_tasks > 1:
             subject += f" on {task}"
-        claims = graded_pair_claims([pair for pair, _ in pairs], subject)
-        for claim, (pair, items) in zip(claims, pairs, strict=True):
-            differing = items[pair.first_scores != pair.second_scores]
-            if len(differing):
-                rank, listed = 30 + 10 * claim.asserted, tuple(map(str, differing))[:N_LISTED]
+        for pair, claim in zip(pairs, graded_pair_claims(pairs, subject), strict=True):
+            items = tuple(map(str, pair.items[pair.first_scores != pair.second_scores]))
+            if items:
                 yield Finding(
                     TWO_MODELS,
                     claim,
-                    rank,
-                    listed,
-                    pair.first,
+                    rank=30 + 10 * claim.asserted,
+                    items=items[:N_LISTED],
+                    model=pair.first,
                     extractor=str(extractor),
                     other_model=pair.second,
                 )
@@ -660,7 +660,10 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class GradedPair:
-    """Grades (items,) of two models on one scale; `clusters` are numbers, None if all differ."""
+    """Grades (items,) of two models on one scale; `clusters` are numbers, None if all differ.
+
+    `items` are the ids of the items.
+    """
 
     first: str
     second: str
@@ -669,12 +672,37 @@ class GradedPair:
     low: float
     high: float
     clusters: np.ndarray | None = None
+    items: pd.Index = field(default_factory=lambda: pd.Index([]))
 
     @cached_property
     def p(self) -> float:
         """Return the p of this pair, not corrected for other pairs."""
         differences = (self.first_scores - self.second_scores) / (self.high - self.low)
         return float(guarded_t(differences, SIGNED, self.clusters).p)
+
+
+def _graded_pairs(
+    log: AuditInput, means: pd.DataFrame, scale: tuple[float, float]
+) -> list[GradedPair]:
+    """Pair the models on the items that both have a grade of; `means` is items x models."""
+    low, high = scale
+    pairs = []
+    for first, second in combinations(list(means.columns)[:MOST_COMPARED], 2):
+        shared = means[[first, second]].dropna()
+        if len(shared) < 2:
+            continue
+        pair = GradedPair(
+            str(first),
+            str(second),
+            first_scores=shared[first].to_numpy(dtype=float),
+            second_scores=shared[second].to_numpy(dtype=float),
+            low=low,
+            high=high,
+            clusters=_cluster_numbers(log, shared.index),
+            items=shared.index,
+        )
+        pairs.append(pair)
+    return pairs
 
 
 def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]:
@@ -684,10 +712,17 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
     for pair, p in zip(pairs, adjusted, strict=True):
         rate = GRADES_DIFFER.error_rate
         alpha = _alpha_of(pair.p, p, len(pairs), rate)
-        first, second = pair.first_scores, pair.second_scores
-        gap = grade_gap(second, first, pair.clusters, alpha=alpha, low=pair.low, high=pair.high)
+        # `grade_gap` takes its first grades from its second: a positive gap has pair.first ahead.
+        gap = grade_gap(
+            pair.second_scores,
+            pair.first_scores,
+            pair.clusters,
+            alpha=alpha,
+            low=pair.low,
+            high=pair.high,
+        )
         ahead, behind = pair.first, pair.second
-        if not gap.value >= 0:
+        if gap.value < 0:
             ahead, behind, gap = pair.second, pair.first, _negated(gap)
         among = count_of(pair.first_scores.size, "item")
         detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
@@ -716,17 +751,18 @@ def _pairs_of_models(
     """Find the pairs of models with different scores; claimed if `is_ranking`, else described."""
     own_contest = contest(order(scores(part)), extractor)
     values = own_contest.order.scores.values[own_contest.declared_way]
-    for first, second in combinations(range(len(own_contest.models))[:MOST_READOUTS], 2):
+    compared = range(min(len(own_contest.models), MOST_COMPARED))
+    for first, second in combinations(compared, 2):
         # NaN where either model has no score, so that both are compared on the same items.
-        ahead = values[:, first] - values[:, second]
-        differing = np.flatnonzero(np.nan_to_num(ahead))
-        if not differing.size or (~np.isnan(ahead)).sum() < 2:
+        differences = values[:, first] - values[:, second]
+        differing = np.flatnonzero(np.nan_to_num(differences))
+        if not differing.size or (~np.isnan(differences)).sum() < 2:
             continue
-        j, k = (second, first) if np.nansum(ahead) < 0 else (first, second)
+        ahead, behind = (second, first) if np.nansum(differences) < 0 else (first, second)
         if is_ranking:
-            claim = lead_claim(own_contest, j, k, spoken_name(extractor))
+            claim = lead_claim(own_contest, ahead, behind, spoken_name(extractor))
         else:
-            sentence = lead_words(own_contest, j, k, spoken_name(extractor), task)
+            sentence = lead_words(own_contest, ahead, behind, spoken_name(extractor), task)
             claim = description(sentence, "described", detail=NOT_OF_RANKING)
         items = tuple(own_contest.order.scores.items[i] for i in differing)[:N_LISTED]
         rank = 30 + 10 * claim.asserted - 5 * (not is_ranking)
@@ -735,9 +771,9 @@ def _pairs_of_models(
             claim,
             rank,
             items,
-            own_contest.models[j],
+            own_contest.models[ahead],
             extractor=extractor,
-            other_model=own_contest.models[k],
+            other_model=own_contest.models[behind],
         )
 
 
@@ -751,11 +787,11 @@ def answer_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     if all(part["sample"].nunique() < 2 and part["variant"].nunique() < 2 for part in readouts):
         return  # No prompt was repeated, and no item has several prompts.
     columns = list(_flip_columns(log.harmless))
-    yield from _repeats(columns, frame)
-    yield from _prompts(columns, log.harmless)
+    yield from _flips_of_repeats(columns, frame)
+    yield from _flips_of_prompts(columns, log.harmless)
 
 
-def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Finding]:
+def _flips_of_repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Finding]:
     """Find prompts whose repeats get different answers: the noise floor of any comparison.
 
     If a log has scores and no answers, count repeats whose scores differ.
@@ -827,7 +863,7 @@ def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
             yield FlipColumn(str(model), str(extractor), axis, item_rates, mean)
 
 
-def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[Finding]:
+def _flips_of_prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[Finding]:
     """Find prompts of one item that get different answers, with the range of their scores."""
     if not columns:
         return

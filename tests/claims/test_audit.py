@@ -607,10 +607,10 @@ def test_readouts_of_the_same_outputs_are_paired():
     log = base_rows(
         ("a", "t/0", 0, 1.0), ("b", "t/0", 0, 0.0), ("a", "t/1", 0, 1.0), ("b", "t/1", 0, 1.0), ("a", "t/2", 0, 1.0)
     )
-    (pair,), ((first, share, items),) = readout_pairs(log, log.frame)
+    (pair,), (disagreement,) = readout_pairs(log, log.frame)
     assert (pair.model, pair.first, pair.second, pair.low, pair.high) == ("m", "a", "b", 0.0, 1.0)
     assert pair.first_scores.tolist() == [1.0, 1.0] and pair.second_scores.tolist() == [0.0, 1.0]
-    assert (first, share, list(items)) == ("a", 0.5, ["t/0"])
+    assert (disagreement.extractor, disagreement.share, list(disagreement.items)) == ("a", 0.5, ["t/0"])
 
 
 def test_repeats_of_an_item_are_averaged_and_an_outputs_first_row_counts():
