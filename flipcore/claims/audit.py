@@ -256,7 +256,9 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
         claim = description(sentence, "contradiction", detail=detail)
         rank = 80 + 20 * len(part) / n
         items = _listed_items(part)
-        yield Finding("score against answer", claim, rank, items, model, extractor=extractor)
+        yield Finding(
+            "score against answer", claim, rank=rank, items=items, model=model, extractor=extractor
+        )
 
 
 def _listed_items(part: pd.DataFrame) -> tuple[str, ...]:
@@ -304,7 +306,9 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         )
         claim = description(sentence, "unreadable", detail=detail, share=share)
         rank, items = 50 + 45 * share.value, _listed_items(lost)
-        yield Finding("unreadable", claim, rank, items, str(model), extractor=str(extractor))
+        yield Finding(
+            "unreadable", claim, rank=rank, items=items, model=str(model), extractor=str(extractor)
+        )
 
 
 def _best_extractor_words(readouts: pd.DataFrame, n_lost: int) -> str:
@@ -572,7 +576,9 @@ def readouts_differ(
             rank = (55 if claim.asserted else 30) + 40 * disagreement.share
             items = tuple(dict.fromkeys(disagreement.items))[:N_LISTED]
             extractor = disagreement.extractor
-            yield Finding("readouts", claim, rank, items, pair.model, extractor=extractor)
+            yield Finding(
+                "readouts", claim, rank=rank, items=items, model=pair.model, extractor=extractor
+            )
 
 
 def _cluster_numbers(log: AuditInput, items: pd.Index) -> np.ndarray | None:
@@ -769,9 +775,9 @@ def _pairs_of_models(
         yield Finding(
             TWO_MODELS,
             claim,
-            rank,
-            items,
-            own_contest.models[ahead],
+            rank=rank,
+            items=items,
+            model=own_contest.models[ahead],
             extractor=extractor,
             other_model=own_contest.models[behind],
         )
@@ -823,7 +829,9 @@ def _flips_of_repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Ite
         )
         claim = description(sentence, "floor", detail=detail, floor=floor)
         rank, items = 35 + 20 * floor.value, tuple(rates.index[rates > 0])[:N_LISTED]
-        yield Finding("repeats", claim, rank, items, str(model), extractor=str(extractor))
+        yield Finding(
+            "repeats", claim, rank=rank, items=items, model=str(model), extractor=str(extractor)
+        )
 
 
 def _disagreement(scores: pd.Series) -> float:
@@ -886,7 +894,15 @@ def _flips_of_prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> 
         claim = description(sentence, "flips", detail=detail, flips=column.mean)
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]
         rank = 45 + 30 * column.mean.value
-        yield Finding("prompts", claim, rank, items, column.model, column.axis, column.extractor)
+        yield Finding(
+            "prompts",
+            claim,
+            rank=rank,
+            items=items,
+            model=column.model,
+            axis=column.axis,
+            extractor=column.extractor,
+        )
 
 
 def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:

@@ -104,7 +104,9 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             continue
         items = tuple(by_item.index[is_between])[:N_LISTED]
         claim = description(sentence, "averaged", detail="Reruns cannot be counted from averages.")
-        yield Finding("averaged runs", claim, 81, items, str(model), extractor=str(extractor))
+        yield Finding(
+            "averaged runs", claim, rank=81, items=items, model=str(model), extractor=str(extractor)
+        )
 
 
 # Kind of output -> (Finding.about, singular, plural, highest rank).
@@ -133,7 +135,9 @@ def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Findin
         detail = f"{n_wrong:,} of them count as wrong." if n_wrong else ""
         items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
         claim = description(sentence, about, detail=detail)
-        yield Finding(about, claim, rank * (0.5 + 0.5 * n / n_all), items, str(model))
+        yield Finding(
+            about, claim, rank=rank * (0.5 + 0.5 * n / n_all), items=items, model=str(model)
+        )
 
 
 def _lead_scores(log: AuditInput, frame: pd.DataFrame) -> pd.DataFrame:

@@ -180,7 +180,12 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
             items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
             claim = description(sentence, "one answer")
             yield Finding(
-                "one answer always", claim, 76, items, str(model), extractor=str(extractor)
+                "one answer always",
+                claim,
+                rank=76,
+                items=items,
+                model=str(model),
+                extractor=str(extractor),
             )
 
 

@@ -87,7 +87,17 @@ def pairs_by_people(models: Sequence[Labelled], level: float = 0.95) -> list[Pai
         raw = first.score.raw.value - second.score.raw.value
         claim = _claim(first, second, joint, p, raw, level)
         claim = claim.not_claimed(first.why_not or second.why_not)
-        pairs.append(PairByPeople(first.model, second.model, difference, joint, p, raw, claim))
+        pairs.append(
+            PairByPeople(
+                first.model,
+                second.model,
+                difference=difference,
+                joint=joint,
+                p=p,
+                raw=raw,
+                claim=claim,
+            )
+        )
     return pairs
 
 

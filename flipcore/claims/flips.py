@@ -398,7 +398,7 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
         for key, decided in decided_by.items():
             decided_by[key] = f"{decided}{_reruns_words(noise)}"
     leads = {key: f"{part}_excess" if is_beyond_noise else part for key, part in parts.items()}
-    return Verdict(cell, test, p, sentences, leads, decided_by)
+    return Verdict(cell, test, p=p, sentences=sentences, leads=leads, decided_by=decided_by)
 
 
 def _reruns_words(noise: str) -> str:

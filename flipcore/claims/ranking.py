@@ -122,7 +122,12 @@ def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None
         # The declared way is a family of its own.
         p_declared = order.adjusted(np.arange(len(ways)) == declared_way)[declared_way]
     return Contest(
-        order, declared_way, may_be_claimed, gates, p_declared, order.adjusted(may_be_claimed)
+        order,
+        declared_way,
+        may_be_claimed=may_be_claimed,
+        closed_gates=gates,
+        p_declared=p_declared,
+        p_by_way=order.adjusted(may_be_claimed),
     )
 
 

@@ -81,7 +81,7 @@ class ChoicesReport(Answer):
         if not low <= high:
             return without_interval(value, n, self.level)
         method = "wilson_t" if self.decision.is_bar else "guarded t"
-        return Estimate(value, low, high, self.level, method, n, None)
+        return Estimate(value, low, high, level=self.level, method=method, n=n, seed=None)
 
     def rows(self) -> Iterator[Row]:
         """Yield the declared way, the lowest and highest open ones, then each option's effect."""
@@ -95,11 +95,26 @@ class ChoicesReport(Answer):
             columns = {"model": model, "against": self.decision.second, "way": name}
             # The claim covers all ways, so only the first row carries it.
             claim = self.claims[0] if name == "as declared" else None
-            yield Row(model, name, "every choice", self.way(index), claim, columns)
+            yield Row(
+                model,
+                name,
+                quantity="every choice",
+                estimate=self.way(index),
+                claim=claim,
+                place=columns,
+            )
         for effect in self.curve.effects:
             columns = {"model": model, "against": self.decision.second, "way": effect.name}
             p = {"p": effect.p, "adjusted p": effect.adjusted_p}
-            yield Row(model, effect.name, "moved by", effect.change, None, columns, p=p)
+            yield Row(
+                model,
+                effect.name,
+                quantity="moved by",
+                estimate=effect.change,
+                claim=None,
+                place=columns,
+                p=p,
+            )
 
     def lines(self) -> list[str]:
         lines = super().lines()
@@ -239,7 +254,9 @@ def _report(
         if STORED in lock["settings"]:
             is_locked = is_locked or was_stored(curve, choices, lock)
     offered = tuple(choice for choice in choices if len(choice.options) > 1)
-    return ChoicesReport(decision, curve, offered, is_locked, note, level)
+    return ChoicesReport(
+        decision, curve, offered=offered, is_locked=is_locked, note=note, level=level
+    )
 
 
 def flips_choices_report(

@@ -133,7 +133,14 @@ class Inflation:
             is_selected = any(condition is selected for selected in self.selection)
             claim = self.claim if is_selected else None
             place = {"model": condition.model}
-            yield Row(condition.model, where, "inflation", condition.inflation(), claim, place)
+            yield Row(
+                condition.model,
+                where,
+                quantity="inflation",
+                estimate=condition.inflation(),
+                claim=claim,
+                place=place,
+            )
 
 
 def inflation(conditions: Sequence[Condition], closed_gates: Mapping[str, str]) -> Inflation:
@@ -374,7 +381,14 @@ class HoldoutReport:
     def rows(self) -> Iterator[Row]:
         for name, test in self.tests.items():
             title, claim, place = TITLES[name].lower(), outcome_claim(test), {"test": name}
-            yield Row("", "target and retro", title, test.estimate, claim, place)
+            yield Row(
+                "",
+                "target and retro",
+                quantity=title,
+                estimate=test.estimate,
+                claim=claim,
+                place=place,
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,7 +107,14 @@ def sets_of_study(
     target = tuple(holdout.role_items(store, study_id, "target", lock=lock))
     retro_items = tuple(holdout.role_items(store, study_id, "retro", lock=lock))
     retro = with_source_ids(retro_items, _ids(target))
-    return Sets(name, target, retro, study_id, (study_id,), share_aside)
+    return Sets(
+        name,
+        target,
+        retro=retro,
+        record_id=study_id,
+        study_ids=(study_id,),
+        share_aside=share_aside,
+    )
 
 
 def pocket_study(sets: Sets) -> Study:

@@ -159,7 +159,15 @@ def ranking_report(
     best = ranking_claims.best_claim(contest, level)
     pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
     notes = tuple(_notes(contest))
-    return RankingReport(contest, role, reference_extractor, best, pairs, notes, level)
+    return RankingReport(
+        contest,
+        role,
+        reference=reference_extractor,
+        best=best,
+        pairs=pairs,
+        notes=notes,
+        level=level,
+    )
 
 
 def by_rank(contest: Contest) -> list[int]:
@@ -184,7 +192,9 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     p = float(np.fmin(contest.p_declared[j, k], contest.p_declared[k, j]))
     joint = ranking_claims.difference(contest, j, k, level)
     claim = ranking_claims.pair_claim(contest, j, k, level)
-    return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claim)
+    return ModelPair(
+        contest.models[j], contest.models[k], paired=paired, joint=joint, p=p, claim=claim
+    )
 
 
 def _notes(contest: Contest) -> list[str]:

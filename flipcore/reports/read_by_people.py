@@ -625,7 +625,14 @@ def _contestant(
         is_own,
         [row["family"] for row in rows],
     )
-    return Contestant(judge, extractor, own_models, preference, n_own, len(rows) - n_own)
+    return Contestant(
+        judge,
+        extractor,
+        own_models=own_models,
+        preference=preference,
+        n_own=n_own,
+        n_others=len(rows) - n_own,
+    )
 
 
 def _compare_judges(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:

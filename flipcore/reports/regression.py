@@ -220,10 +220,10 @@ class RegressionCheck:
         names = Names(
             self.old,
             self.new,
-            amount_text(self.margin, self._mean.scale),
-            tuple(task.task for task in self.tasks),
-            self.missing,
-            sum(task.reading.table.n_absent for task in self.tasks),
+            margin=amount_text(self.margin, self._mean.scale),
+            tasks=tuple(task.task for task in self.tasks),
+            missing_tasks=self.missing,
+            n_absent=sum(task.reading.table.n_absent for task in self.tasks),
         )
         return verdict_claim(self.bounds, names)
 
@@ -508,7 +508,9 @@ def _task_check(reading: TaskReading, bounds: Bounds, index: int) -> TaskCheck:
         other_losses[name] = regression.loss_of([scores_read], reading.margin)
     loss = bounds.left_out.tasks[index]
     worst, best = bounds.worst.tasks[index], bounds.best.tasks[index]
-    return TaskCheck(reading, loss, outcome, worst, best, other_losses)
+    return TaskCheck(
+        reading, loss, outcome=outcome, worst=worst, best=best, other_extractors=other_losses
+    )
 
 
 def _read_task(

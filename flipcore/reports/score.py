@@ -253,7 +253,14 @@ class ModelScore:
         for name, title in INTERVALS.items():
             estimate = self.bar.estimate(name)
             quantity, claim = f"score, {title}", claim_of_interval.get(name)
-            yield Row(self.model, reference_title, quantity, estimate, claim, place)
+            yield Row(
+                self.model,
+                reference_title,
+                quantity=quantity,
+                estimate=estimate,
+                claim=claim,
+                place=place,
+            )
         for name, share in self.shares.items():
             quantity = f"share of variance: {name}"
             yield Row(self.model, reference_title, quantity, share, place=place)
@@ -270,7 +277,14 @@ class ModelScore:
         for i, (way, gap) in enumerate(self.gaps.items()):
             # One claim covers all gaps, so only the first row carries it.
             claim = self.additivity if i == 0 else None
-            yield Row(self.model, way, quantity, gap, claim, place | {"wording": way})
+            yield Row(
+                self.model,
+                way,
+                quantity=quantity,
+                estimate=gap,
+                claim=claim,
+                place=place | {"wording": way},
+            )
         for errors in self.people:
             yield from errors.rows()
 
@@ -313,7 +327,14 @@ class Difference:
         place, lead = {"first": self.first, "second": self.second}, f"lead over {self.second}"
         questions, wordings = INTERVALS["questions"], INTERVALS["wordings"]
         yield Row(self.first, questions, lead, self.bar.by_questions, place=place)
-        yield Row(self.first, wordings, lead, self.bar.by_wordings, self.claim, place)
+        yield Row(
+            self.first,
+            wordings,
+            quantity=lead,
+            estimate=self.bar.by_wordings,
+            claim=self.claim,
+            place=place,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +373,15 @@ class RanksByPeople:
         for pair in self.pairs:
             place = {"first": pair.first, "second": pair.second}
             title = f"lead over {pair.second}, corrected by people"
-            yield Row(pair.first, "by people", quantity, pair.joint, pair.claim, place, title)
+            yield Row(
+                pair.first,
+                "by people",
+                quantity=quantity,
+                estimate=pair.joint,
+                claim=pair.claim,
+                place=place,
+                title=title,
+            )
 
     def as_dict(self) -> dict[str, Any]:
         pairs = []
@@ -1068,7 +1097,14 @@ def score_bars(score: ModelScore) -> ScoreBars:
         wordings = {score.title(way): value for way, value in score.bar.cells.by_wording()}
     at_own_prompt = {OWN_PROMPT: score.own_prompt.value} if score.own_prompt else {}
     intervals = {title: score.bar.estimate(name) for name, title in INTERVAL_TITLES.items()}
-    return ScoreBars(score.model, score.bar.value, intervals, wordings, extractors, at_own_prompt)
+    return ScoreBars(
+        score.model,
+        score.bar.value,
+        intervals=intervals,
+        wordings=wordings,
+        extractors=extractors,
+        own_prompt=at_own_prompt,
+    )
 
 
 # Tables of a score, for a page and a report: one dict per row, by column title.

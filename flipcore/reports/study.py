@@ -120,7 +120,15 @@ class FlipsReport(Answer):
                 # For the reference itself A is 0 and G equals T, by definition.
                 repeats = cell.is_reference and name not in ("T", "W", "excess")
                 estimate = getattr(cell, name)
-                yield Row(self.model, where, name, estimate, claim, place, is_repeated=repeats)
+                yield Row(
+                    self.model,
+                    where,
+                    quantity=name,
+                    estimate=estimate,
+                    claim=claim,
+                    place=place,
+                    is_repeated=repeats,
+                )
         for people in self.people:
             yield from people.rows()
 
@@ -197,7 +205,9 @@ def study_report(
         if unchecked := flips.unchecked_words((*claims, *headline.claims), n_labelled):
             notes.append(unchecked)
         people = people_on_flips(model, cells, part, pairs, gates) if pairs and pairs.rows else []
-        reports[model] = FlipsReport(model, headline, cells, claims, notes, people)
+        reports[model] = FlipsReport(
+            model, headline, cells=cells, cell_claims=claims, notes=notes, people=people
+        )
     return reports
 
 

@@ -272,7 +272,16 @@ def store_logs(
         refusals = _RowFaults(survey.n_refused, survey.refusals[0] if survey.refusals else "")
         pairs, sums = _DeclaredPairs(), recorded.Sums()
         storing = _Storing(
-            study, survey, store, before, elsewhere, refusals, pairs, sums, on_progress, stop
+            study,
+            survey,
+            store=store,
+            before=before,
+            elsewhere=elsewhere,
+            refusals=refusals,
+            pairs=pairs,
+            sums=sums,
+            on_progress=on_progress,
+            stop=stop,
         )
         if not _all_stored(storing):
             return study.study_id
@@ -606,7 +615,16 @@ def _joining(survey: Survey) -> Joining:
                 grades.add((task, name))
     formulas = dict.fromkeys(survey.mathematics, canonical_expression)
     own_names = _own_names(survey)
-    return Joining(kinds, own_names, roles, survey.clusters, grades, axes, harmless, formulas)
+    return Joining(
+        kinds,
+        own_names,
+        roles=roles,
+        clusters=survey.clusters,
+        grades=grades,
+        axes=axes,
+        harmless=harmless,
+        mathematics=formulas,
+    )
 
 
 def _our_readouts(log_row: LogRow, *, is_scored: bool, is_mathematics: bool) -> list[Readout]:
@@ -626,12 +644,12 @@ def _our_readouts(log_row: LogRow, *, is_scored: bool, is_mathematics: bool) -> 
         Readout(
             call.model,
             item.item_id,
-            variant.axis,
-            variant.variant_id,
-            log_row.sample,
-            extractor.name,
-            reading,
-            correctness(reading, variant.target),
-            tuple(call.call_id for call, _ in log_row.calls),
+            axis=variant.axis,
+            variant_id=variant.variant_id,
+            sample=log_row.sample,
+            extractor=extractor.name,
+            reading=reading,
+            is_correct=correctness(reading, variant.target),
+            source_ids=tuple(call.call_id for call, _ in log_row.calls),
         )
     ]

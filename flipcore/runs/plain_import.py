@@ -177,7 +177,14 @@ class PlainImport:
                 is_mathematics=asked_item.item.dataset in self.survey.mathematics,
             )
         request_text = rows.json_text(request.declared())
-        return _PreparedItem(asked_item, record, request, request_text, CallIds(request), extractor)
+        return _PreparedItem(
+            asked_item,
+            record,
+            request=request,
+            request_text=request_text,
+            call_ids=CallIds(request),
+            extractor=extractor,
+        )
 
     def model(self, row: PlainRow) -> str:
         """Return the model's name in the study."""

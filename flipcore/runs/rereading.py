@@ -206,7 +206,14 @@ def stored_answers(store: Store, study_id: str, kinds: Sequence[str]) -> Iterato
             layout=row["layout"],
         )
         completion = rows.completion_of(row)
-        yield Answer(row["model"], item, variant, row["variant_id"], row["sample"], completion)
+        yield Answer(
+            row["model"],
+            item,
+            variant=variant,
+            variant_id=row["variant_id"],
+            sample=row["sample"],
+            completion=completion,
+        )
 
 
 def _readouts(store: Store, study_id: str, reader: Extractor, name: str) -> Iterator[Readout]:

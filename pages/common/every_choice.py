@@ -86,10 +86,10 @@ def _report(study_id: str, subject: Subject, lock: dict | None, view: Mapping) -
     return ChoicesReport(
         chosen_ways.decision_of(subject, material, view),
         curve,
-        material.choices,
-        was_stored(curve, material.choices, lock),
-        "" if material.has_outputs else SCORES_ALONE,
-        view["level"],
+        offered=material.choices,
+        is_locked=was_stored(curve, material.choices, lock),
+        note="" if material.has_outputs else SCORES_ALONE,
+        level=view["level"],
     )
 
 

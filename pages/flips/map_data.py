@@ -200,7 +200,14 @@ def drawn_map(view: View) -> DrawnMap:
     arrays, items, models = _map_content(view) if view.search else _kept_map_content(view)
     # The browser sends the version with every click, so that a click on an old map is recognized.
     version = digest(view.study_id, session.store().revision(view.study_id), repr(view))[:16]
-    return DrawnMap(arrays, version, _caption(view, len(items)), items, models, Steps(items))
+    return DrawnMap(
+        arrays,
+        version,
+        caption=_caption(view, len(items)),
+        items=items,
+        models=models,
+        steps=Steps(items),
+    )
 
 
 @session.cached(max_entries=12, is_kept=True)

@@ -73,10 +73,10 @@ def _mark(verdict: MemoryTest) -> DetectorMark:
     return DetectorMark(
         detector_title(verdict.detector),
         verdict.items,
-        verdict.decision,
-        symbol,
-        verdict.sentence,
-        verdict.effect,
+        verdict=verdict.decision,
+        symbol=symbol,
+        sentence=verdict.sentence,
+        effect=verdict.effect,
         chance=verdict.chance,
         is_share=verdict.is_share,
     )

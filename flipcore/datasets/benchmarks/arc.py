@@ -39,8 +39,8 @@ def item(row: Row) -> Item:
 LOADER = Dataset(
     "arc",
     "ARC-Challenge",
-    "Grade-school science questions that simple retrieval gets wrong.",
-    "choice",
+    about="Grade-school science questions that simple retrieval gets wrong.",
+    kind="choice",
     item=item,
     hub=Hub("allenai/ai2_arc", "ARC-Challenge", "test"),
     license="cc-by-sa-4.0",

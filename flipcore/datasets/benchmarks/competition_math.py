@@ -78,8 +78,8 @@ def _rows_of(files: Sequence[Path]) -> Iterator[Row]:
 LOADER = Dataset(
     "math",
     "MATH",
-    "Competition problems with worked solutions; the extractor `math` reads expressions.",
-    "any",
+    about="Competition problems with worked solutions; the extractor `math` reads expressions.",
+    kind="any",
     item=item,
     hub=Hub("HuggingFaceH4/MATH-500", None, "test"),
     license="mit",

@@ -58,8 +58,8 @@ def _item(dataset: str, row: Row, target: str, published: str, solution: str = "
 GSM8K = Dataset(
     "gsm8k",
     "GSM8K",
-    "Grade-school word problems with their calculator chains; the answer is a number.",
-    "number",
+    about="Grade-school word problems with their calculator chains; the answer is a number.",
+    kind="number",
     item=gsm8k_item,
     hub=Hub("openai/gsm8k", "main", "test"),
     license="mit",
@@ -67,8 +67,8 @@ GSM8K = Dataset(
 GSM1K = Dataset(
     "gsm1k",
     "GSM1k",
-    "New problems in GSM8K's style, published in May 2024: a control for GSM8K.",
-    "number",
+    about="New problems in GSM8K's style, published in May 2024: a control for GSM8K.",
+    kind="number",
     item=gsm1k_item,
     hub=Hub("ScaleAI/gsm1k", None, "test"),
     license="mit",

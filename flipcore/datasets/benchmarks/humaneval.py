@@ -46,8 +46,8 @@ _HUB = Hub("openai/openai_humaneval", None, "test")
 CONTINUED = Dataset(
     "humaneval",
     "HumanEval",
-    "Python functions with docstring and body, as texts to be continued.",
-    "completion",
+    about="Python functions with docstring and body, as texts to be continued.",
+    kind="completion",
     item=item,
     hub=_HUB,
     license="mit",
@@ -55,8 +55,8 @@ CONTINUED = Dataset(
 FUNCTIONS = Dataset(
     "humaneval_code",
     "HumanEval, functions to be written",
-    "Python functions from their docstring, which unit tests call.",
-    CODE,
+    about="Python functions from their docstring, which unit tests call.",
+    kind=CODE,
     item=function,
     hub=_HUB,
     license="mit",

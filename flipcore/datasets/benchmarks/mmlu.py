@@ -74,8 +74,8 @@ def pro_item(row: Row) -> Item:
 MMLU = Dataset(
     "mmlu",
     "MMLU",
-    "Four-option questions of 57 subjects, from school to professional level.",
-    "choice",
+    about="Four-option questions of 57 subjects, from school to professional level.",
+    kind="choice",
     item=mmlu_item,
     hub=Hub("cais/mmlu", "all", "test"),
     license="mit",
@@ -84,8 +84,8 @@ MMLU = Dataset(
 MMLU_PRO = Dataset(
     "mmlu_pro",
     "MMLU-Pro",
-    "Questions of fourteen subjects, philosophy among them, with up to ten options.",
-    "choice",
+    about="Questions of fourteen subjects, philosophy among them, with up to ten options.",
+    kind="choice",
     item=pro_item,
     hub=Hub("TIGER-Lab/MMLU-Pro", None, "test"),
     license="apache-2.0",

@@ -30,8 +30,8 @@ def _shipped(name: str, kind: str, about: str, file: str) -> Dataset:
     return Dataset(
         name,
         title,
-        about,
-        kind,
+        about=about,
+        kind=kind,
         item=make,
         local=DATA / f"{file}.jsonl",
         license="mit",

@@ -38,8 +38,8 @@ def item(row: Row) -> Item:
 LOADER = Dataset(
     "trivia_qa",
     "TriviaQA",
-    "Questions with short free answers, each in several spellings.",
-    "text",
+    about="Questions with short free answers, each in several spellings.",
+    kind="text",
     item=item,
     hub=Hub("mandarjoshi/trivia_qa", "rc.nocontext", "validation"),
 )

@@ -42,8 +42,8 @@ def item(row: Row) -> Item:
 LOADER = Dataset(
     "truthfulqa",
     "TruthfulQA (mc1)",
-    "Questions that people often answer wrongly: one true answer among false ones.",
-    "choice",
+    about="Questions that people often answer wrongly: one true answer among false ones.",
+    kind="choice",
     item=item,
     hub=Hub("truthfulqa/truthful_qa", "multiple_choice", "validation"),
     license="apache-2.0",

@@ -10,15 +10,15 @@ from flipcore.datasets.reading.columns import maker
 FILE = Dataset(
     "file",
     "Your own file",
-    "JSONL, JSON, CSV, Excel or Parquet with a question in each row.",
-    "any",
+    about="JSONL, JSON, CSV, Excel or Parquet with a question in each row.",
+    kind="any",
     maker=maker,
 )
 HUB = Dataset(
     "hub",
     "A Hugging Face dataset",
-    "Any dataset on the hub with a question in each row; needs a network.",
-    "any",
+    about="Any dataset on the hub with a question in each row; needs a network.",
+    kind="any",
     maker=maker,
 )
 LOADERS = (FILE, HUB)

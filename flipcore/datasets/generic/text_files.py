@@ -50,19 +50,20 @@ class TextFiles(Dataset):
                 + (f" named like {file!r}." if file else ".")
             )
         for name, text in texts:
-            for number, words in enumerate(passages(text, n_words), start=1):
-                yield Row(number, {"text": words}, file=name if len(texts) > 1 else "")
+            for number, passage in enumerate(passages(text, n_words), start=1):
+                yield Row(number, {"text": passage}, file=name if len(texts) > 1 else "")
 
 
 def item(row: Row) -> Item:
     """Make an item of a passage; its key is the file and the number of the passage."""
-    name = f"{row.file.rsplit('.', 1)[0]}-" if row.file else ""
+    title = row.file.rsplit(".", 1)[0]
     return Item.make(
         dataset="text",
-        key=f"{name}{row.line}",
+        # `row.line` is the number of the passage.
+        key=f"{title}-{row.line}" if title else f"{row.line}",
         kind="completion",
         question=row.values["text"],
-        category=row.file.rsplit(".", 1)[0] if row.file else "",
+        category=title,
     )
 
 
@@ -137,7 +138,7 @@ def _decoded(name: str, data: bytes) -> str:
 LOADER = TextFiles(
     "text",
     "Text files",
-    "Passages of a text of your own, to be continued: .txt, .xml, a folder or a zip.",
-    "completion",
+    about="Passages of a text of your own, to be continued: .txt, .xml, a folder or a zip.",
+    kind="completion",
     item=item,
 )

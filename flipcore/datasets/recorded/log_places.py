@@ -60,7 +60,15 @@ class _Entry:
 
 def _unpacked(prompt: int, name: int, place: int, samples: int) -> _Entry:
     is_base, place = bool(place & 1), place >> 1
-    return _Entry(prompt, name, place & _LOW, place >> _BITS, is_base, samples >> _BITS, samples & _LOW)
+    return _Entry(
+        prompt,
+        name,
+        axis=place & _LOW,
+        source=place >> _BITS,
+        is_base=is_base,
+        first=samples >> _BITS,
+        following=samples & _LOW,
+    )
 
 
 class Prompts:
@@ -93,7 +101,16 @@ class Prompts:
             axis = self._axis(record, is_base=is_base)
             if axis not in self._axis_names:
                 self._axis_names.append(axis)
-            entries.append(_Entry(prompt, name, self._axis_names.index(axis), source, is_base, record.sample_from or 0))
+            entries.append(
+                _Entry(
+                    prompt,
+                    name,
+                    axis=self._axis_names.index(axis),
+                    source=source,
+                    is_base=is_base,
+                    first=record.sample_from or 0,
+                )
+            )
         entry = entries[index]
         if entry.source != source:
             if record.sample_from is not None and record.sample_from < entry.following:
@@ -106,12 +123,12 @@ class Prompts:
         repeats = sum(earlier.prompt == prompt and earlier.axis == entry.axis for earlier in entries[:index])
         output = _mixed(prompt_of_owner, sample)
         if entry.is_base:
-            return Place(axis, BASE, 0, sample, is_new, repeats, output)
+            return Place(axis, BASE, position=0, sample=sample, is_new=is_new, repeats=repeats, output=output)
         position = sum(not earlier.is_base for earlier in entries[: index + 1])
         key = record.variant or (record.task if record.task != task else "")
         if not key:
             key = f"prompt-{self._number(item or owner, prompt, position + 1)}"
-        return Place(axis, key, position, sample, is_new, repeats, output)
+        return Place(axis, key, position=position, sample=sample, is_new=is_new, repeats=repeats, output=output)
 
     def _axis(self, record: LogRecord, *, is_base: bool) -> str:
         axis = record.axis if is_base or record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT

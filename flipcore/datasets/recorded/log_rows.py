@@ -98,10 +98,10 @@ class Builder:
         return LogRow(
             item,
             variant,
-            place.position,
-            self._role(record),
-            calls,
-            readouts,
+            position=place.position,
+            role=self._role(record),
+            calls=calls,
+            readouts=readouts,
             sample=place.sample,
             source_place=record.place,
             pair=record.pair,
@@ -113,7 +113,9 @@ class Builder:
         """Make the item and the prompt of a record, without its output. Raises BadInput as `entry` does."""
         setting, variant = self._setting_and_variant(record, source=0, model="")
         place = setting.place
-        return AskedItem(setting.item, variant, place.position, self._role(record), place.sample, record.pair)
+        return AskedItem(
+            setting.item, variant, position=place.position, role=self._role(record), sample=place.sample, pair=record.pair
+        )
 
     def _role(self, record: LogRecord) -> str:
         return self.joining.roles.get(record.task, record.role)
@@ -127,12 +129,12 @@ class Builder:
         variant = Variant(
             item.item_id,
             place.axis,
-            place.key,
-            setting.prompt,
-            setting.target,
-            setting.order,
-            tuple(labels)[: len(setting.order)],
-            "recorded",
+            key=place.key,
+            prompt=setting.prompt,
+            target=setting.target,
+            order=setting.order,
+            labels=tuple(labels)[: len(setting.order)],
+            layout="recorded",
             params=params | ({"repeat": repeat} if repeat else {}),
         )
         if not setting.is_alone and not self._is_free(variant):
@@ -163,7 +165,7 @@ class Builder:
         prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
         if is_alone:
             place = self._prompts.place_alone(record, item.dataset, document.number)
-            return _Setting(item, order, target, prompt, place, is_alone)
+            return _Setting(item, order, target=target, prompt=prompt, place=place, is_alone=is_alone)
         place = self._prompts.place(
             record,
             item.dataset,
@@ -172,7 +174,7 @@ class Builder:
             source,
             hash_of(item.item_id),
         )
-        return _Setting(item, order, target, prompt, place, is_alone)
+        return _Setting(item, order, target=target, prompt=prompt, place=place, is_alone=is_alone)
 
     def _item(self, record: LogRecord, source: int, document: Document, *, is_alone: bool) -> Item:
         """Make the item of a record, or return that of the last record with the same facts."""
@@ -229,7 +231,17 @@ class Builder:
         if is_correct is None and recorded.score is None:
             is_correct = correctness(reading, variant.target)
         name = f"{recorded.name} (log)" if recorded.name in self.joining.own_names else recorded.name
-        return Readout(model, item.item_id, variant.axis, variant.variant_id, sample, name, reading, is_correct, ids)
+        return Readout(
+            model,
+            item.item_id,
+            axis=variant.axis,
+            variant_id=variant.variant_id,
+            sample=sample,
+            extractor=name,
+            reading=reading,
+            is_correct=is_correct,
+            source_ids=ids,
+        )
 
 
 def _order(record: LogRecord, item: Item) -> tuple[int, ...]:

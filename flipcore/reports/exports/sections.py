@@ -170,7 +170,11 @@ def memory(results: WholeStudy) -> tuple[list[ModelMemory], Boards]:
             tests.append(detected)
             boards_by_id |= test_boards
         table, source = memory_table(results, m, model), f"{results.provenance}; {model}"
-        shown.append(ModelMemory(model, claim, table, tests, ACCURACIES, source))
+        shown.append(
+            ModelMemory(
+                model, claim, table=table, tests=tests, accuracies_title=ACCURACIES, source=source
+            )
+        )
     return shown, boards_by_id
 
 

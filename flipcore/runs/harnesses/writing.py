@@ -155,11 +155,11 @@ def prompts(study_plan: Plan, use: ModelUse, items: list[ItemPlan]) -> Iterator[
             yield PlannedPrompt(
                 study_plan.study.study_id,
                 use.name,
-                item_plan.item.item_id,
-                variant_id,
-                sample,
-                call.request,
-                right_answers,
+                item_id=item_plan.item.item_id,
+                variant_id=variant_id,
+                sample=sample,
+                request=call.request,
+                right_answers=right_answers,
             )
 
 

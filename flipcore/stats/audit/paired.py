@@ -71,7 +71,9 @@ def _difference(
     if n_units == n:
         if np.isin(np.concatenate([first, second]), (0, 1)).all():
             low, high = loss_limits(b, c, n, level)
-            return Estimate(value, low, high, level, "tango", n, None), p_two_sided(b, c, n)
+            return Estimate(
+                value, low, high, level=level, method="tango", n=n, seed=None
+            ), p_two_sided(b, c, n)
         groups, effective = None, None
         p = float(guarded_t(d, SIGNED).p)
     else:
@@ -83,7 +85,9 @@ def _difference(
         if math.isnan(p):
             return clustered.estimate(), p
     low, high = guarded_limits(d, d, SIGNED, round((1 - level) / 2, 12), groups)
-    return Estimate(value, low, high, level, "guarded t", n_units, None, effective=effective), p
+    return Estimate(
+        value, low, high, level=level, method="guarded t", n=n_units, seed=None, effective=effective
+    ), p
 
 
 def grade_gap(
@@ -140,7 +144,9 @@ def unpaired_difference(first: np.ndarray, second: np.ndarray, level: float = 0.
     value = b["mean"] - a["mean"]
     half = z_quantile(0.5 + level / 2) * math.hypot(a["se"], b["se"])
     low, high, n = value - half, value + half, int(first.size)
-    return Estimate(value, low, high, level, "clt", n, None, "As if unpaired.")
+    return Estimate(
+        value, low, high, level=level, method="clt", n=n, seed=None, note="As if unpaired."
+    )
 
 
 def largest_flip_rate(first: float, second: float) -> float:

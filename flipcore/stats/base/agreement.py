@@ -245,7 +245,15 @@ def cohen_log_agreement(a: Sequence, b: Sequence) -> Agreement:
         if math.isnan(low):
             estimate = _from_raw(value, raw, pairs)
         else:
-            estimate = Estimate(value, low, high, 0.95, "delta, log(1 - kappa)", len(pairs), None)
+            estimate = Estimate(
+                value,
+                low,
+                high,
+                level=0.95,
+                method="delta, log(1 - kappa)",
+                n=len(pairs),
+                seed=None,
+            )
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
@@ -334,7 +342,7 @@ def _jackknife_estimate(
         return by_raw
     low, high = min(low, by_raw.low), max(high, by_raw.high)
     method = "jackknife, log(1 - coefficient)"
-    return Estimate(value, low, high, 0.95, method, len(units), None)
+    return Estimate(value, low, high, level=0.95, method=method, n=len(units), seed=None)
 
 
 def _from_raw(value: float, raw: float, units: list) -> Estimate:
@@ -354,11 +362,11 @@ def _from_raw(value: float, raw: float, units: list) -> Estimate:
         value,
         min(low, value),
         max(high, value),
-        0.95,
-        "wilson",
-        len(units),
-        None,
-        "Every resample gives the same coefficient, so the bounds are Wilson's on the raw "
+        level=0.95,
+        method="wilson",
+        n=len(units),
+        seed=None,
+        note="Every resample gives the same coefficient, so the bounds are Wilson's on the raw "
         "agreement.",
     )
 

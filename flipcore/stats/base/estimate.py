@@ -128,13 +128,17 @@ def coverage_label(coverage: float | None) -> str:
 
 def missing(n: int = 0, level: float = 0.95, note: str = "") -> Estimate:
     """Return an Estimate without a value; `note` says why."""
-    return Estimate(math.nan, math.nan, math.nan, level, "none", n, None, note)
+    return Estimate(
+        math.nan, math.nan, math.nan, level=level, method="none", n=n, seed=None, note=note
+    )
 
 
 def without_interval(value: float, n: int, level: float = 0.95, note: str = "") -> Estimate:
     """Return an Estimate without an interval. An empty note becomes `few_items` below `MIN_N`."""
     note = note or (few_items(n) if n < MIN_N else "")
-    return Estimate(float(value), math.nan, math.nan, level, "none", n, None, note)
+    return Estimate(
+        float(value), math.nan, math.nan, level=level, method="none", n=n, seed=None, note=note
+    )
 
 
 def few_items(n: int) -> str:

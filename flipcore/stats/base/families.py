@@ -308,10 +308,10 @@ class ClusteredMean:
             self.value,
             self.low,
             self.high,
-            self.level,
-            self.method,
-            self.n_families,
-            None,
+            level=self.level,
+            method=self.method,
+            n=self.n_families,
+            seed=None,
             effective=effective,
         )
 
@@ -377,14 +377,14 @@ def _clustered(means: FamilyMeans, limits: np.ndarray, level: float, method: str
     return ClusteredMean(
         float(means.values[0]),
         float(means.se[0]),
-        float(means.df[0]),
-        float(limits[0]),
-        float(limits[1]),
-        level,
-        int(means.n[0]),
-        int(means.n_families[0]),
-        float(means.n_effective[0]),
-        method,
+        df=float(means.df[0]),
+        low=float(limits[0]),
+        high=float(limits[1]),
+        level=level,
+        n=int(means.n[0]),
+        n_families=int(means.n_families[0]),
+        n_effective=float(means.n_effective[0]),
+        method=method,
     )
 
 
@@ -453,10 +453,10 @@ def clustered_difference(
     return ClusteredMean(
         value,
         se,
-        df,
-        low,
-        high,
-        level,
+        df=df,
+        low=low,
+        high=high,
+        level=level,
         n=int(x_means.n[0] + y_means.n[0]),
         n_families=min(int(x_means.n_families[0]), int(y_means.n_families[0])),
         n_effective=min(float(x_means.n_effective[0]), float(y_means.n_effective[0])),

@@ -143,7 +143,7 @@ def paraphrase_gate(
     """
     low, high = wilson(n_accepted, n_reviewed)
     rate = n_accepted / n_reviewed if n_reviewed else math.nan
-    estimate = Estimate(rate, low, high, 0.95, "wilson", n_reviewed, None)
+    estimate = Estimate(rate, low, high, level=0.95, method="wilson", n=n_reviewed, seed=None)
     return ParaphraseGate(
         estimate,
         n_more_pairs(n_accepted, n_reviewed, threshold, fewest),
@@ -235,7 +235,9 @@ def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None
     # An answer that becomes unreadable has changed too, but favours no position.
     n_changed = sum(i != j for i, j in zip(forwards, backwards, strict=True))
     low, high = wilson(n_changed, n)
-    rate = Estimate(n_changed / n if n else math.nan, low, high, 0.95, "wilson", n, None)
+    rate = Estimate(
+        n_changed / n if n else math.nan, low, high, level=0.95, method="wilson", n=n, seed=None
+    )
     return PositionBias(n_first, n_last, mcnemar(n_first, n_last)["exact"] if n else math.nan, rate)
 
 

@@ -281,10 +281,10 @@ def task_mean(
     return TaskMean(
         np.array(means),
         np.array(variances),
-        np.array(degrees),
-        mean_and_variance[:, :, 0],
-        mean_and_variance[:, :, 1],
-        is_testable,
+        degrees=np.array(degrees),
+        means_with_unseen=mean_and_variance[:, :, 0],
+        variances_with_unseen=mean_and_variance[:, :, 1],
+        is_testable=is_testable,
     )
 
 

@@ -153,7 +153,9 @@ def mean_interval(
         return fallback(x, sums, sizes, level, bounds, method)
     low, high = cut_at_bounds(low, high, x, bounds)
     draw_seed = seed if method in ("percentile", "bca", "studentized") else None
-    return Estimate(value, float(low), float(high), level, method, n, draw_seed, note)
+    return Estimate(
+        value, float(low), float(high), level=level, method=method, n=n, seed=draw_seed, note=note
+    )
 
 
 def covering(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -240,4 +242,6 @@ def fallback(
         return without_interval(value, n, level, substitute.note)
     low, high = substitute.limits(level)
     method, note = substitute.method, substitute.note
-    return Estimate(value, float(low), float(high), level, method, n, None, note)
+    return Estimate(
+        value, float(low), float(high), level=level, method=method, n=n, seed=None, note=note
+    )

@@ -316,10 +316,31 @@ class JointMeans:
         if method == "none":
             return without_interval(value, n, level, note or self._why_no_interval(j))
         if intervals.is_stand_in[row, j]:
-            return Estimate(value, low, high, level, method, n, None, note, coverage)
+            return Estimate(
+                value,
+                low,
+                high,
+                level=level,
+                method=method,
+                n=n,
+                seed=None,
+                note=note,
+                coverage=coverage,
+            )
         effective = None if self.family_means is None else float(self.family_means.n_effective[j])
         seed = self.seed if method in RESAMPLING else None
-        return Estimate(value, low, high, level, method, n, seed, note, coverage, effective)
+        return Estimate(
+            value,
+            low,
+            high,
+            level=level,
+            method=method,
+            n=n,
+            seed=seed,
+            note=note,
+            coverage=coverage,
+            effective=effective,
+        )
 
 
 def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:

@@ -31,4 +31,4 @@ def retention_estimate(
     """Return retention as an Estimate whose note names the rule."""
     rate, (low, high) = retention(kept, total)["rate"], wilson(kept, total, level)
     note = f"Kept: {rule} of the reviewers on both checks."
-    return Estimate(rate, low, high, level, "wilson", total, None, note)
+    return Estimate(rate, low, high, level=level, method="wilson", n=total, seed=None, note=note)

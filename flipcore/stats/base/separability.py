@@ -169,7 +169,14 @@ def _summary(
     k = int(((scores > 0.5) == (y == 1)).sum())
     low, high = _balanced_limits(y, scores, observed, 0.95)
     balanced = Estimate(
-        observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent."
+        observed,
+        low,
+        high,
+        level=0.95,
+        method="wilson",
+        n=len(y),
+        seed=None,
+        note="Hits count as independent.",
     )
     null_sd = float(draws.std())
     # An observed accuracy below one half does not lower the bound: guessing worse than a coin is no
@@ -181,7 +188,18 @@ def _summary(
     )
     p, p_below = ((n + 1) / (m + 1) for n in (b, n_below))
     too_few = _too_few(y, group, paired=paired)
-    return Separability(balanced, upper, null_sd, auc(y, scores), p, m, k, len(y), too_few, p_below)
+    return Separability(
+        balanced,
+        upper,
+        null_sd=null_sd,
+        auc=auc(y, scores),
+        p=p,
+        n_permutations=m,
+        k_correct=k,
+        n=len(y),
+        too_few=too_few,
+        p_below=p_below,
+    )
 
 
 def _too_few(y: np.ndarray, group: np.ndarray, *, paired: bool) -> str:

@@ -128,13 +128,13 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
     return CodedAnswers(
         np.asarray(items, dtype=object),
         tuple(axes),
-        tuple(extractors),
-        codes,
-        base,
-        n_absent,
-        texts,
-        lost,
-        families(readouts, item),
+        extractors=tuple(extractors),
+        codes=codes,
+        base=base,
+        n_absent=n_absent,
+        texts=texts,
+        lost=lost,
+        families=families(readouts, item),
     )
 
 

@@ -390,7 +390,7 @@ def _ratio(pairs: np.ndarray, a: np.ndarray, t: np.ndarray, level: float, seed: 
     low, high = np.nan, np.nan
     if jackknife.size and np.ptp(replicates) > SLACK:
         low, high = bca_limits(replicates, value, jackknife, level)
-    return Estimate(value, low, high, level, "bca", n, seed)
+    return Estimate(value, low, high, level=level, method="bca", n=n, seed=seed)
 
 
 def shown_share(share: Estimate, t: Estimate, level: float, *, is_reference: bool) -> Estimate:

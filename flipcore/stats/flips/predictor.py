@@ -216,7 +216,7 @@ def _auc_estimate(
         chunks.append(weighted_auc(y, scores, counts[:, unit]))
     # `nanpercentile`, because a resample of one class has no AUC.
     low, high = np.nanpercentile(np.concatenate(chunks), [2.5, 97.5])
-    return Estimate(value, float(low), float(high), 0.95, "percentile", n, seed)
+    return Estimate(value, float(low), float(high), level=0.95, method="percentile", n=n, seed=seed)
 
 
 def _calibration_slope(y: np.ndarray, probabilities: np.ndarray) -> float:

@@ -133,7 +133,14 @@ def disagreements(frame: pd.DataFrame, graders: Collection[str] = ()) -> Disagre
         _shares(readouts["status"] == status, extractor, names) for status in (UNREADABLE, ABSENT)
     )
     return Disagreements(
-        names, share, estimates, n_rows, unreadable, absent, both_read, n_both_read
+        names,
+        share,
+        estimates=estimates,
+        n_rows=n_rows,
+        unreadable=unreadable,
+        absent=absent,
+        both_read=both_read,
+        n_both_read=n_both_read,
     )
 
 
@@ -210,10 +217,10 @@ def _share_differing(grid: _Grid, a: int, b: int, mask: np.ndarray) -> Estimate:
     return ClusteredMean(
         means.values[0].item(),
         means.se[0].item(),
-        means.df[0].item(),
-        low,
-        high,
-        LEVEL,
+        df=means.df[0].item(),
+        low=low,
+        high=high,
+        level=LEVEL,
         n=int(means.n[0]),
         n_families=means.n_families[0].item(),
         n_effective=means.n_effective[0].item(),

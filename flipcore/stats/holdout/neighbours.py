@@ -106,7 +106,9 @@ def mean_cosine(units: np.ndarray, level: float = 0.95) -> Estimate:
     if n < MIN_N:
         return without_interval(value, n, level, f"No interval: {n} entries.")
     half = t_quantile(0.5 + level / 2, n - 1) * math.sqrt(_jackknife_variance(means))
-    return Estimate(value, value - half, value + half, level, "clt_cluster", n, None)
+    return Estimate(
+        value, value - half, value + half, level=level, method="clt_cluster", n=n, seed=None
+    )
 
 
 def likeness_difference(
@@ -128,7 +130,9 @@ def likeness_difference(
     samples = [means[1] - means[0]] if paired else means
     se = math.sqrt(sum(_jackknife_variance(sample) for sample in samples))
     half = t_quantile(0.5 + level / 2, fewest - 1) * se
-    return Estimate(value, value - half, value + half, level, "clt_cluster", n, None)
+    return Estimate(
+        value, value - half, value + half, level=level, method="clt_cluster", n=n, seed=None
+    )
 
 
 def _jackknife_variance(means: np.ndarray) -> float:
@@ -219,4 +223,4 @@ def _mean_of_two(samples: tuple[np.ndarray, np.ndarray], level: float = 0.95) ->
     se = math.sqrt(sum(sample.var(ddof=1) / len(sample) for sample in samples)) / 2
     half = t_quantile(0.5 + level / 2, fewest - 1) * se
     low, high, note = value - half, value + half, "Entries count as independent."
-    return Estimate(value, low, high, level, "clt_cluster", n, None, note)
+    return Estimate(value, low, high, level=level, method="clt_cluster", n=n, seed=None, note=note)

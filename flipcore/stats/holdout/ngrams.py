@@ -102,12 +102,20 @@ def ngrams(
             Ngram(
                 names[column],
                 int(target_totals[column]),
-                int(retro_totals[column]),
-                int(target_entries[column]),
-                int(retro_entries[column]),
-                Estimate(log_odds, low[j], high[j], level, "wald", n_target + n_retro, None),
-                float(p[j]),
-                float(q[j]),
+                total_retro=int(retro_totals[column]),
+                entries_target=int(target_entries[column]),
+                entries_retro=int(retro_entries[column]),
+                log_odds=Estimate(
+                    log_odds,
+                    low[j],
+                    high[j],
+                    level=level,
+                    method="wald",
+                    n=n_target + n_retro,
+                    seed=None,
+                ),
+                p=float(p[j]),
+                q=float(q[j]),
             )
         )
     # The text comes last, so that equally different n-grams have a fixed order.
@@ -116,10 +124,10 @@ def ngrams(
     return NgramTable(
         tuple(rows),
         n_target,
-        n_retro,
-        int(target_totals[is_word].sum()),
-        int(retro_totals[is_word].sum()),
-        fewest,
+        n_retro=n_retro,
+        n_words_target=int(target_totals[is_word].sum()),
+        n_words_retro=int(retro_totals[is_word].sum()),
+        fewest=fewest,
     )
 
 

@@ -83,15 +83,33 @@ def odd_one_out_survey(
         return _exact(int(x[0]) * n_clusters, n_clusters, level, p_source, sizes, note)
     if df < 1 or not se > 0:
         estimate = missing(n, level, "Too few entries or annotators: no clustered interval.")
-        return OddOneOut(estimate, math.nan, math.nan, se, p_source, n_entries, n_annotators)
+        return OddOneOut(
+            estimate,
+            math.nan,
+            upper=math.nan,
+            se=se,
+            p_source=p_source,
+            n_entries=n_entries,
+            n_annotators=n_annotators,
+        )
     value = float(x.mean())
     half = t_quantile(0.5 + level / 2, df) * se
     note = f"It holds for these {n_annotators} annotators alone." if only_by_entry else ""
     low, high = max(0.0, value - half), min(1.0, value + half)
-    estimate = Estimate(value, low, high, level, "clt_cluster", n, None, note)
+    estimate = Estimate(
+        value, low, high, level=level, method="clt_cluster", n=n, seed=None, note=note
+    )
     p = _two_sided_t(abs(value - CHANCE) / se, df)
     upper = value + t_quantile(0.95, df) * se
-    return OddOneOut(estimate, p, upper, se, p_source, n_entries, n_annotators)
+    return OddOneOut(
+        estimate,
+        p,
+        upper=upper,
+        se=se,
+        p_source=p_source,
+        n_entries=n_entries,
+        n_annotators=n_annotators,
+    )
 
 
 def _exact(
@@ -100,7 +118,9 @@ def _exact(
     """Return the result of `k` hits in `n` independent answers, by Clopper and Pearson's limits and
     the binomial test. `sizes` are the numbers of entries and annotators."""
     low, high = clopper_pearson(k, n, level)
-    estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, note)
+    estimate = Estimate(
+        k / n, low, high, level=level, method="clopper_pearson", n=n, seed=None, note=note
+    )
     return OddOneOut(
         estimate,
         odd_one_out(k, n)["p_two_sided"],

@@ -149,7 +149,7 @@ def difficulty_test(
     low, high = difference_limits(counts)
     return _difficulty(
         p_two_sided(counts),
-        Estimate(counts.difference, low, high, 0.95, "two_shares", n, None),
+        Estimate(counts.difference, low, high, level=0.95, method="two_shares", n=n, seed=None),
         (pooled_z(*counts)[1],),
         margin,
         mde_two_prop((k_target + k_retro) / n, n_target, n_retro),
@@ -169,7 +169,7 @@ def difficulty_test_paired(
     low, high = tango.loss_limits(b, c, n)
     return _difficulty(
         tango.p_two_sided(b, c, n),
-        Estimate(value, low, high, 0.95, "tango", n, None),
+        Estimate(value, low, high, level=0.95, method="tango", n=n, seed=None),
         (pooled_z(int(np.nansum(target)), n, int(np.nansum(retro)), n)[1],),
         margin,
         # The smallest true difference that 80% of such studies would find.

@@ -158,7 +158,9 @@ def _source_gap(
     note = ""
     if low == high:
         note = "The source's interval; it has no width where neither set ever changes."
-    gap = Estimate(bootstrap["gap"], low, high, 0.95, "percentile", n, seed, note)
+    gap = Estimate(
+        bootstrap["gap"], low, high, level=0.95, method="percentile", n=n, seed=seed, note=note
+    )
     return gap, literal, directional
 
 
@@ -186,7 +188,13 @@ def _cond_gap(benchmark: Rewritten, control: Rewritten, level: float) -> Estimat
         level,
     )
     return Estimate(
-        interval["gap"], interval["lo"], interval["hi"], level, "newcombe", n, seed=None
+        interval["gap"],
+        interval["lo"],
+        interval["hi"],
+        level=level,
+        method="newcombe",
+        n=n,
+        seed=None,
     )
 
 

@@ -122,7 +122,18 @@ def set_test(d: ArrayLike, d0: ArrayLike, rate: float = RATE, k: int | None = No
     items, controls = finite(d), finite(d0)
     n, m = len(items), len(controls)
     if not n or not m:
-        return SetTest(n, m, 0, 0, math.nan, math.nan, 0, math.nan, math.nan, math.nan)
+        return SetTest(
+            n,
+            m,
+            k=0,
+            n_beyond=0,
+            chance=math.nan,
+            p=math.nan,
+            n_least=0,
+            sd=math.nan,
+            control_sd=math.nan,
+            spread_p=math.nan,
+        )
     # k depends on the number of controls only, so the data cannot influence it.
     k = rank(m, rate) if k is None else k
     c = n_beyond(items, controls, k)
@@ -130,15 +141,15 @@ def set_test(d: ArrayLike, d0: ArrayLike, rate: float = RATE, k: int | None = No
     return SetTest(
         n,
         m,
-        k,
-        c,
-        chance_count(n, k, m),
-        set_p(c, n, k, m),
-        least_contaminated(c, n, k, m),
-        sd,
-        control_sd,
-        spread_p(items, controls),
-        float(np.sort(controls)[-k]),
+        k=k,
+        n_beyond=c,
+        chance=chance_count(n, k, m),
+        p=set_p(c, n, k, m),
+        n_least=least_contaminated(c, n, k, m),
+        sd=sd,
+        control_sd=control_sd,
+        spread_p=spread_p(items, controls),
+        mark=float(np.sort(controls)[-k]),
     )
 
 

@@ -237,10 +237,10 @@ def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     return GapDecision(
         control,
         gap,
-        gap_90,
-        p,
-        units,
-        scales,
+        gap_90=gap_90,
+        p=p,
+        units=units,
+        scales=scales,
         changed=(n_changed(sides.benchmark.drops), n_changed(sides.control.drops)),
         families=is_family,
         withheld=withheld,
@@ -257,14 +257,31 @@ def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
             "Memory, Drop gap."
         )
         empty = missing(0, note="No pairs are stored.")
-        return GapDecision(control, empty, empty, math.nan, (0, 0), (), changed, withheld=withheld)
+        return GapDecision(
+            control,
+            empty,
+            gap_90=empty,
+            p=math.nan,
+            units=(0, 0),
+            scales=(),
+            changed=changed,
+            withheld=withheld,
+        )
     gap, gap_90 = (pair_estimate(differences, level, seed) for level in (0.95, 0.90))
     withheld = _too_few((n, n), ("pair", "pair"), is_family=False) or sides.pairs_problem
     p = math.nan
     if not withheld:
         p = sign_flip_p(differences, generator(seed), m, alpha=LEVEL, one_sided=True).p
     return GapDecision(
-        control, gap, gap_90, p, (n, n), (), changed, withheld=withheld, note=sides.pairs_note
+        control,
+        gap,
+        gap_90=gap_90,
+        p=p,
+        units=(n, n),
+        scales=(),
+        changed=changed,
+        withheld=withheld,
+        note=sides.pairs_note,
     )
 
 
@@ -292,7 +309,13 @@ def pair_estimate(
     padded = np.append(d, (1.0, -1.0))
     interval = mean_interval(padded, kind="clt_cluster", level=level, bounds=(-2.0, 2.0))
     return Estimate(
-        float(d.mean()), interval.low, interval.high, level, "bonett_price", len(d), None
+        float(d.mean()),
+        interval.low,
+        interval.high,
+        level=level,
+        method="bonett_price",
+        n=len(d),
+        seed=None,
     )
 
 

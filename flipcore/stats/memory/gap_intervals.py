@@ -127,4 +127,4 @@ def _interval(
     if n_min < MIN_N:
         note = f"No interval: a set has {n_min} items; at least {MIN_N} are needed."
         return without_interval(value, n1 + n2, level, note)
-    return Estimate(value, low, high, level, method, n1 + n2, None)
+    return Estimate(value, low, high, level=level, method=method, n=n1 + n2, seed=None)

@@ -129,10 +129,10 @@ def design_of(sides: Sides, control: str) -> GapDesign:
     return GapDesign(
         (len(benchmark_before), len(before)),
         (_smoothed_mean(benchmark_before), _smoothed_mean(before)),
-        min(breaks, 1.0),
-        min(fixes, 1.0),
-        control,
-        sides.guess[0],
+        breaks=min(breaks, 1.0),
+        fixes=min(fixes, 1.0),
+        control=control,
+        guess=sides.guess[0],
     )
 
 

@@ -49,10 +49,10 @@ def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.
         value,
         _limit(value, n, m, z, 0.0),
         _limit(value, n, m, z, 1.0),
-        level,
-        "newcombe_5",
-        n + m,
-        None,
+        level=level,
+        method="newcombe_5",
+        n=n + m,
+        seed=None,
     )
 
 
@@ -198,7 +198,7 @@ def exact_share(k: int, n: int, level: float = 0.95) -> Estimate:
     if n < MIN_N:
         return without_interval(k / n if n else math.nan, n, level)
     low, high = clopper_pearson(k, n, level)
-    return Estimate(k / n, low, high, level, "clopper_pearson", n, None)
+    return Estimate(k / n, low, high, level=level, method="clopper_pearson", n=n, seed=None)
 
 
 def _flagged(scores: np.ndarray, cutoff: float | None, level: float) -> Estimate:
@@ -226,7 +226,15 @@ def _above(scores: np.ndarray, never_seen: np.ndarray, level: float) -> Estimate
     if min(len(scores), len(never_seen)) < MIN_N:
         note = f"No interval: a group has fewer than {MIN_N} items."
         return without_interval(interval["gap"], n, level, note)
-    return Estimate(interval["gap"], interval["lo"], interval["hi"], level, "welch_t", n, seed=None)
+    return Estimate(
+        interval["gap"],
+        interval["lo"],
+        interval["hi"],
+        level=level,
+        method="welch_t",
+        n=n,
+        seed=None,
+    )
 
 
 def detector(
@@ -255,20 +263,20 @@ def detector(
             DoseResult(
                 dose,
                 scores,
-                mean_interval(scores, level=level, bounds=None),
-                _above(scores, never_seen, level),
-                auc_interval(scores, never_seen, level),
-                _flagged(scores, cutoff, level),
+                mean=mean_interval(scores, level=level, bounds=None),
+                above=_above(scores, never_seen, level),
+                auc=auc_interval(scores, never_seen, level),
+                detected=_flagged(scores, cutoff, level),
             )
         )
     doses = tuple(dose_results)
     return Detector(
         name,
         never_seen,
-        mean_interval(never_seen, level=level, bounds=None),
-        cutoff,
-        false_positives,
-        doses,
+        never_mean=mean_interval(never_seen, level=level, bounds=None),
+        cutoff=cutoff,
+        false_positives=false_positives,
+        doses=doses,
         items_from=_detected_from(doses, lambda dose: dose.detected.low > false_positives.high),
         groups_from=_detected_from(doses, lambda dose: dose.above.low > 0),
         fresh=fresh,

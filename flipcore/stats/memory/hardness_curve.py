@@ -75,7 +75,13 @@ def excess(
     def withheld(reason: str) -> Excess:
         undefined = missing(n, note=reason)
         return Excess(
-            accuracy, control_accuracy, undefined, undefined, math.nan, n_references, reason
+            accuracy,
+            control_accuracy,
+            expected=undefined,
+            excess=undefined,
+            p=math.nan,
+            n_references=n_references,
+            withheld=reason,
         )
 
     if n_references < MIN_REFERENCES:
@@ -134,18 +140,25 @@ def excess(
 
     value = accuracy_below(distance)
     low, high = accuracy_below(distance + half_width), accuracy_below(distance - half_width)
-    expected = Estimate(value, low, high, LEVEL, "hardness_curve", n, None)
+    expected = Estimate(value, low, high, level=LEVEL, method="hardness_curve", n=n, seed=None)
     excess_estimate = Estimate(
         accuracy.value - value,
         accuracy.value - high,
         accuracy.value - low,
-        LEVEL,
-        "hardness_curve",
-        n + n_control,
-        None,
+        level=LEVEL,
+        method="hardness_curve",
+        n=n + n_control,
+        seed=None,
     )
     p = float(stdtr(df, -distance / error))
-    return Excess(accuracy, control_accuracy, expected, excess_estimate, p, n_references)
+    return Excess(
+        accuracy,
+        control_accuracy,
+        expected=expected,
+        excess=excess_estimate,
+        p=p,
+        n_references=n_references,
+    )
 
 
 def _answered_by_all(model: ArrayLike, references: ArrayLike) -> np.ndarray:
@@ -160,7 +173,7 @@ def _share(right: np.ndarray) -> Estimate:
     if n < MIN_N:
         return missing(n)
     low, high = clopper_pearson(k, n, LEVEL)
-    return Estimate(k / n, low, high, LEVEL, "clopper_pearson", n, None)
+    return Estimate(k / n, low, high, level=LEVEL, method="clopper_pearson", n=n, seed=None)
 
 
 def _arcsine(k: np.ndarray, n: int) -> np.ndarray:

@@ -163,4 +163,12 @@ def calibration(
     values = np.asarray(list(neg), dtype=float)
     scores = values[~np.isnan(values)]
     alpha, k = RULES[rule](scores, fpr)
-    return Calibration(setting, rule, fpr, alpha, k, len(scores), len(values) - len(scores))
+    return Calibration(
+        setting,
+        rule,
+        fpr=fpr,
+        alpha=alpha,
+        k=k,
+        n=len(scores),
+        n_excluded=len(values) - len(scores),
+    )

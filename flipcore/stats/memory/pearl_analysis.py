@@ -62,7 +62,15 @@ def alpha_curve(members: Iterable[float], non_members: Iterable[float]) -> Alpha
     alphas = np.append(-np.inf, np.unique(np.concatenate([member_values, non_member_values])))
     n_false, fpr, fpr_limits = _rates_above(non_member_values, alphas)
     n_detected, detection, detection_limits = _rates_above(member_values, alphas)
-    return AlphaCurve(alphas, n_false, n_detected, fpr, fpr_limits, detection, detection_limits)
+    return AlphaCurve(
+        alphas,
+        n_false,
+        n_detected=n_detected,
+        fpr=fpr,
+        fpr_limits=fpr_limits,
+        detection=detection,
+        detection_limits=detection_limits,
+    )
 
 
 def _rates_above(

@@ -99,7 +99,16 @@ def score_gap(
     # 95% limits.
     high = _limits(replace(bench, unread_as=1.0), ctrl, 0.90)[1]
     p = _p(bench, replace(ctrl, unread_as=1.0))
-    return ScoreGap(control, bench.share(), ctrl.share(), gap, p, high, n_unread, withheld)
+    return ScoreGap(
+        control,
+        bench.share(),
+        control_accuracy=ctrl.share(),
+        gap=gap,
+        p=p,
+        high=high,
+        n_unread=n_unread,
+        withheld=withheld,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +158,10 @@ class _Set:
             self.mean(),
             low,
             high,
-            0.95,
-            "clopper_pearson" if self._means is None else "families",
-            self.n,
-            None,
+            level=0.95,
+            method="clopper_pearson" if self._means is None else "families",
+            n=self.n,
+            seed=None,
         )
 
     def too_few(self, name: str) -> str:

@@ -234,7 +234,7 @@ def share_estimate(k: float, n: int, level: float = 0.95) -> Estimate:
     if n < MIN_N:
         return without_interval(k / n if n else math.nan, n, level)
     low, high = wilson(k, n, level)
-    return Estimate(k / n, low, high, level, "wilson", n, None)
+    return Estimate(k / n, low, high, level=level, method="wilson", n=n, seed=None)
 
 
 def accuracy(values: np.ndarray, level: float, seed: int) -> Estimate:
@@ -255,7 +255,9 @@ def drop_estimate(items: Rewritten, level: float, seed: int) -> Estimate:
         return without_interval(float(drops.mean()) if len(drops) else math.nan, len(drops), level)
     # Not the default for means, whose variance is 0 if no item changes.
     low, high = bonett_price(*_n_discordant(drops), len(drops), level)
-    return Estimate(float(drops.mean()), low, high, level, "bonett_price", len(drops), None)
+    return Estimate(
+        float(drops.mean()), low, high, level=level, method="bonett_price", n=len(drops), seed=None
+    )
 
 
 def _selection(covered: np.ndarray, uncovered: np.ndarray, level: float) -> Estimate:
@@ -269,7 +271,7 @@ def _selection(covered: np.ndarray, uncovered: np.ndarray, level: float) -> Esti
         return without_interval(
             value, n1 + n2, level, f"No interval: a group has fewer than {MIN_N} items."
         )
-    return Estimate(value, low, high, level, "newcombe", n1 + n2, None)
+    return Estimate(value, low, high, level=level, method="newcombe", n=n1 + n2, seed=None)
 
 
 def _identity_drop(items: Rewritten, level: float, seed: int) -> Estimate | None:

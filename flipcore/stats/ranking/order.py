@@ -81,7 +81,7 @@ class Order:
         low, high = guarded_limits(least, most, SIGNED, alpha, groups)
         if np.isnan(low):
             return without_interval(value, n, 1 - 2 * alpha)
-        return Estimate(value, low, high, 1 - 2 * alpha, "guarded t", n, None)
+        return Estimate(value, low, high, level=1 - 2 * alpha, method="guarded t", n=n, seed=None)
 
     def adjusted(self, ways: np.ndarray) -> np.ndarray:
         """Return (ways, models, models) p adjusted by Holm over all pairs, in both directions, of

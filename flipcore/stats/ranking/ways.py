@@ -114,7 +114,16 @@ def scores(frame: pd.DataFrame) -> Scores:
     lowest[is_never_read] = highest[is_never_read] = np.nan
     family = scored.drop_duplicates("item_id").set_index("item_id")["family"]
     numbers = pd.factorize(family.reindex(list(items)))[0]
-    return Scores(models, ways, items, numbers, values, lowest, highest, unread)
+    return Scores(
+        models,
+        ways,
+        items=items,
+        families=numbers,
+        values=values,
+        lowest=lowest,
+        highest=highest,
+        unread=unread,
+    )
 
 
 def _ordered_ways(keys: Iterable[tuple[str, ...]], extractors: Sequence[str]) -> tuple[Way, ...]:

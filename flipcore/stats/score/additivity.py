@@ -47,6 +47,13 @@ def way_gaps(
         effective = mean.n_effective if mean.n_families < mean.n else None
         n = mean.n_families
         estimates[way] = Estimate(
-            mean.value, low, high, joint_level, "crossed", n, None, effective=effective
+            mean.value,
+            low,
+            high,
+            level=joint_level,
+            method="crossed",
+            n=n,
+            seed=None,
+            effective=effective,
         )
     return estimates

@@ -71,10 +71,10 @@ class ScoreCells:
         return ScoreCells(
             self.mean[:, column],
             self.n_runs[:, column],
-            self.squares[:, column],
-            self.questions,
-            self.wordings[column],
-            self.families,
+            squares=self.squares[:, column],
+            questions=self.questions,
+            wordings=self.wordings[column],
+            families=self.families,
             scale=self.scale,
         )
 
@@ -92,7 +92,13 @@ class ScoreCells:
         (low, high), (their_low, their_high) = self.bounds, subtrahend.bounds
         scale = low - their_high, high - their_low
         return ScoreCells(
-            a.mean - b.mean, n_runs, squares, questions, wordings, a.families, scale=scale
+            a.mean - b.mean,
+            n_runs,
+            squares=squares,
+            questions=questions,
+            wordings=wordings,
+            families=a.families,
+            scale=scale,
         )
 
     def select(self, questions: Sequence[str], wordings: Sequence[str]) -> "ScoreCells":
@@ -103,10 +109,10 @@ class ScoreCells:
         return ScoreCells(
             self.mean[block],
             self.n_runs[block],
-            self.squares[block],
-            questions,
-            wordings,
-            families,
+            squares=self.squares[block],
+            questions=questions,
+            wordings=wordings,
+            families=families,
             scale=self.scale,
         )
 
@@ -158,10 +164,10 @@ def score_cells(rows: pd.DataFrame, scale: tuple[float, float] | None = None) ->
     return ScoreCells(
         mean.reshape(shape)[block],
         n_runs.reshape(shape)[block],
-        squares.reshape(shape)[block],
-        questions[is_complete].tolist(),
-        wordings[is_kept].tolist(),
-        families,
+        squares=squares.reshape(shape)[block],
+        questions=questions[is_complete].tolist(),
+        wordings=wordings[is_kept].tolist(),
+        families=families,
         n_dropped_questions=int(len(questions) - is_complete.sum()),
         dropped_wordings=wordings[~is_kept].tolist(),
         scale=scale,

@@ -107,7 +107,9 @@ class Corrected:
         # Errors are scaled to that number and rounded outwards: down for the lower limit, else up.
         low = clopper_pearson(k * n_effective // n, n_effective, self.level)[0]
         high = clopper_pearson(-(-k * n_effective // n), n_effective, self.level)[1]
-        return Estimate(k / n, low, high, self.level, "clopper_pearson", n, None)
+        return Estimate(
+            k / n, low, high, level=self.level, method="clopper_pearson", n=n, seed=None
+        )
 
     @cached_property
     def weight(self) -> float:
@@ -159,9 +161,11 @@ class Corrected:
         if self.n_disagreements < FEWEST_DISAGREEMENTS or self.n_rarer < FEWEST_OF_EACH:
             low, high = self._exact_limits(value)
             note = f"{self.n_disagreements} disagreements: exact limits of both error rates."
-            return Estimate(value, low, high, self.level, EXACT, n, None, note)
+            return Estimate(
+                value, low, high, level=self.level, method=EXACT, n=n, seed=None, note=note
+            )
         low, high = limits_of_score(value, self._sum.se**2, self._sum.df, math.inf, self.level)
-        return Estimate(value, low, high, self.level, METHOD, n, None)
+        return Estimate(value, low, high, level=self.level, method=METHOD, n=n, seed=None)
 
     def _exact_limits(self, value: float) -> tuple[float, float]:
         """Return the limits of `value`, which is score · (1 − false rights) + (1 − score) · false
@@ -264,7 +268,7 @@ class CorrectedDifference:
             )
         half = t_quantile(0.5 + level / 2, self.df) * self.se
         low, high = max(self.value - half, -1.0), min(self.value + half, 1.0)
-        return Estimate(self.value, low, high, level, METHOD, self.n, None)
+        return Estimate(self.value, low, high, level=level, method=METHOD, n=self.n, seed=None)
 
 
 def corrected_difference(

@@ -148,7 +148,9 @@ class FlipsByPeople:
             return self._without_normal_limits(value, self.genuine, 1.0, (0.0, 1.0))
         variance = self._genuine_sum.se**2
         low, high = limits_of_score(value, variance, self._genuine_sum.df, math.inf, self.level)
-        return Estimate(value, low, high, self.level, METHOD, self.n_pairs, None)
+        return Estimate(
+            value, low, high, level=self.level, method=METHOD, n=self.n_pairs, seed=None
+        )
 
     @cached_property
     def artifact(self) -> Estimate:
@@ -164,7 +166,9 @@ class FlipsByPeople:
         g_half = t_quantile(0.5 + self.level / 2, self._genuine_sum.df) * self._genuine_sum.se
         low = max(value - half * (g.high - g.value) / g_half, -1.0)
         high = min(value + half * (g.value - g.low) / g_half, 1.0)
-        return Estimate(value, low, high, self.level, METHOD, self.n_pairs, None)
+        return Estimate(
+            value, low, high, level=self.level, method=METHOD, n=self.n_pairs, seed=None
+        )
 
     @property
     def _why_no_interval(self) -> str:
@@ -208,7 +212,9 @@ class FlipsByPeople:
                 "ones."
             )
         low, high = max(low, bounds[0]), min(high, bounds[1])
-        return Estimate(value, low, high, self.level, method, self.n_pairs, None, note)
+        return Estimate(
+            value, low, high, level=self.level, method=method, n=self.n_pairs, seed=None, note=note
+        )
 
     def _limits_of_labels(self, value: float, sign: float) -> tuple[float, float] | None:
         """Return the limits of the labels alone, for A combined with those of T; None where they
@@ -300,9 +306,9 @@ def flips_by_people(
     return FlipsByPeople(
         t[is_defined],
         g[is_defined],
-        f[is_kept],
-        y[is_kept],
-        new_index[item_of_pair[is_kept]],
-        family_numbers(names[is_defined]),
-        level,
+        reference=f[is_kept],
+        people=y[is_kept],
+        item=new_index[item_of_pair[is_kept]],
+        families=family_numbers(names[is_defined]),
+        level=level,
     )

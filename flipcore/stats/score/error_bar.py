@@ -165,7 +165,14 @@ class ErrorBar:
         """Return the score with the interval `name`."""
         if why_not := self.why_not[name]:
             return Estimate(
-                self.value, math.nan, math.nan, self.level, "none", self.n_families, None, why_not
+                self.value,
+                math.nan,
+                math.nan,
+                level=self.level,
+                method="none",
+                n=self.n_families,
+                seed=None,
+                note=why_not,
             )
         variance, df = self.variances[name]
         cells = self.cells
@@ -419,7 +426,13 @@ def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
     estimates = {}
     for name, share, low, high in zip(PARTS, value, lows, highs, strict=True):
         estimates[name] = Estimate(
-            float(share), float(low), float(high), level, "mean squares drawn", n_questions, seed
+            float(share),
+            float(low),
+            float(high),
+            level=level,
+            method="mean squares drawn",
+            n=n_questions,
+            seed=seed,
         )
     if not squares.df_reruns:
         note = "Nothing was asked twice: reruns stand in question × prompt."

@@ -71,5 +71,7 @@ def self_preference(
         note = "" if fewest < MIN_N else "No interval: too few questions, or no difference in any."
         difference = without_interval(value, fewest, level, note)
     else:
-        difference = Estimate(value, low, high, level, contrast.method, fewest, None)
+        difference = Estimate(
+            value, low, high, level=level, method=contrast.method, n=fewest, seed=None
+        )
     return SelfPreference(mean_own, mean_others, difference)

@@ -143,7 +143,17 @@ def inspection(
     if not item_rows:
         return None
     key, dataset, kind, question, options, target, category, solution = item_rows[0]
-    item = Item(key, dataset, kind, question, tuple(options), target, category, None, solution)
+    item = Item(
+        key,
+        dataset,
+        kind=kind,
+        question=question,
+        options=tuple(options),
+        target=target,
+        category=category,
+        published=None,
+        solution=solution,
+    )
     axis = _stored_axis(store, study_id, item_id, axis)
     key_columns = {"study_id": study_id, "item_id": item_id, "axis": axis}
     readings: dict[str, list[SampleView]] = {}

@@ -118,7 +118,13 @@ def keep_invitation(
     """Store an invitation, issued by the acting admin."""
     person = require(Permission.ACCESS)
     invitation = Invitation(
-        secrets.token_hex(8), name, str(level), scope, expires_at, person.name, now()
+        secrets.token_hex(8),
+        name,
+        level=str(level),
+        scope=scope,
+        expires_at=expires_at,
+        issued_by=person.name,
+        created_at=now(),
     )
     columns = tables()["invitations"].names
     store.writer.add(

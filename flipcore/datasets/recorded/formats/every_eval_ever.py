@@ -118,11 +118,11 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
         yield LogRecord(
             place,
             str(row.get("evaluation_name") or "task"),
-            str(row["sample_id"]),
-            raw or prompt,
-            prompt or raw,
-            str(row.get("model_id") or ""),
-            system,
+            item=str(row["sample_id"]),
+            question=raw or prompt,
+            prompt=prompt or raw,
+            model=str(row.get("model_id") or ""),
+            system=system,
             item_hash=str(row.get("sample_hash") or ""),
             options=tuple(log.as_text(choice) for choice in task_input.get("choices") or ()),
             targets=tuple(
@@ -187,13 +187,18 @@ def _readout(row: Mapping) -> LogReadout:
     return LogReadout(
         name,
         None if unreadable else answer,
-        right,
-        score,
-        unreadable,
-        "No answer found." if unreadable else "",
+        is_correct=right,
+        score=score,
+        unreadable=unreadable,
+        reason="No answer found." if unreadable else "",
     )
 
 
 READER = Reader(
-    "every_eval_ever", "Every Eval Ever samples", _recognises, _records, _about, _belongs
+    "every_eval_ever",
+    "Every Eval Ever samples",
+    recognises=_recognises,
+    records=_records,
+    about=_about,
+    belongs=_belongs,
 )

@@ -162,10 +162,10 @@ def _record(state: Mapping, place: str, task: str) -> LogRecord:
     return LogRecord(
         place,
         task,
-        str(instance.get("id")),
-        as_text(instance["input"].get("text")),
-        as_text(request.get("prompt")),
-        str(request.get("model") or ""),
+        item=str(instance.get("id")),
+        question=as_text(instance["input"].get("text")),
+        prompt=as_text(request.get("prompt")),
+        model=str(request.get("model") or ""),
         options=options if len(mapping) == len(options) or not mapping else (),
         order=order if has_order else None,
         labels=tuple(mapping) if has_order else (),
@@ -213,10 +213,10 @@ def _readouts(
         yield LogReadout(
             "exact_match",
             None if option is None else as_text(option),
-            right if score is None else right_of(score),
-            score if score is not None else None if right is None else float(right),
-            option is None,
-            "" if option is not None else "The text is none of the labels shown.",
+            is_correct=right if score is None else right_of(score),
+            score=score if score is not None else None if right is None else float(right),
+            unreadable=option is None,
+            reason="" if option is not None else "The text is none of the labels shown.",
         )
     for name, score in means.items():
         if not (name == "exact_match" and mapping):
@@ -263,4 +263,11 @@ def _separate(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) ->
     return record
 
 
-READER = Reader("helm", "HELM scenario state", _recognises, _records, _about, _belongs)
+READER = Reader(
+    "helm",
+    "HELM scenario state",
+    recognises=_recognises,
+    records=_records,
+    about=_about,
+    belongs=_belongs,
+)

@@ -218,7 +218,16 @@ def _reported(
             error = log.number_of(_mapping(metrics.get("stderr")).get("value"))
             n = score.get("scored_samples") or results.get("completed_samples")
             reducer = str(score["reducer"]) if score.get("reducer") else None
-            yield ReportedScore(model, task, readout, value, n, error, str(metric), reducer)
+            yield ReportedScore(
+                model,
+                task,
+                readout=readout,
+                value=value,
+                n=n,
+                stderr=error,
+                metric=str(metric),
+                reducer=reducer,
+            )
 
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
@@ -337,11 +346,11 @@ def _of_sample(
     record = LogRecord(
         place,
         task,
-        str(sample["id"]),
-        question or prompt,
-        prompt or question,
-        model,
-        system,
+        item=str(sample["id"]),
+        question=question or prompt,
+        prompt=prompt or question,
+        model=model,
+        system=system,
         options=tuple(log.as_text(choice) for choice in sample.get("choices") or ()),
         targets=tuple(answer for answer in answers if answer.strip()),
         sample=max(0, int(sample.get("epoch") or 1) - 1),

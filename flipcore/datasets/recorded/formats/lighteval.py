@@ -89,7 +89,15 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
             if not metric.endswith("_stderr") and log.number_of(value) is not None:
                 error = log.number_of(scores.get(f"{metric}_stderr"))
                 about.reported.append(
-                    ReportedScore(model, task, metric, float(value), None, error, metric)
+                    ReportedScore(
+                        model,
+                        task,
+                        readout=metric,
+                        value=float(value),
+                        n=None,
+                        stderr=error,
+                        metric=metric,
+                    )
                 )
     return about
 
@@ -124,11 +132,11 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     record = LogRecord(
         place,
         task,
-        str(doc.get("id") or number - 1),
-        log.as_text(doc.get("query")) or prompt,
-        prompt,
-        model,
-        system,
+        item=str(doc.get("id") or number - 1),
+        question=log.as_text(doc.get("query")) or prompt,
+        prompt=prompt,
+        model=model,
+        system=system,
     )
     record.family = log.family_of(_plain(doc.get("specific")))
     scored = [log.number_of(logprob) for logprob in response.get("logprobs") or ()]
@@ -197,7 +205,12 @@ def _old(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
         metrics = {name: row[name] for name in row if name in ("acc", "acc_norm", "em", "mc2")}
     prompt = log.as_text(row.get("full_prompt"))
     record = LogRecord(
-        place, task, log.as_text(row.get("example_id")) or str(number - 1), "", prompt, model
+        place,
+        task,
+        item=log.as_text(row.get("example_id")) or str(number - 1),
+        question="",
+        prompt=prompt,
+        model=model,
     )
     record.question = log.as_text(row.get("example")) or prompt
     readouts = tuple(_metrics(metrics))
@@ -216,4 +229,11 @@ def _first(value: Any) -> Any:
     return value[0] if isinstance(value, (list, tuple)) and value else value
 
 
-READER = Reader("lighteval", "lighteval details", _recognises, _records, _about, _belongs)
+READER = Reader(
+    "lighteval",
+    "lighteval details",
+    recognises=_recognises,
+    records=_records,
+    about=_about,
+    belongs=_belongs,
+)

@@ -174,7 +174,13 @@ def _reported(task: str, results: Mapping) -> Iterator[ReportedScore]:
         if not metric.endswith("_stderr") and isinstance(value, (int, float)) and filter_name:
             name = readout_name(metric, filter_name)
             yield ReportedScore(
-                results["model"], task, name, float(value), n.get("effective"), error, metric
+                results["model"],
+                task,
+                readout=name,
+                value=float(value),
+                n=n.get("effective"),
+                stderr=error,
+                metric=metric,
             )
 
 
@@ -264,11 +270,11 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
     record = LogRecord(
         place,
         task,
-        str(row.get("doc_id", "")),
-        _question(doc) or prompt,
-        prompt,
-        model,
-        system,
+        item=str(row.get("doc_id", "")),
+        question=_question(doc) or prompt,
+        prompt=prompt,
+        model=model,
+        system=system,
         item_hash=str(row.get("doc_hash") or _document_hash(doc)),
         category=str(doc.get("category") or doc.get("subject") or doc.get("Subject") or ""),
         family=log.family_of(doc),
@@ -415,10 +421,10 @@ def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
         yield LogReadout(
             name,
             answer_text if is_first and not unreadable else None,
-            log.right_of(score),
-            score,
-            unreadable,
-            f"The filter {filter_name} found no answer." if unreadable else "",
+            is_correct=log.right_of(score),
+            score=score,
+            unreadable=unreadable,
+            reason=f"The filter {filter_name} found no answer." if unreadable else "",
         )
 
 
@@ -523,4 +529,11 @@ def _moved(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
     record.meta = {}
 
 
-READER = Reader("lm-eval", "lm-evaluation-harness samples", _recognises, _records, _about, _belongs)
+READER = Reader(
+    "lm-eval",
+    "lm-evaluation-harness samples",
+    recognises=_recognises,
+    records=_records,
+    about=_about,
+    belongs=_belongs,
+)

@@ -50,7 +50,11 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
         for metric, name in names.items():
             value = log.number_of(report.get(metric)) if isinstance(report, Mapping) else None
             if value is not None:
-                about.reported.append(ReportedScore(model, task, name, value, None, None, metric))
+                about.reported.append(
+                    ReportedScore(
+                        model, task, readout=name, value=value, n=None, stderr=None, metric=metric
+                    )
+                )
     return about
 
 
@@ -94,11 +98,11 @@ def _of_sample(
         yield LogRecord(
             place,
             task,
-            key,
-            prompt or key,
-            prompt or f"(sample {key}: the log holds no prompt)",
-            log.as_text(event.get("model")) or model,
-            system,
+            item=key,
+            question=prompt or key,
+            prompt=prompt or f"(sample {key}: the log holds no prompt)",
+            model=log.as_text(event.get("model")) or model,
+            system=system,
             options=option_texts,
             targets=() if expected is None else (log.as_text(expected),),
             sample=sample,
@@ -143,10 +147,10 @@ def _readouts(verdicts: list, metrics: list) -> Iterator[LogReadout]:
         yield LogReadout(
             "match",
             None if choice is None else log.as_text(choice),
-            right,
-            None,
-            choice is None,
-            reason,
+            is_correct=right,
+            score=None,
+            unreadable=choice is None,
+            reason=reason,
         )
     for name, value in metrics[0].items() if metrics else ():
         score = log.number_of(value)

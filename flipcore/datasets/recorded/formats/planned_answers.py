@@ -43,11 +43,11 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
     yield LogRecord(
         place,
         "planned prompts",
-        mark.variant_id,
-        prompt,
-        prompt,
-        mark.model,
-        system,
+        item=mark.variant_id,
+        question=prompt,
+        prompt=prompt,
+        model=mark.model,
+        system=system,
         sample=mark.sample,
         sampling={
             key: row.get(key) for key in ("temperature", "top_p", "max_tokens", "seed", "stop")

@@ -90,11 +90,13 @@ def _of_trial(
     yield LogRecord(
         place,
         task,
-        item,
-        instruction or f"task {item}",
-        instruction or f"task {item}",
-        model,
-        next((as_text(turn.get("content")) for turn in turns if turn.get("role") == "system"), ""),
+        item=item,
+        question=instruction or f"task {item}",
+        prompt=instruction or f"task {item}",
+        model=model,
+        system=next(
+            (as_text(turn.get("content")) for turn in turns if turn.get("role") == "system"), ""
+        ),
         kind="text",
         sample=int(row.get("trial") or 0),
         text=replies[-1] if replies else "",
