@@ -44,9 +44,8 @@ LENGTHS = "model max_tokens finish_reason n_tokens_out n_chars ends_open n n_tex
 class Finding:
     """A claim, with the items that show it.
 
-    `about` names the check. A finding with a higher `rank`, up to 100, is worse and comes first:
-    contradictions in the log have about 80 to 100 and pairs of models 25 to 40; what a share of the
-    outputs shows, such as failed calls, rises with that share from 30 to 95.
+    `about` names the check. A finding with a higher `rank`, up to 100, is worse and comes first.
+    Only the order of ranks counts: each check chose its number to stand above or below the others.
     `items` are the ids of items to look at, under `model`, `axis` and `extractor`. "" stands for a
     part that does not apply. `other_model` is the one that `model` is compared with.
     """
