@@ -14,7 +14,7 @@ from pages.common.identity import name_field
 from pages.common.showing import plain
 from pages.navigation import title_of
 
-NOTICE_KEY = "record-written"  # of the session state: the sentence that was just stored
+NOTICE_KEY = "record-written"  # of the session state: True if a sentence was just stored
 # A longer list of sentences scrolls, so that the name and the button stay in sight.
 MANY_SENTENCES, MANY_SENTENCES_PX = 4, 260
 
@@ -37,11 +37,10 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
     """
     if decision:
         _ask(study_id, page, mode, decision)
-    if sentence := st.session_state.pop(NOTICE_KEY, None):
+    if st.session_state.pop(NOTICE_KEY, False):
+        # A longer note is cut off, and its link with it.
         st.toast(
-            f"Written: {plain(sentence)} [See the record](#decision-record)",
-            icon=":material/edit:",
-            duration="long",
+            "Written. [See the record](#decision-record)", icon=":material/edit:", duration="long"
         )
 
 
@@ -106,9 +105,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         return
     if question.strip():
         decisions.keep_question(session.store(), study_id, page, question, reviewer)
-    st.session_state[NOTICE_KEY] = (
-        f"We decide: {resolution.strip()}" if resolution.strip() else sentence
-    )
+    st.session_state[NOTICE_KEY] = True
     st.rerun()
 
 

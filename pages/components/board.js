@@ -755,7 +755,9 @@ class Board {
       const said = rows.map((row) => this.sentence(row, this.positionOf(row)));
       const sentences = [...this.drawn.map(({ textContent }) => textContent), ...said];
       const quoted = filled(data.controls?.[0]?.quoted ?? "", () => this.handles[0].text);
-      this.send("decision", { sentences: sentences.filter(Boolean).map((sentence) => sentence + quoted), ...root._view });
+      // A sentence that says its level itself needs no note on it.
+      const noted = (sentence) => sentence.endsWith(` at ${this.handles[0]?.text}.`) ? sentence : sentence + quoted;
+      this.send("decision", { sentences: sentences.filter(Boolean).map(noted), ...root._view });
     };
     const button = root.querySelector(".controls > button");
     Object.assign(button, { onclick: decide, hidden: Boolean(data.is_waiting) });
