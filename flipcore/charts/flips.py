@@ -18,6 +18,7 @@ from flipcore.charts.theme import (
     whiskers,
 )
 from flipcore.core.records import IDENTITY
+from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.simultaneous import SequencePath
 
 COMPARED_FLOOR = "noise floor, compared (from 0)"
@@ -152,9 +153,16 @@ HEIGHT_PX = 380  # of the panels
 
 
 def flip_panels(
-    rates: Mapping[str, np.ndarray], columns: Sequence[str], theme: Colours, row_title: str
+    rates: Mapping[str, np.ndarray],
+    means: Mapping[str, np.ndarray],
+    columns: Sequence[str],
+    theme: Colours,
+    row_title: str,
 ) -> Figure:
-    """Draw a heatmap per model on one colour scale; `rates` is model -> (rows, columns) shares."""
+    """Draw a heatmap per model on one colour scale; `rates` is model -> (rows, columns) shares.
+
+    `means` is model -> (columns,), the shares that stand below the columns.
+    """
     from plotly.subplots import make_subplots
 
     names = [
@@ -175,10 +183,13 @@ def flip_panels(
             coloraxis="coloraxis",
             xgap=2,
             hoverongaps=False,
-            hovertemplate=f"{as_text(model)}, %{{x}}: %{{z:.2f}} flip<extra></extra>",
+            hovertemplate=f"{as_text(model)}, %{{x}}: %{{z:.0%}} flip<extra></extra>",
             row=1,
             col=place,
         )
+        shares = ["–" if np.isnan(mean) else percent_text(mean) for mean in means[model]]
+        labels = [f"{name}<br><b>{share}</b>" for name, share in zip(names, shares, strict=True)]
+        figure.update_xaxes(tickvals=names, ticktext=labels, col=place)
     words = "Share of pairs that flip, an item a row, one scale for all models."
     laid_out(figure, theme, height=HEIGHT_PX, says=words)
     scale = [[0, theme.flip[0]], [0.5, theme.flip[1]], [1, theme.flip[2]]]

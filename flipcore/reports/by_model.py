@@ -27,10 +27,12 @@ class FlipPanels:
 
     `rates` is model -> (rows, columns), NaN where nothing is compared. All models have the same
     rows, those that flip most over all models first. A row is the mean of `items_a_row` items.
+    `means` is model -> (columns,), the mean over all items.
     """
 
     columns: tuple[str, ...]
     rates: Mapping[str, np.ndarray]
+    means: Mapping[str, np.ndarray]
     n_items: int
     items_a_row: int
 
@@ -52,13 +54,19 @@ def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
         rows = [items.index(item) for item in surface_cells.items]
         column_indices = [columns.index(name) for name in surface_cells.columns]
         all_rates[m][np.ix_(rows, column_indices)] = surface_cells.rate
-    means = _mean(_mean(all_rates, 2), 0)
+    item_means = _mean(_mean(all_rates, 2), 0)
     # Rows in which nothing is compared come last.
-    all_rates = all_rates[:, np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
+    all_rates = all_rates[:, np.argsort(-np.nan_to_num(item_means, nan=-1.0), kind="stable")]
     step = max(1, math.ceil(len(items) / MOST_ROWS))
     binned = [_mean(all_rates[:, start : start + step], 1) for start in range(0, len(items), step)]
     rates = np.stack(binned, axis=1) if binned else all_rates
-    return FlipPanels(tuple(columns), dict(zip(models, rates, strict=True)), len(items), step)
+    return FlipPanels(
+        columns=tuple(columns),
+        rates=dict(zip(models, rates, strict=True)),
+        means=dict(zip(models, _mean(all_rates, 1), strict=True)),
+        n_items=len(items),
+        items_a_row=step,
+    )
 
 
 def _mean(values: np.ndarray, axis: int) -> np.ndarray:

@@ -36,10 +36,12 @@ from pages.components import boards
 from pages.ranking import cached
 
 
-def show_flip_maps(study_id: str, lock_id: str | None, models: Sequence[str]) -> None:
+def show_flip_maps(
+    study_id: str, lock_id: str | None, reference: str, models: Sequence[str]
+) -> None:
     """Draw a small flip map per model, with the same rows and one scale.
 
-    Nothing if each question was asked once.
+    It begins with the reference extractor. Nothing if each question was asked once.
     """
     names = [
         name
@@ -48,6 +50,8 @@ def show_flip_maps(study_id: str, lock_id: str | None, models: Sequence[str]) ->
     ]
     if not names:
         return
+    # The sort is stable, so that the others keep their order.
+    names.sort(key=lambda name: name != reference)
     st.subheader("Where each model flips", anchor=False)
     extractor = screen.segments("Extractor", names, "panels-of", format_func=title_of)
     panels = cached.panels(study_id, lock_id, extractor)
@@ -58,7 +62,7 @@ def show_flip_maps(study_id: str, lock_id: str | None, models: Sequence[str]) ->
         else f"items, {panels.items_a_row} a row, most flips first"
     )
     rates = {model: panels.rates[model] for model in models if model in panels.rates}
-    show_figure("panels", lambda c: flip_panels(rates, panels.columns, c, row_title))
+    show_figure("panels", lambda c: flip_panels(rates, panels.means, panels.columns, c, row_title))
 
 
 def show_decomposition(
@@ -257,7 +261,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     # Models without right or wrong answers have no rank, but their answers may flip.
     unranked = set(session.readouts(study_id, lock=lock_id)["model"]) - set(ranked)
     models = [*ranked, *sorted(unranked)]
-    show_flip_maps(study_id, lock_id, models)
+    show_flip_maps(study_id, lock_id, chosen["reference"], models)
     show_decomposition(study_id, lock_id, chosen["reference"], models)
     repeats.show(study_id)
     # These leave out the items that were set aside, so they have nothing to show under a lock.

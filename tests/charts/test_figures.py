@@ -189,10 +189,13 @@ def test_a_trait_that_is_missing_leaves_the_range_as_it_is():
 
 def test_every_panel_has_its_own_cells_and_all_share_one_scale():
     rates = {"A": np.array([[0.0, 1.0], [np.nan, 0.5]]), "B<b>": np.array([[0.2, 0.2], [0.1, 0.0]])}
-    figure = flip_panels(rates, ["option_order", "label_set"], LIGHT, "items")
+    means = {"A": np.array([0.0, 0.75]), "B<b>": np.array([0.15, np.nan])}
+    figure = flip_panels(rates, means, ["option_order", "label_set"], LIGHT, "items")
     assert [one.z.shape for one in figure.data] == [(2, 2), (2, 2)] and {one.coloraxis for one in figure.data} == {"coloraxis"}
     assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (0, 1)
     assert [one.text for one in figure.layout.annotations] == ["A", "B&lt;b&gt;"]
+    assert figure.layout.xaxis.ticktext == ("option order<br><b>0%</b>", "label set<br><b>75%</b>")
+    assert figure.layout.xaxis2.ticktext == ("option order<br><b>15%</b>", "label set<br><b>–</b>")
 
 
 # A panel a test, a column a version, the margin as a tick.

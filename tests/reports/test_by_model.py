@@ -48,6 +48,8 @@ def test_many_items_share_a_row_which_is_their_mean(frame, monkeypatch):
     few = flip_panels(frame, "first_token")
     rates, own = few.rates["simulated-artifact-prone"], whole.rates["simulated-artifact-prone"]
     assert few.items_a_row == 3 and rates.shape[0] == 7
+    for model, means in few.means.items():
+        assert means == pytest.approx(np.nanmean(whole.rates[model], axis=0))
     assert rates[0, 1] == pytest.approx(own[:3, 1].mean()) and rates[-1, 1] == pytest.approx(own[18:, 1].mean())
 
 
