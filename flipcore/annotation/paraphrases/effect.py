@@ -17,6 +17,7 @@ from flipcore.stats.flips.exclusion_bounds import QUANTITIES, ItemVariant, extre
 from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries import judgements, review, studies
+from flipcore.text.counts import count_of
 
 # Which paraphrases count -> their states.
 KEEP = {
@@ -378,24 +379,24 @@ def own_acceptance(reviewed: OwnVerdicts) -> list[str]:
         before = reviewed.before[reviewed.before["pair_id"].isin(after["pair_id"])]
         text_before, text_after = _acceptance(before), _acceptance(after)
         if text_before != text_after:
-            moved = f"acceptance from {text_before} to {text_after}"
+            acceptance = f"Accepted before: {text_before}; now: {text_after}."
         else:
-            moved = f"nothing: acceptance is {text_after}"
+            acceptance = f"Accepted, as before: {text_after}."
         sentences.append(
-            f"{n:,} verdict{'s' * (n > 1)} of {reviewed.reviewer} on the {len(rows):,} stored "
-            f"paraphrases of {dataset} · {generator} moved {moved}."
+            f"{reviewed.reviewer} judged {n:,} of {count_of(len(rows), 'paraphrase')} of "
+            f"{dataset} · {generator}. {acceptance}"
         )
     return sentences
 
 
 def _acceptance(rows: pd.DataFrame) -> str:
-    """Return "0.90 [0.80, 0.96] of 60 pairs", without the interval for fewer than 10 pairs."""
+    """Return "54 of 60 (90% [80, 96])", without the share for fewer than 10 pairs."""
     n = int((rows["state"] != "unreviewed").sum())
     if not n:
-        return "unknown (no pair reviewed)"
-    estimate = paraphrase_gate(int((rows["state"] == "accepted").sum()), n).accepted
-    share = estimate.text() if n >= MIN_N else f"{estimate.value:.2f}"
-    return f"{share} of {n:,} pair{'s' * (n > 1)}"
+        return "unknown"
+    n_accepted = int((rows["state"] == "accepted").sum())
+    share = f" ({paraphrase_gate(n_accepted, n).accepted.text_percent()})" if n >= MIN_N else ""
+    return f"{n_accepted:,} of {n:,}{share}"
 
 
 def own_effect(

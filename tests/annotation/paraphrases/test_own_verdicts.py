@@ -31,16 +31,13 @@ def test_ten_verdicts_say_from_where_to_where_they_moved_acceptance(said):
     rows = [verdict(pair, "Bo") for pair in CHOICES[:12]]
     rows += [verdict(pair, "Ada", keeps=i > 15) for i, pair in enumerate(CHOICES[12:], start=12)]
     (sentence,) = said(rows, "Ada")
-    assert sentence.startswith(
-        "8 verdicts of Ada on the 20 stored paraphrases of choices · authors moved acceptance from 1.00 ["
-    )
-    assert "of 12 pairs to 0.80 [" in sentence and sentence.endswith("of 20 pairs.")
+    assert sentence.startswith("Ada judged 8 of 20 paraphrases of choices · authors. Accepted before: 12 of 12 (100% [")
+    assert "]); now: 16 of 20 (80% [" in sentence
 
 
 def test_below_ten_pairs_there_is_a_share_without_an_interval(said):
     assert said([verdict(PROBLEM, "Ada")], "Ada") == [
-        "1 verdict of Ada on the 1 stored paraphrases of problems · authors moved acceptance from unknown (no pair "
-        "reviewed) to 1.00 of 1 pair."
+        "Ada judged 1 of 1 paraphrase of problems · authors. Accepted before: unknown; now: 1 of 1."
     ]
 
 
@@ -48,7 +45,7 @@ def test_who_judged_nothing_and_what_models_said_moves_nothing(said):
     rows = [verdict(CHOICES[1], "Bo"), verdict(CHOICES[2], "judge", kind="model")]
     assert said(rows, "Ada") == [] and said([], "judge") == []
     (sentence,) = said([verdict(CHOICES[1], "Ada")], "Ada")
-    assert sentence.endswith("moved nothing: acceptance is 1.00 of 1 pair.")
+    assert sentence.endswith("Accepted, as before: 1 of 1.")
 
 
 def test_a_model_of_the_same_name_is_not_left_out_with_the_person(store, said):

@@ -55,7 +55,7 @@ def test_chosen_pairs_are_struck_out_but_neither_open_nor_close_a_gate_until_all
     (one,) = source_gates(studies.paraphrase_states(store))
     assert not one.gate.is_open and (one.gate.accepted.n, one.gate.n_chosen, one.n_reviewed) == (0, 60, 60)
     assert "60 reviewed pairs were chosen, not drawn at random" in one.sentence()
-    assert own_acceptance(own_verdicts(store, "Ada"))[0].endswith("(no pair reviewed).")
+    assert own_acceptance(own_verdicts(store, "Ada"))[0].endswith("Accepted, as before: unknown.")
     given(store, pairs[0], "Bea", OTHER, day=1, by_choice=True)
     assert standing(store, pairs[0])["state"] == "rejected"  # an even split, as everywhere
     # drawn at random: 50 of the rest; what was chosen stays beside
