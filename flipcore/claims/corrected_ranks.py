@@ -16,6 +16,7 @@ from flipcore.stats.score.corrected import (
     corrected_difference,
     holm_p,
 )
+from flipcore.text.counts import count_of
 
 HIGHER_BY_PEOPLE = Assertion(
     "scores higher by people",
@@ -110,7 +111,8 @@ def _claim(
         # If both models have enough labels, the reason is too few clusters of questions.
         lacking_words = "; ".join(lacking) or "too few families of questions"
         return description(
-            f"By people, {first.model} and {second.model} are not compared yet: {lacking_words}.",
+            f"Too few people's labels to compare {first.model} and {second.model}: "
+            f"{lacking_words}.",
             FEW,
         )
     is_asserted = is_shown(p, level)
@@ -138,7 +140,8 @@ def _lacking_labels(labelled: Labelled) -> str:
     if score.has_normal_limits:
         return ""
     if score.n_labels < MIN_N or not score.n_more:
-        return f"{score.n_labels:,} labels of {labelled.model} and {score.n_disagreements} misread"
+        labels = count_of(score.n_labels, "label")
+        return f"{labelled.model} has {labels}, {score.n_disagreements:,} of them misread"
     return f"label about {score.n_more:,} more of {labelled.model}"
 
 

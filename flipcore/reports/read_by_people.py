@@ -40,7 +40,7 @@ N_MORE = 100  # the further labels whose effect is shown
 def with_limits(estimate: Estimate) -> str:
     """Return an estimate for a table; a dash where labels are too few for limits."""
     # A number without limits would look more certain than so few labels make it.
-    return estimate.text() if estimate.has_interval else MISSING
+    return estimate.text_percent() if estimate.has_interval else MISSING
 
 
 # Ways in which an extractor and people disagree; the last two are about right and wrong.
@@ -99,12 +99,15 @@ class ExtractorErrors:
     @property
     def headline(self) -> str:
         """The share of disagreements, in a sentence without its full stop."""
-        share, few = percent_text(self.error.value), ""
-        if self.error.has_interval:
-            share += f" [{percent_text(self.error.low)}, {percent_text(self.error.high)}]"
-        elif note := self.error.note.rstrip("."):
-            few = f"; {without_capital(note)}"
         outputs = f"{count_of(self.n, 'labelled output')} of {self.model}"
+        if self.error.has_interval:
+            limits = f"[{percent_text(self.error.low)}, {percent_text(self.error.high)}]"
+            share, few = f"{percent_text(self.error.value)} {limits}", ""
+        else:
+            n_other = sum(not row["is_same"] for row in self.labelled_rows)
+            share, few = f"{n_other:,}", f"; {without_capital(self.error.note.rstrip('.'))}"
+            if self.n < MIN_N:
+                few = f", too few for an interval ({MIN_N} are needed)"
         return (
             f"{title_of(self.extractor)} reads {share} of {outputs} otherwise than people do{few}"
         )
@@ -133,13 +136,13 @@ class ExtractorErrors:
             "model": self.model,
             "extractor": title_of(self.extractor),
             "labels": self.n,
-            "reads otherwise": self.error.text(),
+            "reads otherwise": self.error.text_percent(),
             **self.kinds,
         }
         if self.score is None:
             return row
         return row | {
-            "score as read": self.score.raw.text(),
+            "score as read": self.score.raw.text_percent(),
             "corrected": with_limits(self.score.estimate),
             "by labels alone": with_limits(self.score.by_people),
         }
@@ -318,13 +321,13 @@ class PeopleOnFlips:
             "axis": self.raw.axis.replace("_", " "),
             "extractor": title_of(self.raw.extractor),
             "pairs": people.n_pairs,
-            "flips that people do not see": people.errors.false_rights.text(),
-            "flips missed": people.errors.false_wrongs.text(),
-            "T": self.raw.T.text(),
-            "G as read": self.raw.G.text(),
+            "flips that people do not see": people.errors.false_rights.text_percent(),
+            "flips missed": people.errors.false_wrongs.text_percent(),
+            "T": self.raw.T.text_percent(),
+            "G as read": self.raw.G.text_percent(),
             "G by people": with_limits(people.stated),
             "by labels alone": with_limits(people.by_labels_alone),
-            "A as read": "reference" if self.raw.is_reference else self.raw.A.text(),
+            "A as read": "reference" if self.raw.is_reference else self.raw.A.text_percent(),
             "A by people": with_limits(people.artifact),
         }
 
