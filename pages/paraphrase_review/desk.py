@@ -87,7 +87,6 @@ class Desk:
         if order in self.captions:
             st.caption(self.captions[order])
         if open_ids:
-            st.markdown(f"## {self.kind.question}")
             draw(open_ids[0])
         else:
             st.success(f"{self.thanks} Thank you.")

@@ -97,7 +97,6 @@ def _show_errors(study_id: str, n_outputs: int) -> None:
     n = len({row["call_id"] for row in rows})
     errors = extractor_errors(rows)
     if not errors:
-        st.markdown(f"## {OUTPUT_LABELS.question}")
         st.markdown(
             f"Nobody has labelled one of the {n_outputs:,} outputs of this study yet, so how "
             "often they are misread is not known."
