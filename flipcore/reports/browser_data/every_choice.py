@@ -26,7 +26,7 @@ from flipcore.stats.choices.curve import Curve
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.85, *(round(0.9 + 0.01 * i, 2) for i in range(10)), 0.995, 0.999)
 LEVEL = 0.95
 MARGINS = tuple(i / 2 for i in range(11))  # positions of the margin's handle, in points
-NEGLIGIBLE = 0.001  # largest effect of an option that "changes next to nothing": 0.1 points
+NEGLIGIBLE = 0.001  # largest effect of an option that is not drawn: 0.1 points
 MOST_TICKS = 5  # most ticks of the axis
 MOST_BARS = 25  # most positions of a bar's handle
 HINT = "Point at a mark to see its settings. Click it to see the items that it counts otherwise."
@@ -245,10 +245,10 @@ def _choices(
         shown.append({"name": choice.name, "title": choice.label, "options": options})
         if not is_moving:
             del largest[column]
-            unmoved.append(f"{choice.label.lower()} {options[-1]['title']}")
+            unmoved.append(f"{choice.label.lower()} ({options[-1]['title']})")
     if not largest:
         return shown, list(range(len(shown))), ""
-    sentence = f"Change next to nothing (at most 0.1 points): {'; '.join(unmoved)}."
+    sentence = f"Not drawn, because they move it by at most 0.1 points: {', '.join(unmoved)}."
     drawn = sorted(largest, key=lambda column: -largest[column])
     return shown, drawn, sentence if unmoved else ""
 
