@@ -17,8 +17,14 @@ import pandas as pd
 
 from flipcore.charts.score import ScoreBars, score_figure
 from flipcore.claims import score as claims
-from flipcore.claims.claim import Claim
-from flipcore.claims.corrected_ranks import Labelled, PairByPeople, pairs_by_people, ranks_by_people
+from flipcore.claims.claim import Claim, description
+from flipcore.claims.corrected_ranks import (
+    FEW,
+    Labelled,
+    PairByPeople,
+    pairs_by_people,
+    ranks_by_people,
+)
 from flipcore.core.records import ABSENT, BASE, IDENTITY, LOWER_IS_BETTER, OK, role_name
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
@@ -350,12 +356,21 @@ class RanksByPeople:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        pair_claims = tuple(pair.claim for pair in self.pairs)
-        return (self.ranks, *pair_claims) if self.ranks else pair_claims
+        """The claims on ranks and pairs; one sentence for several pairs with too few labels."""
+        pair_claims = [pair.claim for pair in self.pairs]
+        lacking = [claim for claim in pair_claims if claim.outcome == FEW and not claim.withheld]
+        if len(lacking) > 1:
+            pair_claims = [claim for claim in pair_claims if claim not in lacking]
+            sentence = f"Too few people's labels to compare {len(lacking)} pairs of models."
+            pair_claims.append(description(sentence, FEW))
+        return (self.ranks, *pair_claims) if self.ranks else tuple(pair_claims)
 
     def table_rows(self) -> list[dict[str, Any]]:
+        """One row per pair that has labels enough to be compared."""
         rows: list[dict[str, Any]] = []
         for pair in self.pairs:
+            if math.isnan(pair.p):
+                continue
             row = {
                 "first": pair.first,
                 "second": pair.second,

@@ -252,11 +252,12 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
         st.subheader("With people's labels in the scores", anchor=False)
         for claim in score.by_people.claims:
             st.markdown(plain(claim.text))
-        show_table("pairs-by-people", score.by_people.table_rows())
-        st.caption(
-            "Each model's score is corrected by the labels of its own outputs (page Score); p "
-            "over all pairs is corrected by Holm's method."
-        )
+        if rows := score.by_people.table_rows():
+            show_table("pairs-by-people", rows)
+            st.caption(
+                "Each model's score is corrected by the labels of its own outputs (page Score); p "
+                "over all pairs is corrected by Holm's method."
+            )
     ranked = [report.contest.models[m] for m in by_rank(report.contest)]
     # Models without right or wrong answers have no rank, but their answers may flip.
     unranked = set(session.readouts(study_id, lock=lock_id)["model"]) - set(ranked)

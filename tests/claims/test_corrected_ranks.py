@@ -6,6 +6,7 @@ import numpy as np
 
 from flipcore.claims.corrected_ranks import FEW, HIGHER, UNDECIDED, Labelled, pairs_by_people, ranks_by_people
 from flipcore.core.randomness import generator
+from flipcore.reports.score import RanksByPeople
 from flipcore.stats.score.corrected import corrected
 
 
@@ -55,3 +56,9 @@ def test_few_labels_and_few_disagreements_compare_nothing_yet():
     assert five.claim.outcome == FEW and "a has 5 labels, " in five.claim.text
     (few,) = pairs_by_people(models({"a": 0.9, "b": 0.5}, n_labels=100, error=0.04))
     assert few.claim.outcome == FEW and "label about" in few.claim.text and not few.claim.asserted
+
+
+def test_three_models_with_few_labels_are_one_sentence_and_no_table():
+    by_people = RanksByPeople(tuple(pairs_by_people(models({"a": 0.9, "b": 0.5, "c": 0.5}, n_labels=5))))
+    assert [claim.text for claim in by_people.claims] == ["Too few people's labels to compare 3 pairs of models."]
+    assert by_people.table_rows() == []
