@@ -77,8 +77,7 @@ class _Shown:
                 ranked.append((outcome["rank"], -row.get("weight", 0), index))
         for *_, index in sorted(ranked):
             sentences.append(self._sentence(index, self._position(self._rows[index])))
-        suffix = self._suffix()
-        return [sentence + suffix for sentence in sentences if sentence]
+        return [self._noted(sentence) for sentence in sentences if sentence]
 
     def _part(self, chosen: Any) -> Any:
         """Return a part of the board, which may be a `Chosen`; None where it has no such part."""
@@ -117,18 +116,20 @@ class _Shown:
         low, high = control["range"]
         return min(max(self._value(control), low), high)
 
-    def _suffix(self) -> str:
-        """Return the end of each sentence in the record: the value of the first handle."""
+    def _noted(self, sentence: str) -> str:
+        """Return the sentence for the record, with the first handle's value unless it says it."""
         controls = self._board.get("controls", ())
         template = controls[0].get("quoted", "") if controls else ""
         if not template:
-            return ""
+            return sentence
         control = controls[0]
         if control.get("range"):
             text = _filled(control["label"], lambda name: self._on_line(control))
         else:
             text = control["labels"][self._position_of(control)]
-        return _filled(template, lambda name: text)
+        if sentence.endswith(f" at {text}."):
+            return sentence
+        return sentence + _filled(template, lambda name: text)
 
     def _outcome(self, index: int) -> Any:
         row = self._rows[index]
