@@ -208,8 +208,7 @@ def delete_button(study_id: str, *, running: bool) -> None:
         return
     with st.expander("Delete", icon=":material/delete:"):
         st.markdown(
-            "Removes this study and its readouts. Completions that were paid for stay and are "
-            "reused."
+            "Removes this study and its readouts. Outputs that were paid for stay and are reused."
         )
         if st.button("Delete this study", key=f"delete-{study_id}", type="primary"):
             with shown_problem():
