@@ -202,7 +202,7 @@ def test_a_few_rows_are_moved_out_looked_at_and_come_back(store):
             other = replace(moved, n_rows=moved.n_rows | {"readouts": n})
             assert archives.problem(cursor, other) == f"The archive holds 3 readouts, and {n} were put there."
         other = replace(moved, fingerprints=moved.fingerprints | {"readouts": "0"})
-        assert "readouts are as many as were put there, and some of them were changed since" in archives.problem(cursor, other)
+        assert "as many readouts as were put there, but some of them were changed since" in archives.problem(cursor, other)
         assert archives.problem(cursor, replace(moved, fingerprints={})) == ""  # of an earlier release
         other = replace(moved, files=moved.files | {"readouts": [f"{moved.folder}/none.parquet"]})
         assert archives.problem(cursor, other) == f"Files of the archive are not there: {moved.sentence()}"
