@@ -50,6 +50,7 @@ def correlation_left_open(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         n_of_size[row] = (sizes == size).sum(axis=0)
     clusters, columns = np.nonzero(counts)
     n_events, n_items = counts[clusters, columns], sizes[clusters, columns]
+    columns, n_events, n_items, n_clusters = _distinct(columns, n_events, n_items)
     for row, correlation in enumerate(_CORRELATIONS):
         # The beta law of a cluster's rate has the parameters a (event) and b (no event).
         concentration = (1 - correlation) / correlation
@@ -60,9 +61,22 @@ def correlation_left_open(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         gain = gammaln(a + n_events) - gammaln(a)
         gain += gammaln(b + n_items - n_events) - gammaln(b + n_items)
         likelihoods[row] = (n_of_size * no_event).sum(axis=0)
-        likelihoods[row] += np.bincount(columns, gain, minlength=counts.shape[1])
+        likelihoods[row] += np.bincount(columns, gain * n_clusters, minlength=counts.shape[1])
     is_open = likelihoods >= likelihoods.max(axis=0) - LIKELIHOOD_DROP
     return _CORRELATIONS[_CORRELATIONS.size - 1 - is_open[::-1].argmax(axis=0)]
+
+
+def _distinct(
+    columns: np.ndarray, n_events: np.ndarray, n_items: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the combinations of (n,) columns, events and items, and how often each occurs."""
+    events, event = np.unique(n_events, return_inverse=True)
+    sizes, size = np.unique(n_items, return_inverse=True)
+    codes = (columns * events.size + event) * sizes.size + size
+    codes, n_clusters = np.unique(codes, return_counts=True)
+    rest, size = np.divmod(codes, max(sizes.size, 1))
+    columns, event = np.divmod(rest, max(events.size, 1))
+    return columns, events[event], sizes[size], n_clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +134,12 @@ class ChanceLead:
         """(k,) variance per unit of adverse sum."""
         return self._adverse_unit(np.ones(self.lead.shape, dtype=bool))
 
+    @cached_property
+    def _adverse_unit_of_leads(self) -> np.ndarray:
+        """(k,) `adverse_unit`, without the correlation where there is no lead."""
+        return self._adverse_unit(self.lead > 0)
+
     def _adverse_unit(self, columns: np.ndarray) -> np.ndarray:
-        """Return `adverse_unit`, without the correlation outside the columns (k,) that are True."""
         events = self.events
         correlation = np.zeros(self.lead.shape)
         correlation[columns] = correlation_left_open(
@@ -143,7 +161,7 @@ class ChanceLead:
         favourable = np.maximum(self.total + expected, 0.0) / 2 * self.favourable_unit
         # At a margin of 0 columns without a lead need no correlation, and its likelihoods take most
         # of the time. At another margin they may need it: losing less than the margin is a lead.
-        unit = self.adverse_unit if margin else self._adverse_unit(self.lead > 0)
+        unit = self.adverse_unit if margin else self._adverse_unit_of_leads
         adverse = np.maximum(self.total - expected, 0.0) / 2 * unit
         variance = favourable + np.maximum(adverse, self.adverse_seen)
         return ndtr((expected - self.lead) / np.sqrt(np.maximum(variance, 1e-300)))
