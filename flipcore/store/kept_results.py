@@ -22,7 +22,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -31,6 +31,7 @@ from duckdb import DuckDBPyConnection
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.paths import APP, home
+from flipcore.core.plugins import installed
 from flipcore.core.records import digest
 from flipcore.core.whole_files import write
 from flipcore.store import commits, packing
@@ -140,7 +141,7 @@ def _compute_state(cursor: DuckDBPyConnection, study_id: str) -> str:
 @cache
 def has_plugins() -> bool:
     """Return whether a package provides plug-ins, whose code may change without a new version."""
-    return any(group.startswith("flipscope.") for group in entry_points().groups)
+    return any(group.startswith("flipscope.") for group in installed().groups)
 
 
 @cache

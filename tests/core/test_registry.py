@@ -49,7 +49,7 @@ def test_an_offer_that_cannot_be_used_is_a_sentence_and_hurts_nothing_else(monke
 def test_nothing_of_a_package_is_imported_before_somebody_looks():
     code = (
         "from importlib import metadata\nfrom flipcore.core import plugins\nn = []\n"
-        "plugins.entry_points = lambda group: n.append(group) or ()\n"
+        "plugins.installed_in = lambda group: n.append(group) or ()\n"
         "import flipcore.axes, flipcore.extractors, flipcore.models, flipcore.datasets\n"
         "flipcore.axes.AXES['identity']; 'regex' in flipcore.extractors.EXTRACTORS; assert not n, n\n"
         "list(flipcore.axes.AXES); assert n == ['flipscope.axes'], n"

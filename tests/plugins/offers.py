@@ -66,6 +66,6 @@ def entry(what, name="one", package="flip-lab", version="2.1"):
 def offered(monkeypatch, registry, *entries):
     """The registry as if these entry points were installed."""
     with monkeypatch.context() as patch:
-        patch.setattr(plugins, "entry_points", lambda group: entries if group == registry.group else ())
+        patch.setattr(plugins, "installed_in", lambda group: entries if group == registry.group else ())
         patch.setattr(registry, "_content", None)
         yield registry

@@ -259,7 +259,7 @@ def test_results_of_two_sets_are_kept_by_what_the_sets_hold_and_the_oldest_go(pa
 
 def test_nothing_is_kept_beside_plug_ins_whose_code_may_change(store, path, monkeypatch):
     kept_results.has_plugins.cache_clear()
-    monkeypatch.setattr(kept_results, "entry_points", lambda: SimpleNamespace(groups={"flipscope.detectors"}))
+    monkeypatch.setattr(kept_results, "installed", lambda: SimpleNamespace(groups={"flipscope.detectors"}))
     make = Counted()
     assert [kept(store, make)["n"], kept(store, make)["n"]] == [1, 2] and files(path) == []
     kept_results.has_plugins.cache_clear()
