@@ -49,7 +49,8 @@ ASSERTIONS = (SURVIVES, MOVES)
 SURVIVED, DIRECTION, FALLS = "survives", "direction only", "falls"
 LEVEL_WAYS, FEW_OPEN = "level", "too few ways"
 MOVED, NOT_MOVED = "moved", "not moved"
-AFTER, BEFORE = "Chosen after seeing the answers.", "Chosen before anybody saw the answers."
+AFTER = "The ways of counting were chosen after the answers were seen."
+BEFORE = "The ways of counting were chosen before anybody saw the answers."
 LEAST_OPEN = 0.5  # share of the specifications that must be open for a claim
 
 
@@ -253,7 +254,7 @@ def _where_it_turns(curve: Curve, decision: Decision) -> str:
     common = _shared_changes(curve, turn.all_turned)
     place = "only where"
     if not common:
-        common, place = _shared_changes(curve, turn.specifications), "first where"
+        common, place = _shared_changes(curve, turn.specifications), "already where"
     n_more = int(turn.n_changed) - len(common)
     words = " and ".join(common)
     if n_more:
@@ -284,16 +285,19 @@ def _shared_changes(curve: Curve, specifications: Sequence[int]) -> list[str]:
         numbers = {int(curve.options[index, column]) for index in specifications}
         if len(numbers) == 1 and 0 not in numbers:
             option = choice.options[numbers.pop()]
-            verb = "" if option.label.startswith("count") else "are "
-            shared.append(_option_clause(choice, option, verb))
+            shared.append(_option_clause(choice, option))
     return shared
 
 
-def _option_clause(choice: Choice, option: Option, verb: str) -> str:
-    """Return "unread answers are left out", or "prompt: mean of 15"."""
-    if choice.label.endswith("s"):
-        return f"{choice.label.lower()} {verb}{option.label}"
-    return f"{choice.label.lower()}: {option.label}"
+def _option_clause(choice: Choice, option: Option) -> str:
+    """Return "unread answers are left out", "repeated questions are counted once", or "prompt: mean
+    of 15 prompts"."""
+    label = choice.label.lower()
+    if option.label.startswith("count as"):
+        return f"{label} {option.label}"
+    if option.label.startswith(("left out", "counted")):
+        return f"{label} are {option.label}"
+    return f"{label}: {option.label}"
 
 
 def _all_intervals_hold_both(curve: Curve, level: float, margin: float) -> bool:

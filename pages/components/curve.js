@@ -51,7 +51,7 @@ class Curve {
     this.line = element("div", "pointed", "", root);
     this.small = element("p", "small", "", root);
     element("span", "head", `${picture.words[0]} in`, root);
-    element("span", "head effect", "on average moves it by", root);
+    element("span", "head effect", "moves it by, points", root);
     this.row = 2;
     for (const c of picture.drawn) {
       const choice = picture.choices[c];
@@ -72,6 +72,7 @@ class Curve {
     const isOtherwise = this.picture.choices.some(({ options }) => options.some((option) => option.is_uncertain));
     if (isOtherwise) rows.push(["strong", "■■", "asks otherwise, counted apart"]);
     if (this.closed.some((reason) => reason)) rows.push(["hollow", "○", "may not be claimed"]);
+    rows.push(["limits", " ", "interval at the level above"]);
     if (this.picture.unread) rows.push(["unread", " ", this.picture.unread]);
     for (const [look, glyphs, text] of rows) {
       const row = element("span", look, "", key);
@@ -84,7 +85,7 @@ class Curve {
   buildOffered() {
     const { picture: { offered }, root, board } = this;
     const box = element("details", "offered", "", root);
-    element("summary", "", `Also ask slightly otherwise (${offered.length})`, box);
+    element("summary", "", `Also with other questions or prompts (${offered.length} more)`, box);
     for (const { choice, option } of offered) {
       const label = element("label", "option", "", box);
       const input = Object.assign(element("input", "", "", label), { type: "checkbox", disabled: Boolean(board.data.locked) });
@@ -274,7 +275,7 @@ class Curve {
         context.fillRect(Math.round(x(place)) - thick / 2, top, thick, Math.round(y(this.low[this.level + shown[place]])) - top);
       }
     });
-    if (this.picture.unread) this.drawRanges(context, x, y, step, size);
+    if (this.picture.unread) this.drawRanges(context, x, y, step);
     this.eachGroup(context, 0.5, (places, state) => {
       context.beginPath();
       for (const place of apart(places)) this.mark(context, x(place), y(estimate[shown[place]]), size, state, !this.defensible[shown[place]]);
@@ -282,6 +283,8 @@ class Curve {
       if (state === CLOSED) context.stroke(); else context.fill();
     });
     across(this.threshold, "text", 2);
+    const bar = this.board.handles.find(({ name }) => name !== "level");
+    if (bar.value) say(`${bar.title} ${bar.text}`, gutter + 4, y(this.threshold) - 6, "left", "bold");
     const place = shown.indexOf(this.way[0]); // the declared specification is the first
     if (place >= 0) {
       const [center, top, radius] = [x(place), y(estimate[this.way[0]]), Math.max(size + 4, 8)];
@@ -290,7 +293,7 @@ class Curve {
       context.arc(center, top, radius, -Math.PI / 2, 1.5 * Math.PI);
       if (top - radius > 20) context.lineTo(center, 20);
       context.stroke();
-      say("as declared", Math.min(Math.max(center, gutter + 45), width - 42), 14, "center", "bold");
+      say(`as declared: ${numberText(100 * estimate[this.way[0]], 1)}`, Math.min(Math.max(center, gutter + 60), width - 58), 14, "center", "bold");
     }
     for (const [value, text] of ticks) {
       if (gutter) say(text, gutter - 8, y(value) + 4, "right"); else say(text, 2, y(value) - 3, "left");
@@ -301,27 +304,19 @@ class Curve {
     }
   }
 
-  // Draw a thin line per way from all unread answers against the decision to all for it, but not across its mark. Lines are paler where
-  // they stand close together, and have caps where there is room.
-  drawRanges(context, x, y, step, size) {
-    const { shown, closed, estimate, lowest, highest } = this;
-    const half = step < 8 ? 0 : Math.min(Math.round(step * 0.25), 4);
-    Object.assign(context, { globalAlpha: step < 4 ? 0.25 : 0.5, fillStyle: this.colors.text });
+  // Draw a thin line per way from all unread answers against the decision to all for it: beside its mark, with caps, where there is room.
+  drawRanges(context, x, y, step) {
+    const { shown, closed, lowest, highest } = this;
+    const half = step < 16 ? 0 : 3;
+    Object.assign(context, { globalAlpha: step < 4 ? 0.25 : 0.6, fillStyle: this.colors.text });
     let last = -1;
     shown.forEach((way, place) => {
-      const left = Math.round(x(place));
+      const left = Math.round(x(place)) + (half ? 10 : 0);
       if (left === last || closed[way] || highest[way] - lowest[way] < 1e-9) return;
       last = left;
-      const [top, bottom, center] = [highest[way], lowest[way], estimate[way]].map((value) => Math.round(y(value)));
-      const [over, under] = [Math.floor(center - size), Math.ceil(center + size)];
-      if (top < over) {
-        if (half) context.fillRect(left - half, top, 2 * half, 1);
-        context.fillRect(left - 0.5, top, 1, Math.min(bottom, over) - top);
-      }
-      if (bottom > under) {
-        if (half) context.fillRect(left - half, bottom, 2 * half, 1);
-        context.fillRect(left - 0.5, Math.max(top, under), 1, bottom - Math.max(top, under));
-      }
+      const [top, bottom] = [Math.round(y(highest[way])), Math.round(y(lowest[way]))];
+      context.fillRect(left, top, 1, bottom - top);
+      for (const end of half ? [top, bottom] : []) context.fillRect(left - half, end, 2 * half + 1, 1);
     });
   }
 

@@ -112,7 +112,9 @@ def test_a_decision_is_written_in_the_words_of_the_claim_with_its_choices(part, 
     row = decisions.decisions(store, STUDY.study_id).iloc[0]
     store.close()
     settings = json.loads(row["settings"])
-    assert "Prompt: own or mean of 2 (equally defensible)" in settings["choices"] and settings["level"] == 0.9
+    assert (
+        "Prompt: the study's own or mean of 2 prompts (equally defensible)" in settings["choices"] and settings["level"] == 0.9
+    )
     assert "ways of counting show it" in settings["ways"] and "Anything" not in row["sentence"]
 
 
@@ -136,7 +138,7 @@ def test_a_viewer_may_not_decide_and_a_lock_stores_the_choices(part, file):
     assert app.boards
     board = app.boards[-1]
     details = {detail for _, _, detail in board["rows"][0]["pictures"][0]["sentences"]}
-    assert all("Chosen before anybody saw the answers." in detail for detail in details)
+    assert all("chosen before anybody saw the answers." in detail for detail in details)
 
 
 def test_a_part_of_another_page_in_the_link_shows_the_order(part):

@@ -232,7 +232,7 @@ def test_a_report_says_and_draws_every_choice_where_there_are_two_models(study):
     text = report(study.store, study.study_id, 0)
     (section,) = re.findall(r'<section id="choices">.*?</section>', text, re.DOTALL)
     claim = study.choices("A", "B").claims[0]
-    assert claim.is_made and claim.text in section and "the first" in section and "A user asks once." in section
+    assert claim.is_made and claim.text in section and "first run" in section and "A user asks once." in section
     # Nobody is there to count what is only offered.
     assert '"kind":"ways"' in text and '"offered":[]' in text
     assert text.count(claim.text) > section.count(claim.text)

@@ -222,8 +222,8 @@ def _answer_choices(
     # A noise floor needs all reruns, so there is no choice if there is one.
     if not has_floor and any(codes.shape[2] > 1 for codes in cells):
         options = (
-            Option(names.MEAN, "mean", "uses all that was asked"),
-            Option(names.FIRST, "the first", "a user asks once"),
+            Option(names.MEAN, "mean of all runs", "uses all that was asked"),
+            Option(names.FIRST, "first run", "a user asks once"),
         )
         reason = "The same prompt was asked again."
         choices.append(Choice(names.RERUNS, "Reruns", options, ChoiceClass.EQUAL, reason))

@@ -365,8 +365,8 @@ def _reruns(answers: Answers) -> Choice | None:
     if n_samples < 2:
         return None
     options = (
-        Option(names.MEAN, f"mean of {n_samples}", "uses all that was asked"),
-        Option(names.FIRST, "the first", "a user asks once"),
+        Option(names.MEAN, f"mean of {n_samples} runs", "uses all that was asked"),
+        Option(names.FIRST, "first run", "a user asks once"),
     )
     reason = "The same prompt was asked again."
     return Choice(names.RERUNS, "Reruns", options, ChoiceClass.EQUAL, reason)
@@ -379,10 +379,10 @@ def _prompt_name(axis: str, variant: str) -> str:
 def _prompts(answers: Answers, gates: Mapping[str, str], closed: Collection[int]) -> Choice | None:
     if len(answers.prompts) < 2:
         return None
-    options = [Option(names.OWN, "own", "declared")]
+    options = [Option(names.OWN, "the study's own", "declared")]
     n_open = len(answers.prompts) - len(closed)
     if n_open > 1:
-        label = f"mean of {n_open}"
+        label = f"mean of {n_open} prompts"
         options.append(Option(names.MEAN, label, "no prompt is better than another"))
     for axis, variant in answers.prompts[1:]:
         option = Option(
@@ -450,8 +450,8 @@ def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
     # Where a choice leaves out questions, categories of one size become unequal.
     if len(categories) > 1 and (are_unequal or choices):
         weight_options = (
-            Option("items", "questions alike", "declared"),
-            Option(ALIKE, "categories alike", "a benchmark may have more of one category"),
+            Option("items", "each question equal", "declared"),
+            Option(ALIKE, "each category equal", "a benchmark may have more of one category"),
         )
         unequal = (
             "of unequal size" if are_unequal else "that become unequal where questions are out"
