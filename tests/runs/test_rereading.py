@@ -14,7 +14,7 @@ from flipcore.runs.cost import NOTHING
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
-from flipcore.runs.rereading import CAN_REREAD, fitting, reread, versions_of
+from flipcore.runs.rereading import CAN_REREAD, fitting, reread, version_of, versions_of
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
@@ -60,6 +60,20 @@ def test_the_same_again_is_the_same_version_and_another_is_the_next(tmp_path, st
     assert old_readout(store, study_id, "regex v2") == "regex" == old_readout(store, study_id, "pattern v1")
     (change,) = changes(store, study_id, "regex", "regex v2")
     assert change.share.value == 0 and change.items == () and change.claim.text.endswith("read all 6 texts alike.")
+
+
+def test_an_equal_re_reading_keeps_its_name_and_another_is_the_next(store):
+    """A parameter that repeats a default makes no other pattern; a judge is equal only word for word."""
+    known = [("pattern", LAST_NUMBER), ("judge", {"judge": "m"}), ("pattern", {"expression": "(x)"})]
+    for extractor, params in known:
+        rereading._store_versions(store, "s", version_of(store, "s", extractor, params)[1])
+    names = ["pattern v1", "judge v1", "pattern v2"]
+    assert list(versions_of(store, "s")) == names and versions_of(store, "t") == {}
+    assert [version_of(store, "s", *reading)[0] for reading in known] == names
+    without_default = {"expression": LAST_NUMBER["expression"]}
+    assert version_of(store, "s", "pattern", without_default)[0] == "pattern v1"
+    assert version_of(store, "s", "pattern", {"expression": "(y)"})[0] == "pattern v3"
+    assert version_of(store, "s", "judge", {"judge": "n"})[0] == "judge v2"
 
 
 @pytest.mark.slow

@@ -93,6 +93,14 @@ def chain(tmp_path, monkeypatch):
         yield connection, path
 
 
+def test_an_act_in_any_script_is_chained(chain):
+    connection, path = chain
+    (row,) = chained(connection, [audit_log._row(ROOT_PERSON, "saved a file", "é 文.csv", 1)])
+    connection.execute(f"INSERT INTO acts ({', '.join(row)}) VALUES ({', '.join(f'${name}' for name in row)})", row)
+    keep_outside(connection, path)
+    assert row["number"] == 6 and problem(connection, path) == ""
+
+
 def test_each_change_of_the_acts_is_said_and_a_chain_as_it_was_is_whole(chain):
     connection, path = chain
     assert connection.execute("SELECT list(number ORDER BY number) FROM acts").fetchall() == [([1, 2, 3, 4, 5],)]
