@@ -6,8 +6,10 @@ from concurrent.futures import Future
 
 import pytest
 
+from flipcore.core.records import Call, Completion, Request
 from flipcore.runs import runner
-from flipcore.runs.asking import StoredCalls, Storing
+from flipcore.runs.asking import Asking, StoredCalls, Storing
+from flipcore.store import rows
 from flipcore.store.queries import planning
 from tests.runs.test_runner import tiny_study
 
@@ -46,6 +48,21 @@ def test_a_first_run_looks_no_item_up_and_a_later_one_only_what_is_there(store, 
     assert looks == []
     store.writer.transact(lambda connection: connection.execute("DELETE FROM item_runs")).result()
     assert runner.run(tiny_study(), store).n_reused == n_calls and sum(map(len, looks)) == n_calls
+
+
+def test_a_stored_answer_is_reused_and_not_asked_again(store):
+    call = Call("m", "r", Request("generate", "Which?"))
+    completion = Completion(call.call_id, "ok", text="A")
+    store.writer.add("completions", [rows.completion_row(call, completion, simulated=False)]).result()
+
+    async def ask():
+        replies = await asking.replies([call])
+        await asking.storing.until_stored()
+        return replies
+
+    asking = Asking(store, "s", models=["m"], cards={}, cap_usd=None)  # no backend: whoever asks fails
+    replies = asyncio.run(ask())
+    assert replies[call.call_id].text == "A" and (asking.progress.n_reused, asking.progress.n_done) == (1, 1)
 
 
 class Disk:

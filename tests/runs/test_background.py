@@ -1,5 +1,6 @@
 """What a pilot measures: the seconds and price of its own calls, scaled up to the whole study."""
 
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from flipcore.core.errors import FlipscopeError
 from flipcore.runs import background
 from flipcore.runs.background import Registry
+from flipcore.runs.cluster.where import HERE
 from flipcore.runs.cost import Projection
 from flipcore.runs.progress import Progress
+from tests.runs.test_runner import tiny_study
 
 
 @pytest.fixture
@@ -57,3 +60,16 @@ def test_a_pilot_without_an_answer_measures_nothing(pilot, counts):
 
 def test_a_study_without_planned_calls_is_scaled_by_one_call(pilot):
     assert pilot(n_all=2, n_part=0, n_done=1).n_tokens_in == 100
+
+
+def test_only_a_failed_run_leaves_a_problem(store, monkeypatch):
+    registry = Registry(store)
+    monkeypatch.setattr(background, "run", lambda study, *_, **__: Progress(state=study.name, message=f"It is {study.name}."))
+    states = ("done", "failed", "incomplete", "cancelled")
+    studies = {state: tiny_study(name=state) for state in states}
+    for study in studies.values():
+        registry._places[study.study_id] = HERE
+        registry._run(study, threading.Event())
+    assert [ending.state for ending in registry.endings] == list(states)
+    problems = {state: registry.problem(study.study_id) for state, study in studies.items()}
+    assert problems == dict.fromkeys(states, "") | {"failed": "It is failed."}

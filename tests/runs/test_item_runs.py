@@ -177,6 +177,13 @@ def test_a_run_that_would_write_to_an_archived_study_is_refused(store, is_whole)
         assert runs.progress() is None
 
 
+def test_only_a_study_that_is_done_is_known_as_a_whole(store):
+    runs = runner.ItemRuns(plan_inputs(tiny_study(), store), model_cards(), store, is_whole=True)
+    assert len(runs.whole_hash("done")) == 20 and runs.whole_hash("incomplete") == runner.UNKNOWN
+    runs.n_ends = 1  # beside what the store holds
+    assert runs.whole_hash("done") == runner.UNKNOWN
+
+
 def test_the_hash_reads_the_code_of_the_package_and_its_words(tmp_path, monkeypatch):
     assert len(runner.code_hash()) == 20 and runner.UNKNOWN == ""
     monkeypatch.setattr(runner, "_CODE", tmp_path)

@@ -582,3 +582,15 @@ def test_files_that_are_no_logs_are_named_unless_they_belong_beside_logs(tmp_pat
         else:
             path.write_text("Some words.", encoding="utf-8")
     assert log_survey.recognised(paths)[2] == [f"{name} is no log that is known here; it is left out." for name in unread]
+
+
+@pytest.mark.parametrize("is_table", [False, True])
+def test_progress_is_told_in_steps_and_only_to_whoever_asks(tmp_path, monkeypatch, is_table):
+    monkeypatch.setattr(log_survey, "_REPORT_EVERY", 2)
+    path = tmp_path / "table.csv"
+    path.write_text("id,output,target\n" + "".join(f"q{i},It is {i}.,{i}\n" for i in range(5)), encoding="utf-8")
+    paths = [path if is_table else harness_files.lm_eval(tmp_path / "run", n=5).parent]
+    told = []
+    found = log_survey.survey(paths, on_progress=told.append)
+    assert found.is_plain == is_table and told == list(range(2, found.n_records + 1, 2)) and len(told) > 1
+    assert log_survey.survey(paths).n_records == found.n_records

@@ -164,5 +164,6 @@ def test_a_table_is_stored_whole_after_records_of_it_came_in_another_order(table
     assert marks == [6] and recorded.import_state(store, study.study_id)[1].endswith("all 6 outputs are stored as written.")
     right = store.rows("SELECT model, answer, is_correct FROM readouts WHERE extractor = 'regex' ORDER BY ALL")
     assert right == [(model, str(i), True) for model in "ab" for i in range(3)]
+    assert store.rows("SELECT DISTINCT r.sample, c.sample FROM readouts r, completions c") == [(0, 0)]
     scores = store.rows("SELECT model, value, is_correct FROM readouts WHERE extractor = 'score' ORDER BY ALL")
     assert scores == [(model, value, bool(value)) for model in "ab" for value in (0.0, 0.0, 1.0)]

@@ -2,18 +2,20 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from flipcore.axes import AXES
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.paths import DATA
+from flipcore.core.records import Call, Request
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.detectors import DETECTORS
 from flipcore.runs import runner
 from flipcore.runs.demo import demo_study
 from flipcore.runs.origins import origins, study_row
-from flipcore.runs.plan import plan, projection
+from flipcore.runs.plan import plan, priced, projection
 from flipcore.store.queries.studies import plugins_text
 from tests.plugins.offers import entry, offered
 from tests.store.test_harmless import STUDY
@@ -58,6 +60,19 @@ def test_an_adaptive_protocol_is_projected_at_its_most():
 def test_a_judge_is_projected_for_what_extractors_read_and_not_for_votes():
     """Two items: as before, and a judge's reply to each of the two answers to the base prompt."""
     assert projection(plan(voting("judge", judge="simulated-clean"))).n_calls == 2 * (2 + 10 * 3 + 2)
+
+
+def test_only_a_first_token_after_the_prompt_itself_may_need_a_second_call():
+    requests = (
+        Request("first_token", "Which?", top_k=5),
+        Request("first_token", "Which?", continuation=" ", top_k=5),
+        Request("generate", "Which?", max_tokens=5),
+        Request("score", "Which?", continuation="oak"),
+    )
+    calls = [Call("m", "r", request) for request in requests]
+    found = priced(calls, SimpleNamespace(abilities={"score"}), None)
+    assert (found.n_calls, found.n_more) == (4, 1)
+    assert priced(calls, SimpleNamespace(abilities=set()), None).n_more == 0
 
 
 def test_a_few_items_that_ask_for_much_are_projected_as_such():

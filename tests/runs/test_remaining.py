@@ -4,10 +4,13 @@ import dataclasses
 
 import pytest
 
+from flipcore.core.records import Call, Completion, Request
+from flipcore.core.study import ModelUse, Part
 from flipcore.models import model_cards
 from flipcore.protocols import PROTOCOLS
 from flipcore.runs import plan, runner
 from flipcore.runs.plan import remaining
+from flipcore.store import rows
 from tests.runs.test_runner import tiny_study
 
 MODEL = "simulated-clean"
@@ -46,3 +49,16 @@ def test_items_that_ended_are_not_planned_again_and_the_price_is_the_same(store,
     }
     ended = {one.item.item_id for one in whole.items[:3]} - first_of_sets
     assert ended and not ended & set(items)
+
+
+def test_a_judges_calls_are_those_beyond_what_its_models_are_asked(store):
+    """Its model answered in another study, so the projection alone does not do."""
+    study = tiny_study(
+        models=(ModelUse(MODEL), ModelUse("simulated-brittle")), extractors=(Part("judge"),), judge="simulated-noisy"
+    )
+    whole = plan.plan(study, store)
+    call = Call(MODEL, "r", Request("generate", "Which?"))
+    row = rows.completion_row(call, Completion(call.call_id, "ok", text="A"), simulated=True)
+    store.writer.add("completions", [row]).result()
+    left, projected = remaining(whole, store), plan.projection(whole)
+    assert (left.n_calls, left.n_tokens_in) == (projected.n_calls, projected.n_tokens_in)

@@ -7,8 +7,9 @@ import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
+from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.export import as_meant, export, neutral, safe
+from flipcore.store.export import _frames, as_meant, export, neutral, safe
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -84,3 +85,12 @@ def test_a_text_is_again_what_it_was(text):
 
 def test_only_text_is_neutralised():
     assert neutral(-1) == -1 and neutral(None) is None
+
+
+def test_each_table_of_a_study_is_exported_once(store):
+    study_id = STUDY.study_id
+    item = {"study_id": study_id, "item_id": "i", "role": "benchmark", "position": 0, "confirmatory": False}
+    call = {"study_id": study_id, "call_id": "c"}
+    parts = {"studies": [rows.study_row(STUDY, "done")], "study_items": [item], "study_calls": [call]}
+    store.writer.add_together(parts.items()).result()
+    assert [name for name, _ in _frames(store, study_id)] == ["readouts", "items", "study", "study_calls"]

@@ -272,6 +272,17 @@ def test_chunks_and_other_rules_and_unknown_states(store, monkeypatch):
     assert not packing.holds(store, S)
 
 
+def test_a_study_that_is_wanted_and_large_is_packed_in_the_background(small, monkeypatch):
+    packing.want(small, SMALL.study_id)
+    assert small not in packing._THREADS  # it is not large
+    monkeypatch.setattr(packing, "LARGE", 40)
+    packing.want(small, SMALL.study_id)
+    end = time.monotonic() + 20
+    while not packing.holds(small, SMALL.study_id) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert packing.holds(small, SMALL.study_id)
+
+
 @pytest.mark.slow
 def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
     before = studies.readouts(store, S)
