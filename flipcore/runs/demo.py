@@ -25,9 +25,9 @@ def demo_study() -> Study:
         study,
         name="Demo: two simulated models on the shipped items",
         items=shipped,
-        models=(
-            ModelUse("simulated-artifact-prone", n_samples=2),
-            ModelUse("simulated-brittle", n_samples=2),
+        models=tuple(
+            ModelUse(name, n_samples=2)
+            for name in ("simulated-artifact-prone", "simulated-brittle")
         ),
     )
 
@@ -113,7 +113,8 @@ def _items(datasets: set[str]) -> dict[tuple[str, str], Item]:
     for dataset in datasets:
         for item in load_report(ItemSource(dataset)).items:
             # The id is DATASET/KEY@HASH.
-            items[dataset, item.item_id.split("/", 1)[1].rsplit("@", 1)[0]] = item
+            item_key = item.item_id.removeprefix(f"{item.dataset}/").rpartition("@")[0]
+            items[dataset, item_key] = item
     return items
 
 
