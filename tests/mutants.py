@@ -77,6 +77,7 @@ _GROUPED = 'for _, part in rows.groupby(["task", "extractor"], sort=False, obser
 _BY_READOUT = 'parts = groups.groupby([rows["model"], rows["extractor"]], sort=False, observed=True)'
 _COUNTED = "if self.about.plan and len(self.rows) < MOST_ITEMS:"
 _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
+_PATIENCE = "how long a write may take before it counts as failed"
 SAME: dict[tuple[str, str, str], str] = {
     ("flipcore/stats/base/bootstrap.py", "seed: int = 0,", "1"): _SEED,
     (_OUTPUTS, 'counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")', "True"): (
@@ -164,6 +165,16 @@ SAME: dict[tuple[str, str, str], str] = {
     (_SURVEY, "for score_row, cluster in zip(rows, clusters, strict=True):", "False"): _ZIPPED,
     (_SURVEY, _GROWN, "number + 1024 + len(asked)"): "the room that is kept free",
     (_SURVEY, _GROWN, "1025"): "the room that is kept free",
+    (_SURVEY, "MOST_ITEMS = 200_000  # a file with more items is not counted item by item", "200001"): "a limit by choice",
+    ("flipcore/store/writer.py", "time.sleep(INTERVAL_S * (attempt + 1))", "INTERVAL_S / (attempt + 1)"): (
+        "how long it waits before it tries again"
+    ),
+    ("flipcore/store/queries/locks.py", 'store.writer.add("locks", [row | {"created_at": now()}]).result(30)', "31"): _PATIENCE,
+    (
+        "flipcore/store/queries/review.py",
+        'store.writer.add("paraphrases", [row | {"created_at": now()} for row in rows]).result(60)',
+        "61",
+    ): _PATIENCE,
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
