@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from flipcore.core import bounds
 from flipcore.core.declared import check_keys, fitting
@@ -42,7 +42,8 @@ SHIPPED = Origin()
 def installed() -> EntryPoints:
     """Return the entry points of all installed packages. Reading them takes 50 ms, so they are read
     once per process."""
-    return entry_points()
+    # Python 3.11 gives another type, with the same methods.
+    return cast(EntryPoints, entry_points())
 
 
 def installed_in(group: str) -> Iterable[EntryPoint]:

@@ -74,8 +74,8 @@ def _distinct(
     sizes, size = np.unique(n_items, return_inverse=True)
     codes = (columns * events.size + event) * sizes.size + size
     codes, n_clusters = np.unique(codes, return_counts=True)
-    rest, size = np.divmod(codes, max(sizes.size, 1))
-    columns, event = np.divmod(rest, max(events.size, 1))
+    with_events, size = np.divmod(codes, max(sizes.size, 1))
+    columns, event = np.divmod(with_events, max(events.size, 1))
     return columns, events[event], sizes[size], n_clusters
 
 
