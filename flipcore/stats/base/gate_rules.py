@@ -181,12 +181,11 @@ def n_more_pairs(
 
 def few_pairs_sentence(n_pairs: int) -> str:
     """Say that `n_pairs` in all are too few to ever open the gate; "" where they are enough."""
-    needed = n_more_pairs(0, 0) or 0
-    if n_pairs >= needed:
+    if n_pairs >= FEWEST_PAIRS:
         return ""
     return (
         f"With {count_of(n_pairs, 'pair')} nothing can be claimed, however they are judged; from"
-        f" {needed} on it can. Bring {needed - n_pairs} more in."
+        f" {FEWEST_PAIRS} on it can. Bring {FEWEST_PAIRS - n_pairs} more in."
     )
 
 
