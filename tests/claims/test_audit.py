@@ -11,6 +11,7 @@ from flipcore.claims.audit import (
     ReadoutPair,
     _alpha_of,
     _best_extractor_words,
+    _flips_of_repeats,
     _grade_words,
     _negated,
     _pairs_of_models,
@@ -553,6 +554,25 @@ def test_a_lead_that_is_claimed_stands_above_one_that_is_described():
     assert {(finding.rank, finding.claim.is_made) for finding in ranked} == {(40, True), (30, False)}
     described = list(_pairs_of_models(part, "regex", "", is_ranking=False))
     assert {(finding.rank, finding.claim.is_made) for finding in described} == {(25, False)}
+
+
+@pytest.mark.parametrize(("letters", "n_found"), [(("11", "00"), 1), (("11-", "000"), 1), (("1-", "00"), 0), (("11", "11"), 0)])
+def test_models_are_compared_from_two_common_items_on(letters, n_found):
+    right = {name: {("identity", "base", "regex"): row} for name, row in zip("ab", letters, strict=True)}
+    rows = ranking_worlds.readouts(right)
+    part = scored(rows.assign(item_id="t/" + rows["item_id"], family=rows["item_id"], value=np.nan))
+    found = list(_pairs_of_models(part, "regex", "", is_ranking=False))
+    assert [finding.items for finding in found] == [("t/i0", "t/i1")] * n_found
+
+
+def test_repeats_of_scores_name_the_items_that_differ():
+    """One of three items with two runs differs; two runs without a score are equal."""
+    scores = {"t/0": (1.0, 0.0), "t/1": (1.0, 1.0), "t/2": (np.nan, np.nan), "t/3": (1.0,)}
+    log = base_rows(*[("a", item, run, score) for item, runs in scores.items() for run, score in enumerate(runs)])
+    (finding,) = _flips_of_repeats([], log.frame)
+    assert finding.items == ("t/0",) and finding.rank == pytest.approx(35 + 20 / 3)
+    assert finding.claim.numbers["floor"].value == pytest.approx(1 / 3)
+    assert finding.claim.text == "m: noise floor, 33% of repeated scores differ under a (n = 3 items)."
 
 
 def test_a_difference_is_turned_with_its_interval():

@@ -165,3 +165,20 @@ def test_the_claim_is_of_the_lock_alone():
     settings = {"page": PAGE, "state": {"items": [["a", "benchmark"]], "seen_before": 0}}
     lock = {"lock_id": lock_id(settings), "settings": settings, "created_at": now()}
     assert locked_claim(lock, [lock]).is_made
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        ({"seen": [["older", 2, 1], ["other", 2, 0]]}, "older shows them for 1 of the 2 items"),
+        ({"seen_before": 2}, "another study shows them for 2 of the 2 items"),
+        ({"seen": [["older", 2, 0]]}, ""),
+    ],
+)
+def test_the_word_is_withheld_where_either_release_saw_answers_before(seen, words):
+    """Earlier releases stored a number alone, later ones the studies by name."""
+    settings = {"page": PAGE, "state": {"items": [["a", "benchmark"], ["b", "benchmark"]]} | seen}
+    lock = {"lock_id": lock_id(settings), "settings": settings, "created_at": now()}
+    claim = locked_claim(lock, [lock])
+    assert claim.is_made == (not words)
+    assert f"could be read before: {words}" in claim.text or not words

@@ -214,7 +214,8 @@ def test_a_gap_that_may_not_be_claimed_says_why():
     ],
 )
 def test_the_small_print_names_sizes_and_control(decision, detail):
-    assert gap_claim(decision_of(**decision), adjusted=0.01, n_family=1).detail.replace("−", "-") == detail
+    for family in ({}, {"n_family": 1}):
+        assert gap_claim(decision_of(**decision), adjusted=0.01, **family).detail.replace("−", "-") == detail
 
 
 @pytest.mark.parametrize(("units", "side"), [((1_199, 900), "benchmark"), ((1_200, 899), "control")])

@@ -77,3 +77,10 @@ def test_single_items_are_named_only_in_a_set_that_is_shown_to_differ(n_named, v
     assert claim.is_made == (verdict is SHOWN and n_named > 0)
     none = "No single one of the problems can be named." if verdict is SHOWN else "No single one of the problems stands out."
     assert claim.text.startswith(f"{n_named} problems" if n_named else none)
+
+
+@pytest.mark.parametrize(
+    ("family", "ending"), [({}, ""), ({"n_family": 1}, ""), ({"n_family": 2}, " p is corrected for all 2 tests (Holm).")]
+)
+def test_a_correction_is_named_where_there_are_several_tests(family, ending):
+    assert set_claim(TEST, adjusted=0.01, **family).detail == set_claim(TEST).detail + ending

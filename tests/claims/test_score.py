@@ -135,6 +135,8 @@ def test_ranks_follow_from_the_leads_of_all_pairs():
     )
     many = rank_claim([f"m{i}" for i in range(7)], range(1, 8), range(1, 8))
     assert many.text.endswith("m4 5.") and many.detail == "Further ranks: m5 6, m6 7."
+    five = rank_claim([f"m{i}" for i in range(5)], range(1, 6), range(1, 6))
+    assert five.text == many.text and five.detail == ""
 
 
 def test_changes_that_do_not_add_up_are_named():

@@ -266,6 +266,12 @@ def test_clusters_stand_in_order_of_appearance_whatever_holds_their_names(kind):
     assert sums.tolist() == [5.0, 2.0, 8.0] and sizes.tolist() == [2.0, 1.0, 1.0]
 
 
+@pytest.mark.parametrize("kind", [list, lambda names: np.array(names, dtype=object)], ids=["list", "object"])
+def test_items_without_a_cluster_name_are_one_cluster(kind):
+    sums, sizes = intervals.cluster_sums(np.array([1.0, 2.0, 4.0]), kind([None, "a", None]))
+    assert sums.tolist() == [5.0, 2.0] and sizes.tolist() == [2.0, 1.0]
+
+
 # Bootstrap limits on replicates that are known, and values that are all alike.
 
 

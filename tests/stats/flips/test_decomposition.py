@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
-from flipcore.claims.flips import ABOVE, OPEN, source_outcome
+from flipcore.claims.flips import ABOVE, BELOW, OPEN, source_outcome
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -134,6 +134,16 @@ def test_the_two_rules_by_hand():
     assert source_outcome("source_nonoverlap", (0.3, 0.5), g, difference) == ABOVE
     with pytest.raises(BadInput, match="decision rule"):
         decomposition(readme(15, 2), rule="overlap")
+
+
+@pytest.mark.parametrize(
+    ("difference", "outcome"),
+    [((0.0, 0.3), OPEN), ((0.01, 0.3), ABOVE), ((-0.3, 0.0), OPEN), ((-0.3, -0.01), BELOW), ((math.nan,) * 2, OPEN)],
+)
+def test_limits_that_touch_decide_nothing_by_either_rule(difference, outcome):
+    assert source_outcome("paired", (0.2, 0.5), (0.1, 0.25), difference) == outcome
+    low, high = difference
+    assert source_outcome("source_nonoverlap", (low, high), (0.0, 0.0), (math.nan, math.nan)) == outcome
 
 
 def with_samples(noise_e, noise_ref=0, n=60):

@@ -61,6 +61,13 @@ def test_a_pair_that_was_not_asked_moves_nothing():
     assert moved_by_each(readouts({"a": "xy", "b": "xx"}), {("z", "reworded-1"): "gone"}) == {"gone": 0.0}
 
 
+def test_the_two_extremes_by_hand():
+    """Item a always flips, and b never: without a's paraphrase T is 0, without b's it is 1."""
+    frame = pd.concat([readouts({"a": "xy", "b": "xx"}, extractor) for extractor in ("regex", "first")])
+    places = [("a", "reworded-1"), ("b", "reworded-1")]
+    assert extreme_exclusions(frame, places, 1, "first", "regex")["T"] == ({places[0]}, {places[1]})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_extreme_strikes_are_those_of_trying_them_all(seed):

@@ -193,3 +193,18 @@ def test_a_difference_is_corrected_for_guessing():
     condition = Condition("m", "regex", "plain", "", right[0], right[1], {}, guess=0.25)
     assert condition.difficulty(0.1).estimate.value == pytest.approx(0.05 / 0.75)
     assert condition.test(0.1).estimate.value == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("guess", "n_right", "blind"),
+    [
+        # 5 of 75 are known beyond guessing: 75 · 1/15 · 14/15 points a logit.
+        (0.25, 30, "m guesses (30% right), where one logit of difficulty moves about 4.7 points"),
+        (0.0, 99, "m is nearly always right (99% right), where one logit of difficulty moves about 1.0 points"),
+        (0.25, 60, ""),
+    ],
+)
+def test_a_model_that_guesses_or_knows_all_says_what_a_logit_moves(guess, n_right, blind):
+    target, retro = ({f"{role}{i}": float(i < n_right) for i in range(100)} for role in "tr")
+    condition = Condition("m", "regex", "plain", "", target, retro, {}, guess=guess)
+    assert condition.difficulty(0.1).blind == blind

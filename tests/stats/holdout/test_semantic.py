@@ -122,9 +122,27 @@ def test_the_centre_of_the_paired_within_test_is_the_mean_over_swaps():
     ]
     found = semantic.perm_test_within_paired(T, R, m=99)
     assert found["fbar"] == pytest.approx(np.mean(swaps)) and found["obs"] == pytest.approx(slow_mean_cosine(T))
+    default = semantic.perm_test_within_paired(T, R)
+    assert default["n_perm"] == 9_999 and default["p"] * 10_000 == pytest.approx(round(default["p"] * 10_000))
     assert math.isnan(semantic.perm_test_within_paired(T[:1], R[:1])["p"])
     with pytest.raises(BadInput, match="came 3 and 2"):
         semantic.perm_test_within_paired(T, R[:2])
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_upper_bound_of_the_mmd_is_the_largest_that_is_not_rejected(paired):
+    """At the bound m the distance from the estimate is 1.645 √(null² + 4 m s). s is the largest
+    variance of the difference of the means, here over 4,000 directions of the plane."""
+    rng = generator(12)
+    X, Y = (semantic.unit_vectors(rng.standard_normal((9, 2)) + shift) for shift in (0.5, 1.5))
+    found = semantic.perm_test_mmd(X, Y, m=99, paired=paired)
+    s = 0.0
+    for angle in np.linspace(0, math.pi, 4_000):
+        direction = np.array([math.cos(angle), math.sin(angle)])
+        parts = [(X - Y) @ direction] if paired else [X @ direction, Y @ direction]
+        s = max(s, sum(part.var(ddof=1) / 9 for part in parts))
+    distance = 1.6448536 * math.sqrt(found["null_sd"] ** 2 + 4 * found["upper"] * s)
+    assert found["upper"] - found["obs"] == pytest.approx(distance, rel=1e-5)
 
 
 @pytest.mark.slow

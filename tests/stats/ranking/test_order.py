@@ -37,6 +37,14 @@ def test_below_ten_items_every_rank_is_open():
     assert np.isnan(one.p).all() and best.tolist() == [[1, 1]] * 2 and worst.tolist() == [[2, 2]] * 2
 
 
+@pytest.mark.parametrize("n", [8, 12])
+def test_a_difference_has_the_level_of_both_one_sided_limits(n):
+    """Half of the items lead. Below ten items the difference has no limits."""
+    difference = order_of(A="1" * n, B="10" * (n // 2)).difference(0, 0, 1, 0.05)
+    assert (difference.value, difference.level, difference.n) == (0.5, pytest.approx(0.9), n)
+    assert difference.has_interval == (n >= 10)
+
+
 def test_a_way_counts_for_a_pair_where_both_were_read_and_unread_answers_leave_it_open():
     one = order(
         scores(

@@ -7,6 +7,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
+from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.score.corrected import EXACT, METHOD
 from flipcore.stats.score.corrected_flips import flips_by_people
 
@@ -74,3 +75,16 @@ def test_input_that_is_none_is_refused():
         flips_by_people([0.5], [0.5, 0.5], [], [], [])
     with pytest.raises(BadInput, match="flips \\(1\\) or does not"):
         flips_by_people([0.5], [0.5], [0.5], [1], [0])
+
+
+def test_limits_of_the_labels_alone_join_those_of_t_by_squares():
+    """T flips where the reference does not, which makes the exact limits of A the wider ones."""
+    _, reference, stated, at = made(n=60, n_pairs=60, misread=0.06)
+    total = 1 - reference
+    flips = flips_by_people(total, reference, reference[at], stated[at], at)
+    assert 0 < flips.n_disagreements < 10 and "limits of the labels alone" in flips.artifact.note
+    t, g = (clustered_mean(values, np.arange(60)) for values in (total, stated))
+    value = t.value - g.value
+    assert flips.artifact.value == pytest.approx(value)
+    assert flips.artifact.low == pytest.approx(value - math.hypot(t.value - t.low, g.high - g.value))
+    assert flips.artifact.high == pytest.approx(value + math.hypot(t.high - t.value, g.value - g.low))
