@@ -78,6 +78,7 @@ _BY_READOUT = 'parts = groups.groupby([rows["model"], rows["extractor"]], sort=F
 _COUNTED = "if self.about.plan and len(self.rows) < MOST_ITEMS:"
 _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _PATIENCE = "how long a write may take before it counts as failed"
+_GUARDED = "flipcore/stats/base/guarded.py"
 SAME: dict[tuple[str, str, str], str] = {
     ("flipcore/stats/base/bootstrap.py", "seed: int = 0,", "1"): _SEED,
     (_OUTPUTS, 'counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")', "True"): (
@@ -175,6 +176,45 @@ SAME: dict[tuple[str, str, str], str] = {
         'store.writer.add("paraphrases", [row | {"created_at": now()} for row in rows]).result(60)',
         "61",
     ): _PATIENCE,
+    ("flipcore/claims/score.py", '"best": dict(zip(models, best, strict=True)),', "False"): (
+        "the loop above has compared the lengths"
+    ),
+    ("flipcore/claims/score.py", '"worst": dict(zip(models, worst, strict=True)),', "False"): (
+        "the loop above has compared the lengths"
+    ),
+    (
+        "flipcore/stats/holdout/duplicates.py",
+        "yield from zip(row[is_candidate].tolist(), shared.col[is_candidate].tolist(), strict=True)",
+        "False",
+    ): "both are selected by one mask",
+    (
+        "flipcore/stats/holdout/semantic.py",
+        'T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0',
+        "1",
+    ): _SEED,
+    (
+        "flipcore/stats/memory/hardness_curve.py",
+        "if np.ptp(reference_means) < MIN_RANGE:",
+        "np.ptp(reference_means) <= MIN_RANGE",
+    ): "no range by rounding is exactly the least one",
+    ("flipcore/stats/memory/gap_truncation.py", "_FARTHEST = 2.0", "3.01"): (
+        "only ranks count, and 2 is beyond every score already"
+    ),
+    (_GUARDED, "inverse_sizes.append(1 / max(n_effective, 1e-9))", "0.0100000015"): (
+        "a task without items has no degrees of freedom, so nothing is tested"
+    ),
+    (_GUARDED, "n_effective = len(means) ** 2 / max(sum(inverse_sizes), 1e-9)", "0.0100000015"): (
+        "100 effective clusters are enough, as more are"
+    ),
+    ("flipcore/stats/base/chance_lead.py", "return self._adverse_unit(self.lead > 0)", "self.lead >= 0"): (
+        "a lead of 0 has a p of .5, whatever its variance"
+    ),
+    (
+        "flipcore/claims/choices.py",
+        "if n_shown == shares.n_open and p <= (1 - level) / 2 + 1e-12:",
+        "p < (1 - level) / 2 + 1e-12",
+    ): _TIE,
+    (_GUARDED, "n_events = (x < 0).sum() if end < 0 else (x > 0).sum()", "end <= 0"): "no bound is 0",
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
