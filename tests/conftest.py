@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import gc
+import logging
 import os
 import random
 import sys
@@ -129,7 +130,14 @@ def pytest_itemcollected(item):
 
 
 def pytest_collection_finish():
-    """Search for garbage again, but not among what was collected, which stays until the end."""
+    """Search for garbage again, but not among what was collected, which stays until the end.
+
+    Streamlit cuts each of its loggers off from the root. pytest adds a handler to every such logger
+    and removes it again, six times per test. At the root it catches the same lines.
+    """
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.propagate = True
     gc.freeze()
     gc.enable()
 
