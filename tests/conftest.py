@@ -17,7 +17,6 @@ os.environ["FLIPSCOPE_HOME"] = tempfile.mkdtemp(prefix="flipscope-home-")  # nob
 
 import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the one thread that the package asks for
 from tests import shards
-from tests.stores import empty_store
 
 # Collecting makes millions of objects that stay: searching them for garbage again and again took a
 # third of its time. `pytest_collection_finish` turns the search on again.
@@ -274,6 +273,8 @@ def few_permutations():
 @pytest.fixture
 def store(tmp_path):
     """An empty one."""
+    from tests.stores import empty_store  # here: the controller of workers needs no core
+
     opened = empty_store(tmp_path / "flips.duckdb")
     yield opened
     opened.close()
