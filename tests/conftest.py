@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import gc
+import importlib
 import logging
 import os
 import random
@@ -8,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -111,6 +113,28 @@ def pytest_collection_modifyitems(config, items):
         of_kind = [[path for path in drawn if (path in in_browser) == kind] for kind in (True, False)]
         place = {path: (at / len(paths), path not in in_browser) for paths in of_kind for at, path in enumerate(paths)}
         items.sort(key=lambda item: place[item.path])
+
+
+def pytest_collection(session):
+    """Have every second worker import the test files from the last one on.
+
+    Rewriting the assertions of all files takes 20 seconds in a fresh clone. Workers that import in
+    the same order write every file at the same time; in opposite orders each finds the half that
+    the other one wrote.
+    """
+    config = session.config
+    if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2 == 0:
+        return
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    # Streamlit warns at import: caught here as where files are collected.
+    capture = config.pluginmanager.getplugin("capturemanager")
+    capture.resume_global_capture()
+    for path in sorted((ROOT / "tests").rglob("test_*.py"), reverse=True):
+        # What cannot be imported is reported where it is collected.
+        with suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    capture.suspend_global_capture(in_=True)
 
 
 LIMITS_S = {"soak": 0, "simulation": 900, "slow": 300, "browser": 300}  # by mark; 0 is none
