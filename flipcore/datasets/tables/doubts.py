@@ -38,7 +38,8 @@ SURPRISING = 20  # rows; in so many, it is surprising if none or all are right
 LONG = 20  # characters; a longer output repeats its right answer only if one is a copy
 MOST_LOOKED_AT = 40  # columns
 POOLED = 0.9  # most combinations per row, where rows of one combination need an explanation
-MANY_ARMS, SPARSE = 8, 0.5  # systems, and the share of the questions that they were given
+UNEVEN = 0.8  # least rows per question, system and run, below which systems may be none
+MANY_ARMS = 8  # systems; so few may have questions of their own
 MOST_ARMS, EQUAL = 12, 0.8  # values of a column, and rows of its rarest per rows of its commonest
 
 
@@ -91,6 +92,9 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
             ),
             Choice("They are no systems.", ("model_columns=",)),
         )
+    is_shared = bool(shape.models) and reading.roles.output not in reading.made_from
+    if is_shared and not _differs_within_row(table_profile, reading.roles.output):
+        return _ask_shared_output(table_profile, reading)
     if not shape.lists:
         return None
     lists_of: dict[str, dict[str, str]] = {}
@@ -132,6 +136,22 @@ def _doubt_keys(table_profile: Profile, reading: TableReading) -> Question | Non
     """Ask whether keys are systems where one object has their outputs and another their scores."""
     scores = {} if reading.shape else keys_of_outputs(table_profile)
     return _ask_systems(reading, scores) if scores else None
+
+
+def _ask_shared_output(table_profile: Profile, reading: TableReading) -> Question:
+    """Ask whether columns belong to systems, if all of these would have one output in each row."""
+    models, output = reading.shape.models, reading.roles.output
+    return Question(
+        "systems",
+        f"Columns are called after {', '.join(models[:4])}{' …' if len(models) > 4 else ''}, and "
+        f"{output} holds one output for all of them.",
+        Choice("They are no systems.", ("model_columns=",)),
+        Choice(
+            f"They are {len(models)} systems with the same output in every row"
+            f"{arm_scores(table_profile, reading, OF_MODEL)}.",
+            (f"model_columns={','.join(models)}",),
+        ),
+    )
 
 
 def _doubt_graders(reading: TableReading) -> Question | None:
@@ -630,22 +650,48 @@ def _ask_arms(table_profile: Profile, reading: TableReading, name: str) -> Quest
 
 
 def _doubt_sparse(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Ask whether there really are so many systems, if most answered few of the questions."""
+    """Ask whether conditions are systems, if one of them is empty or many questions lack some."""
     conditions, n_rows = reading.grid.conditions, table_profile.n_rows
-    n_full = reading.n_items * reading.n_conditions
-    if reading.shape or reading.n_conditions <= MANY_ARMS or n_rows >= SPARSE * n_full:
+    if reading.shape or reading.n_conditions < 2:
         return None
-    listed = " and ".join(conditions)
+    n_full = reading.n_items * reading.n_conditions * max(1, reading.n_runs)
+    graded = next(iter((*reading.roles.scores, *reading.roles.judges)), reading.roles.output)
+    empty_arm, n_empty = _empty_arm(table_profile, conditions, graded)
+    is_shared = reading.n_items < TOLD * n_rows or reading.n_conditions > MANY_ARMS
+    if is_shared and n_rows < UNEVEN * n_full:
+        seen = (
+            f"{' and '.join(conditions)} differ{'s' if len(conditions) == 1 else ''} in "
+            f"{reading.n_conditions:,} ways; so many systems would need {n_full:,} rows for "
+            f"{count_of(reading.n_items, 'question')}, and there are {n_rows:,}."
+        )
+    elif n_empty:
+        seen = f"{graded} is empty in {count_of(n_empty, 'row')} of {empty_arm}: all that it has."
+    else:
+        return None
     return Question(
         "condition",
-        f"{listed} differ{'s' if len(conditions) == 1 else ''} in {reading.n_conditions:,} ways, "
-        f"and each stands beside few of the {reading.n_items:,} questions.",
+        seen,
         Choice(
             f"They are {reading.n_conditions:,} systems; each has a score of its own.",
             (f"models={','.join(conditions)}",),
         ),
         Choice("They name no systems.", ("models=",), overall(reading)),
     )
+
+
+def _empty_arm(table_profile: Profile, conditions: Sequence[str], graded: str) -> tuple[str, int]:
+    """Return the first arm without any value of a column, and its number of rows; ("", 0)."""
+    table = table_profile.table
+    if not graded:
+        return "", 0
+    columns = ", ".join(table.sql(name) for name in conditions)
+    query = (
+        f"SELECT count(*), {columns} FROM {table.relation} GROUP BY {columns} "
+        f"HAVING count({table.sql(graded)}) = 0 ORDER BY 1 DESC LIMIT 1"
+    )
+    for n_empty, *levels in table.rows(query):
+        return ", ".join(str(level) for level in levels if level is not None), n_empty
+    return "", 0
 
 
 def _doubt_runs(table_profile: Profile, reading: TableReading) -> Question | None:

@@ -1249,3 +1249,44 @@ def test_the_sentence_names_columns_that_the_file_has(tmp_path):
     assert "output: the last turn of messages;" in sentence(read(tmp_path, rows))
     rows = [{"question": f"Who is {i}?", "gpt_response": f"It is {i}.", "claude_response": f"No {i}."} for i in range(12)]
     assert "output: gpt_response, claude_response" in sentence(read(tmp_path, rows))
+
+
+def test_systems_that_would_share_one_output_are_asked_about(tmp_path):
+    """Three of four systems were read with the output of the fourth."""
+    rows = []
+    for i in range(30):
+        row = {"answer": i % 7, "cot.detailed_output": f"Step {i}: so it is {i % 7 if i % 5 else 9}."}
+        for k, system in enumerate(("standard", "act", "react"), start=2):
+            row |= {f"{system}.output": f"{system}: {i % 7}", f"{system}.score": int(i % k > 0)}
+        rows.append(row)
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "systems"
+    assert question.seen.endswith("cot.detailed_output holds one output for all of them.")
+
+
+@pytest.mark.parametrize("n_lacking", [0, 12])
+def test_models_that_lack_many_questions_are_asked_about(tmp_path, n_lacking):
+    """Search queries made 112 questions of 26, of which each model had few."""
+    rows = []
+    for i in range(20):
+        for k, model in enumerate(("one", "two", "three")):
+            if k == 0 or i >= n_lacking:
+                row = {"question": f"Who is {i}?", "model": model, "response": f"{model} on {i}"}
+                rows.append(row | {"correct": (i + k) % 3 > 0})
+    reading = read(tmp_path, rows)
+    assert asked(reading) == (["condition"] if n_lacking else [])
+    if n_lacking:
+        (question,) = reading.questions
+        assert "would need 60 rows for 20 questions, and there are 36" in question.seen
+
+
+def test_an_arm_without_any_output_is_asked_about(tmp_path):
+    """Failed calls were a seventh arm."""
+    rows = []
+    for i in range(20):
+        for model in ("small", "unknown", "large"):
+            output = None if model == "unknown" else f"{model} on {i}"
+            rows.append({"question": f"Who is {i}?", "model": model, "response": output})
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "condition"
+    assert question.seen == "response is empty in 20 rows of unknown: all that it has."
