@@ -387,7 +387,10 @@ def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[
         return ()
     models = [name for name in table_profile.names if names(name, "model")]
     models = [name for name in models if table_profile[name].n_distinct == n_rows]
-    if models and items in ((), tuple(models[:1])):
+    is_item = (
+        bool(models) and len(items) == 1 and table_profile.share_equal(items[0], models[0]) == 1
+    )
+    if models and (items == () or is_item):
         return tuple(models[:1])
     if any(column.is_integer or column.is_verdict for column in means):
         return ()  # right and wrong, or grades of one answer
@@ -406,6 +409,11 @@ def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[
         if is_level and table_profile.n_distinct([*items, *conditions, name]) == n_rows:
             return (*conditions, *items, name)
     return ()
+
+
+def _are_one_column(table_profile: Profile, columns: Sequence[str]) -> bool:
+    """Tell whether two columns hold the same values in all rows."""
+    return len(columns) == 2 and table_profile.share_equal(*columns) == 1
 
 
 # words for sets of questions: a row per set holds means over its questions
@@ -487,6 +495,7 @@ def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
         labelled=labelled_by(table_profile, roles),
         alike=_alike(table_profile, reading, n_items),
         letters=_letters(table_profile, reading, coding),
+        n_keys_in_words=_n_keys_in_words(table_profile, reading.roles.target),
         missing={
             name: table_profile.n_rows - table_profile[name].n_filled for name in roles.graders
         },
@@ -565,6 +574,15 @@ def _letters(
             entries = [entry.strip() for entry in entries_of(row[target])]
             letters.update(entry for entry in entries if len(entry) == 1 and entry.isupper())
     return frozenset(letters)
+
+
+def _n_keys_in_words(table_profile: Profile, target: str) -> int:
+    """Return the number of rows whose right answer holds no digit."""
+    if not target:
+        return 0
+    sql, relation = table_profile.table.sql(target), table_profile.table.relation
+    query = f"SELECT count(*) FROM {relation} WHERE NOT regexp_matches({sql}, '\\d')"
+    return int(table_profile.table.rows(query)[0][0])
 
 
 def _scored(table_profile: Profile, reading: TableReading) -> TableReading:

@@ -698,11 +698,16 @@ def _order_scores(
     # the first score leads: one of which less is better comes after all others, and so does one
     # that most rows lack; an overall score comes before its parts
     has_verdict = any(profile[name].is_verdict for name in scores)
+    exact = {name for name in scores if set(words_of(last_part(name))) & {"exact", "em"}}
+    verdicts = {name for name in scores if profile[name].is_verdict} - exact
+    verdicts -= {name for name in scores if set(words_of(last_part(name))) & _SHARES}
     scores.sort(
         key=lambda name: (
             2 * profile[name].n_filled < profile.n_rows,
             lower_is_better(name),
             has_verdict or not is_overall(name),
+            # right by a judge or a program says more than equal word for word
+            bool(exact and verdicts) and name not in verdicts,
         )
     )
     if roles.output and roles.target and not scores:

@@ -92,6 +92,7 @@ class TableReading:
     n_copies: int = 0  # rows that were dropped because they repeat another one
     alike: frozenset[str] = frozenset()  # columns that divide the rows as the items do
     letters: frozenset[str] = frozenset()  # the letters that right answers name
+    n_keys_in_words: int = 0  # rows whose right answer holds no digit
     columns: tuple[str, ...] = ()  # all columns that are not empty; objects as dotted paths
     # for the prompt and the output, where the file has no such column: what they were made from
     made_from: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,10 +1,13 @@
 """Rules that public tables taught at first try, each as a small made case."""
 
 import json
+from collections import Counter
 
 import pytest
 
+from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.by_structure import guessed
+from flipcore.datasets.recorded.formats.tables import table_reader
 from flipcore.datasets.tables.coding import Coding, score_of_cell
 from flipcore.datasets.tables.reading import MATCH, read_table
 from flipcore.datasets.tables.sentence import sentence
@@ -1290,3 +1293,44 @@ def test_an_arm_without_any_output_is_asked_about(tmp_path):
     (question,) = read(tmp_path, rows).questions
     assert question.about == "condition"
     assert question.seen == "response is empty in 20 rows of unknown: all that it has."
+
+
+def test_a_final_verdict_leads_before_an_exact_match(tmp_path):
+    """An exact match of 13% led before the 80% of `final_correct`."""
+    rows = []
+    for i in range(20):
+        row = {"question_id": f"q{i}", "prediction": f"At {i} years.", "reference": f"From {i} years on."}
+        rows.append(
+            row
+            | {
+                "exact_match": float(i < 2),
+                "token_f1": i / 20,
+                "retrieval_recall": float(i % 2),
+                "final_correct": float(i % 5 > 0),
+            }
+        )
+    assert read(tmp_path, rows).roles.scores[0] == "final_correct"
+
+
+def test_an_object_of_systems_is_a_summary(tmp_path):
+    """Four systems were four questions."""
+    path = tmp_path / "table.json"
+    systems = {}
+    for place, name in enumerate(("Baseline", "SFT", "DPO", "GRPO")):
+        systems[name] = {"model_name": name, "success_rate": 0.985 - place / 9, "utility_score": 0.7 + place / 17}
+    path.write_text(json.dumps(systems), encoding="utf-8")
+    assert "a ranking of means" in read_table(path).refusal
+
+
+def test_right_answers_in_words_behind_many_numbers_are_read(tmp_path):
+    """Half of the rows were refused: their right answers are no numbers."""
+    path = tmp_path / "table.jsonl"
+    rows = []
+    for i in range(600):
+        right = str(i) if i < 400 else f"city {chr(97 + i % 26)}{chr(97 + i // 26)}"
+        row = {"question": f"What is {i}?", "gold": right, "response": f"It is {right}."}
+        rows.append(row | {"correct": i % 3 > 0})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    source = Source(path, path.name)
+    kinds = Counter(type(record).__name__ for record in table_reader(source, {}).records(source, ()))
+    assert kinds == {"LogRecord": 600}

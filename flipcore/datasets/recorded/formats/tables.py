@@ -154,7 +154,7 @@ def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> R
     else:
         rows = answers_of(layout.first_rows, recording)
         about = _about_rows(_readable(recording, rows, reading), rows, reading)
-        forms = _forms_of(recording, rows)
+        forms = _forms_of(recording, rows, reading.n_keys_in_words)
         layout.shared[key] = forms, replace(about, notes=[], doubts=[])
     columns = {**about.columns, "dataset": recording.dataset, "model": recording.model}
     # a copy of the notes, to which those of one file are added
@@ -181,7 +181,7 @@ def _records_under(
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
     """Return the reader of a table whose columns are all declared; its first `rows` show how options are named."""
     # A page's cache pickles what was looked at, readers included, so these are no closures.
-    forms = _forms_of(recording, rows)
+    forms = _forms_of(recording, rows, reading.n_keys_in_words if reading else 0)
     records, about = partial(_records, recording, forms), partial(_about_file, recording, reading)
     plain = partial(_plain_table, recording, forms) if is_plain(recording) else None
     return Reader(TABLE, _TITLE, may_be_table, records, about, plain=plain)
@@ -197,14 +197,18 @@ def _plain_table(recording: Recording, forms: Mapping[str, str], source: Source)
     return PlainTable(str(source.path), source.name, recording, _Rows(recording, source.name, forms))
 
 
-def _forms_of(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return how each column of answers names them: an option by "text", "letter" or place, a number in WORDS."""
+def _forms_of(recording: Recording, rows: Sequence[Mapping[str, Any]], n_keys_in_words: int) -> dict[str, str]:
+    """Return how each column of answers names them: an option by "text", "letter" or place, a number in WORDS.
+
+    `rows` are the first rows; `n_keys_in_words` counts right answers in words in the whole file.
+    """
     if recording.kind == "choice":
         return _option_forms(recording, rows)
     if recording.kind != "number":
         return {}
     variants = variants_in(rows, recording.nested, recording.columns)
     n_in_words = sum(_is_in_words(values.get(recording.target)) for values in variants)
+    n_in_words = max(n_in_words, n_keys_in_words)
     # a single right answer in words is a slip, and its row is refused
     return {recording.target: WORDS} if n_in_words > 1 else {}
 
