@@ -45,7 +45,7 @@ def mcnemar(b: int, c: int) -> dict[str, float]:
     }
 
 
-def pairs(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarray]:
+def before_and_after(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarray]:
     """Return the correctness before (`o`) and after (`p`) of the items that have both.
 
     NaN after means that the rewrite method could not perturb the item. Raises BadInput for unequal
@@ -62,7 +62,7 @@ def pairs(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarra
 def discordant(o: ArrayLike | str, p: ArrayLike | str) -> tuple[int, int, int]:
     """Return the numbers of broken, fixed and all items, from 0/1 correctness before (`o`) and
     after (`p`)."""
-    before, after = pairs(o, p)
+    before, after = before_and_after(o, p)
     return (
         int(np.sum((before == 1) & (after == 0))),
         int(np.sum((before == 0) & (after == 1))),

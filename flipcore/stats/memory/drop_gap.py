@@ -1,10 +1,12 @@
 """The drop gap (source 000, perturbbench): accuracy lost under rewriting, benchmark minus control.
 
-Arguments have the same meaning in all functions. `bo` and `bp` (n_benchmark,) are 1 or 0 per
-benchmark item, right or wrong before (original) and after rewriting (perturbed). `co` and `cp`
-(n_control,) are the same for the control. `db` and `dc` are drops per item, before - after, over
-the mean of an item's rewrites. b counts broken items (right -> wrong), c fixed ones (wrong ->
-right).
+The parameters' short names are fixed by `tests/cases.json` and mean the same in all functions:
+
+bo, bp : benchmark, original and perturbed (n_benchmark,): 1 or 0 per item, right or wrong before
+    and after rewriting.
+co, cp : the same for the control (n_control,).
+o, p : the same for either set.
+db, dc : drops per item, before - after, over the mean of an item's rewrites.
 """
 
 import math
@@ -15,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.randomness import generator
 from flipcore.stats.base.intervals import bonett_price, mover, newcombe_diff
-from flipcore.stats.base.paired import FLAT, SLACK, discordant, pairs
+from flipcore.stats.base.paired import FLAT, SLACK, before_and_after, discordant
 
-_CELLS = 500_000  # indices drawn at once, to limit memory
+MOST_DRAWN = 500_000  # indices drawn at once, to limit memory
 MANY_VALUES = 40  # with more distinct drops, permutations are drawn item by item
 
 
@@ -31,8 +33,8 @@ def drop_gap_source(
     gap as memorization. `flag_directional` is low > 0. If a set is empty, all numbers are NaN and
     both flags are False.
     """
-    bo, bp = pairs(bo, bp)
-    co, cp = pairs(co, cp)
+    bo, bp = before_and_after(bo, bp)
+    co, cp = before_and_after(co, cp)
     if not len(bo) or not len(co):
         return {
             "bench_drop": math.nan,
@@ -47,7 +49,7 @@ def drop_gap_source(
     # The source draws its bootstrap from seed + 1.
     rng = generator(seed + 1)
     gaps = np.empty(n_boot)
-    chunk = max(1, _CELLS // (len(bo) + len(co)))
+    chunk = max(1, MOST_DRAWN // (len(bo) + len(co)))
     for start in range(0, n_boot, chunk):
         rows = slice(start, min(start + chunk, n_boot))
         # The source calls the generator once per set and replicate, benchmark first. One call with
@@ -77,12 +79,14 @@ def gap_score(
 
     The interval never has width 0. `flag` is low > 0. An empty set: NaN and no flag.
     """
-    b1, c1, n1 = discordant(bo, bp)
-    b2, c2, n2 = discordant(co, cp)
-    if not n1 or not n2:
+    bench_broken, bench_fixed, n_bench = discordant(bo, bp)
+    ctrl_broken, ctrl_fixed, n_ctrl = discordant(co, cp)
+    if not n_bench or not n_ctrl:
         return {"gap": math.nan, "lo": math.nan, "hi": math.nan, "flag": False}
-    bench_drop, ctrl_drop = (b1 - c1) / n1, (b2 - c2) / n2
-    bench_limits, ctrl_limits = bonett_price(b1, c1, n1, level), bonett_price(b2, c2, n2, level)
+    bench_drop = (bench_broken - bench_fixed) / n_bench
+    ctrl_drop = (ctrl_broken - ctrl_fixed) / n_ctrl
+    bench_limits = bonett_price(bench_broken, bench_fixed, n_bench, level)
+    ctrl_limits = bonett_price(ctrl_broken, ctrl_fixed, n_ctrl, level)
     # MOVER assumes independent drops, which two sets of different items have.
     low, high = mover(bench_drop, bench_limits, ctrl_drop, ctrl_limits)
     return {"gap": bench_drop - ctrl_drop, "lo": low, "hi": high, "flag": low > 0}
@@ -137,9 +141,10 @@ def _welch_t(s1, q1, s2, q2, n1: int, n2: int):
 def cond_drop(o: ArrayLike, p: ArrayLike) -> dict[str, float]:
     """Return P(wrong after | right before) as {k, n, rate}: `k` of the `n` items that were right
     before break. `rate` is NaN if n is 0."""
-    b, _, _ = discordant(o, p)
-    n = int(np.sum(pairs(o, p)[0] == 1))
-    return {"k": b, "n": n, "rate": b / n if n else math.nan}
+    before, after = before_and_after(o, p)
+    was_right = before == 1
+    k, n = int(np.sum(was_right & (after == 0))), int(np.sum(was_right))
+    return {"k": k, "n": n, "rate": k / n if n else math.nan}
 
 
 def cond_gap(

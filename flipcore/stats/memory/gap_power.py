@@ -7,7 +7,7 @@ import numpy as np
 
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import MIN_N, number_text
-from flipcore.stats.memory.gap_decision import OTHER, RANDOM, Sides, gap_decision
+from flipcore.stats.memory.gap_decision import CALIBRATED, PAIRED, RANDOM, Sides, gap_decision
 from flipcore.stats.memory.rewritten import Rewritten
 
 # A power of .8 from 200 runs has a standard error of .03, which is enough for a plan.
@@ -70,17 +70,25 @@ def rule_power(design: GapDesign, gap: float, seed: int = 0, n_runs: int = N_RUN
 
 
 def _rejects(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
-    sets, rates = [], (design.rates(gap), (design.breaks, design.fixes))
-    for n, accuracy, (breaks, fixes) in zip(design.n, design.accuracy, rates, strict=True):
-        before = rng.random(n) < accuracy
-        is_changed = rng.random(n) < np.where(before, breaks, fixes)
-        after = before ^ is_changed
-        sets.append(Rewritten.make([str(i) for i in range(n)], before, after))
+    """Simulate one study; return True if the rule finds that the benchmark loses more."""
+    n_benchmark, n_control = design.n
+    benchmark_accuracy, control_accuracy = design.accuracy
+    benchmark = _simulated_set(n_benchmark, benchmark_accuracy, *design.rates(gap), rng)
+    control = _simulated_set(n_control, control_accuracy, design.breaks, design.fixes, rng)
     pairs = None
-    if design.control not in (RANDOM, OTHER):
+    # The rules for paired and calibrated controls need pairs. Items are alike, so any pairs do.
+    if design.control in (PAIRED, CALIBRATED):
         pairs = {str(i): str(i) for i in range(min(design.n))}
-    sides = Sides(sets[0], sets[1], (design.guess, design.guess), pairs=pairs)
+    sides = Sides(benchmark, control, (design.guess, design.guess), pairs=pairs)
     return gap_decision(sides, design.control, int(rng.integers(2**31)), N_PERMUTATIONS).is_larger
+
+
+def _simulated_set(
+    n: int, accuracy: float, breaks: float, fixes: float, rng: np.random.Generator
+) -> Rewritten:
+    before = rng.random(n) < accuracy
+    is_changed = rng.random(n) < np.where(before, breaks, fixes)
+    return Rewritten.make([str(i) for i in range(n)], before, before ^ is_changed)
 
 
 def detectable_gap(design: GapDesign, seed: int = 0, n_runs: int = N_RUNS) -> float:

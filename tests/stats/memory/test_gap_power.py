@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from flipcore.stats.memory import gap_power
-from flipcore.stats.memory.gap_decision import OTHER, RANDOM, Sides
+from flipcore.stats.memory.gap_decision import CALIBRATED, OTHER, PAIRED, RANDOM, Sides
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap, detectable_sentence
 from flipcore.stats.memory.rewritten import Rewritten
 
@@ -67,7 +67,7 @@ def test_the_power_is_the_share_of_runs_that_find_the_gap(monkeypatch):
         assert drawn[-200:] != drawn[:200]
 
 
-@pytest.mark.parametrize(("control", "is_paired"), [(RANDOM, False), (OTHER, False), ("retro", True)])
+@pytest.mark.parametrize(("control", "is_paired"), [(RANDOM, False), (OTHER, False), (PAIRED, True), (CALIBRATED, True)])
 def test_a_simulated_study_has_the_sizes_and_rates_of_its_design(monkeypatch, control, is_paired):
     tested = []
 
