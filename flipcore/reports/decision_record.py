@@ -15,6 +15,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
 from flipcore.store.queries.decisions import UNKNOWN, changes, data_state
 from flipcore.store.queries.inspection import inspection, source_of
+from flipcore.text.counts import count_of
 
 # The fields that stored evidence must have to be shown.
 EVIDENCE = {"item", "axis", "variant", "extractor", "calls"}
@@ -27,6 +28,7 @@ class Entry:
 
     `before` is the claim that it replaced, or "". `evidence` names the outputs that were looked at,
     {} for none. `verdicts` counts paraphrases by state. `since` says what changed in the data.
+    `query` is the query string of the link to the page as it was when decided.
     """
 
     decision_id: str
@@ -87,6 +89,9 @@ class Entry:
         return ", ".join(f"{n:,} {state}" for state, n in self.verdicts.items()) or "no paraphrase"
 
     def row(self) -> dict[str, str]:
+        since = self.since
+        if self.is_replaced:
+            since = f"Replaced by a later decision. {since}"
         return {
             "when": self.moment,
             "who": self.reviewer,
@@ -99,7 +104,7 @@ class Entry:
             "settings": self.settings_text,
             "outputs": self.outputs,
             "paraphrases": self.verdicts_text,
-            "since": "Replaced by a later decision. " * self.is_replaced + self.since,
+            "since": since,
         }
 
 
@@ -107,23 +112,24 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
     """Return the record, newest first; "" selects every study, page or text. `words` must all occur
     in an entry's text. A decision is replaced by a later one of the same study and page."""
     states: dict[tuple[str, str | None], dict[str, Any] | BadInput] = {}
-    keys_seen: set[tuple[str, str]] = set()
+    pages_seen: set[tuple[str, str]] = set()
     record = []
     for row in decisions.record(store).to_dict("records"):
-        key = (row["study_id"], row["page"])
+        decided_page = (row["study_id"], row["page"])
         if study_id in ("", row["study_id"]) and page in ("", row["page"]):
             locked_page = row["page"] if row["mode"] == decisions.LOCKED else None
-            place = (row["study_id"], locked_page)
+            state_key = (row["study_id"], locked_page)
             # Many decisions share one state of the data, which is slow to compute.
-            if place not in states:
+            if state_key not in states:
                 try:
-                    states[place] = data_state(store, *place)
+                    states[state_key] = data_state(store, row["study_id"], locked_page)
                 except BadInput as error:
                     # The decision of a refused lock stays readable and shows the reason.
-                    states[place] = error
-            record.append(_entry(row, states[place], is_replaced=key in keys_seen))
-        # Rows come newest first, so a later decision of the same key was seen before.
-        keys_seen.add(key)
+                    states[state_key] = error
+            is_replaced = decided_page in pages_seen
+            record.append(_entry(row, states[state_key], is_replaced=is_replaced))
+        # Rows come newest first, so a later decision of the same page was seen before.
+        pages_seen.add(decided_page)
     terms = words.casefold().split()
     matching = []
     for entry in record:
@@ -151,18 +157,18 @@ def count_sentence(record: Sequence[Entry]) -> str:
         (n_changed, "on data that has changed"),
         (n_unknown, "on data that nobody can compare"),
     )
-    total = f"{len(record):,} decision{'s' * (len(record) != 1)}"
+    total = count_of(len(record), "decision")
     counts = [(n, state) for n, state in states if n]
     if len(counts) == 1:
         _, only_state = counts[0]
-        return f"{total}, {'all ' * (len(record) > 1)}{only_state}"
+        return f"{total}, all {only_state}" if len(record) > 1 else f"{total}, {only_state}"
     return f"{total}: {', '.join(f'{n:,} {state}' for n, state in counts)}"
 
 
 def _entry(
     row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, *, is_replaced: bool
 ) -> Entry:
-    evidence, basis = table_of(row["evidence"]), table_of(row["basis"])
+    evidence, basis = json_object(row["evidence"]), json_object(row["basis"])
     since = str(state) if isinstance(state, BadInput) else changes(basis, state)
     verdicts = basis.get("verdicts")
     # An older version may have stored fewer fields.
@@ -175,11 +181,11 @@ def _entry(
         mode=row["mode"],
         sentence=row["sentence"],
         resolution=row["resolution"] or "",
-        before=str(table_of(row["came_from"]).get("sentence", "")),
-        settings=table_of(row["settings"]),
+        before=str(json_object(row["came_from"]).get("sentence", "")),
+        settings=json_object(row["settings"]),
         reviewer=row["reviewer"],
         when=row["created_at"],
-        query=str(table_of(row["place"]).get("query", "")),
+        query=str(json_object(row["place"]).get("query", "")),
         evidence=evidence if has_evidence else {},
         # A basis that cannot be compared says nothing about paraphrases.
         verdicts=verdicts if since != UNKNOWN and isinstance(verdicts, dict) else {},
@@ -188,7 +194,7 @@ def _entry(
     )
 
 
-def table_of(value: Any) -> dict[str, Any]:
+def json_object(value: Any) -> dict[str, Any]:
     """Return a stored JSON object; {} where the value is anything else."""
     content = json.loads(value) if isinstance(value, str) else value
     return content if isinstance(content, dict) else {}
@@ -202,20 +208,24 @@ def looked_at(store: Store, study_id: str, model: str, query: str) -> dict[str, 
     """
     link = {name: values[-1] for name, values in parse_qs(query.removeprefix("?")).items()}
     item, axis, extractor = link.get("item", ""), link.get("axis", ""), link.get("readout", "")
+    # On pages that show several models at once, "of" is the opened one.
     model = link.get("of") or model or link.get("model", "")
     view = inspection(store, study_id, model, item, axis) if item and axis and extractor else None
     if view is None:
         return {}
-    readings = chain.from_iterable(variant.readings for variant in view.variants)
-    if not any(reading.extractor == extractor for reading in readings):
+    readouts = chain.from_iterable(variant.readings for variant in view.variants)
+    if not any(readout.extractor == extractor for readout in readouts):
         return {}
-    pairs = sides(view, extractor)
-    variant = link.get("variant", "") if link.get("variant", "") in pairs else next(iter(pairs))
+    pair_by_variant = sides(view, extractor)
+    variant = link.get("variant", "")
+    if variant not in pair_by_variant:
+        # As in the inspector, which starts with the first variant.
+        variant = next(iter(pair_by_variant))
     calls = []
-    for side, samples in pairs[variant]:
+    for seen_variant, samples in pair_by_variant[variant]:
         if samples:
-            place = (model, item, axis, side.variant_id, samples[0].sample)
-            call_id = source_of(store, study_id, *place, extractor)
+            variant_id, sample = seen_variant.variant_id, samples[0].sample
+            call_id = source_of(store, study_id, model, item, axis, variant_id, sample, extractor)
             if call_id:
                 calls.append(call_id)
     return {"item": item, "axis": axis, "variant": variant, "extractor": extractor, "calls": calls}

@@ -21,7 +21,13 @@ from flipcore.reports.browser_data.level_limits import (
     level_limits,
     stated_names,
 )
-from flipcore.reports.browser_data.verdicts import OUTCOMES, RULES, Wording, every_pairing, wordings
+from flipcore.reports.browser_data.verdicts import (
+    OUTCOMES,
+    RULES,
+    BoardRows,
+    board_rows,
+    every_pairing,
+)
 from flipcore.stats.base.estimate import coverage_label, without_interval
 from flipcore.stats.base.joint_means import JointMeans, measured_coverage
 from flipcore.stats.base.resample import N_BOOT
@@ -168,14 +174,14 @@ def level_board(
         n_boot=n_boot,
     )
     together = every_pairing(answers, references) if simultaneous else None
-    wording_of = wordings(answers, references, policies, gates, temperature, pooled, together)
+    rows_of = board_rows(answers, references, policies, gates, temperature, pooled, together)
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     rows, intervals, outcomes, headlines = {}, {}, {}, {}
     for (r, reference), (p, policy) in product(enumerate(references), enumerate(policies)):
-        key, wording = f"{reference}|{policy}", wording_of(reference, policy)
+        key, own_rows = f"{reference}|{policy}", rows_of[reference, policy]
         places = [(r, p, i) for i in range(len(by_level.rows))]
-        rows[key] = [_row(wording, by_level, place, title_of) for place in places]
+        rows[key] = [_row(own_rows, by_level, place, title_of) for place in places]
         rows[key].append(_AXIS)
         for k, kind in enumerate(shown_kinds):
             if band:
@@ -187,10 +193,10 @@ def level_board(
             lows = {name: low[:, i] for i, name in enumerate(QUANTITIES)}
             highs = {name: high[:, i] for i, name in enumerate(QUANTITIES)}
             for rule in RULES:
-                verdicts = wording.verdicts_at(rule, LEVELS, lows, highs)
+                verdicts = own_rows.verdicts_at(rule, LEVELS, lows, highs)
                 outcomes[f"{key}|{kind}|{rule}"] = verdicts.outcomes
                 headlines[f"{key}|{kind}|{rule}"] = [
-                    Headline([[0, wording.why_no_lead]], verdicts.tally, verdicts.leading_row)
+                    Headline([[0, own_rows.why_no_lead]], verdicts.tally, verdicts.leading_row)
                 ]
     options["kind"] = _titles(kinds, by_level)
     shown = []
@@ -229,7 +235,7 @@ _AXIS = Row(note="share of pairs", pictures=[{"kind": "axis", "ticks": _QUARTERS
 
 
 def _row(
-    wording: Wording,
+    own_rows: BoardRows,
     by_level: LevelLimits,
     place: tuple[int, int, int],
     title_of: Callable[[str], str],
@@ -237,8 +243,8 @@ def _row(
     """Return the row at the indices (reference, policy, row), with its parts and noise floors."""
     r, p, i = place
     axis, name = by_level.rows[i]
-    sentences, leads = wording.sentences(i)
-    values, parts, n = by_level.values[r, p, i], wording.parts(i), int(by_level.n[r, p, i])
+    sentences, leads = own_rows.sentences(i)
+    values, parts, n = by_level.values[r, p, i], own_rows.parts(i), int(by_level.n[r, p, i])
     floor, reference_floor = by_level.floors[r, p, i].tolist()
     # The reference's floor is drawn where its flips begin; the reference's own row has one floor.
     is_reference = name == by_level.references[r]
@@ -248,7 +254,7 @@ def _row(
         f"{axis.replace('_', ' ')}, {title_of(name).lower()}",
         id=f"{axis}|{name}",
         note=f"{n:,} item{'' if n == 1 else 's'}" if n else "",
-        hint=wording.claims[i].detail,
+        hint=own_rows.claims[i].detail,
         sentences=sentences,
         leads=leads,
         pictures=[picture],

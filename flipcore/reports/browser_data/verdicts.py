@@ -4,7 +4,7 @@ The browser looks up the outcome at a level and puts the number with its interva
 of that outcome. So headline, tally and rows always belong to one level.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -21,30 +21,35 @@ from flipcore.stats.flips.pooled import across_axes
 WITHHELD = "withheld"
 # Rows enter the decision record in the order of `rank`; the first one makes the headline.
 OUTCOMES = {
-    flips.ARTIFACT: Outcome("✓ artifact", "yes", "artifact", rank=0),
-    flips.OF_BOTH: Outcome("✓ both artifact", "yes", "artifact of both extractors", rank=0),
-    flips.OF_REFERENCE: Outcome("✓ reference", "yes", "artifact of the reference", rank=1),
-    flips.GENUINE: Outcome("✓ genuine", "no", "genuine", rank=1),
-    flips.ABOVE: Outcome("A > G", "open", "A above G", rank=2),
-    flips.BELOW: Outcome("A < G", "open", "A below G", rank=2),
-    flips.OPEN: Outcome("–", "open", "undecided", rank=3),
+    flips.ARTIFACT: Outcome(sign="✓ artifact", tone="yes", becomes="artifact", rank=0),
+    flips.OF_BOTH: Outcome(
+        sign="✓ both artifact", tone="yes", becomes="artifact of both extractors", rank=0
+    ),
+    flips.OF_REFERENCE: Outcome(
+        sign="✓ reference", tone="yes", becomes="artifact of the reference", rank=1
+    ),
+    flips.GENUINE: Outcome(sign="✓ genuine", tone="no", becomes="genuine", rank=1),
+    flips.ABOVE: Outcome(sign="A > G", tone="open", becomes="A above G", rank=2),
+    flips.BELOW: Outcome(sign="A < G", tone="open", becomes="A below G", rank=2),
+    flips.OPEN: Outcome(sign="–", tone="open", becomes="undecided", rank=3),
     flips.FEW: Outcome(tone="none", rank=4),
     flips.UNDEFINED: Outcome(tone="none", rank=5),
     flips.REFERENCE: Outcome(tone="reference", rank=6),
     WITHHELD: Outcome(tone="withheld"),
 }
+LEAD_BY_PART = dict(zip(THREE, LEADS, strict=True))  # part of flips -> its name on the board
 RULES = ("parts", "paired", "nonoverlap")
 N_BOOT = 199  # few resamples, because the board shows its own limits and not these intervals
 Limits = Mapping[str, np.ndarray]  # quantity -> (rows, levels)
 
 
-class Wording:
-    """The cells of one reference and policy with their claims and verdicts at any level.
+class BoardRows:
+    """The rows of one reference and policy: cells with their claims and verdicts at any level.
 
-    Where several axes are `pooled`, cells over all of them follow the first `n_own` ones and give
+    Where several axes are `pooled`, rows over all of them follow the first `n_own` ones and give
     the headline, which is then that of the study's card. `together` are the cells over which
-    p-values are corrected where any reference may be chosen after looking. `why_no_lead` says why
-    no row may lead, "" where one may.
+    p-values are corrected where any reference may be chosen after looking; None corrects over the
+    cells of this reference. `why_no_lead` says why no row may lead, "" where one may.
     """
 
     def __init__(
@@ -64,12 +69,13 @@ class Wording:
         self.cells: list[Decomposition] = []
         self.claims: list[Claim] = []
         self.verdicts: list[flips.Verdict | None] = []
-        for family in (own_cells, pooled_cells):
-            self.cells += family
-            self.claims += flips.cell_claims(family, closed_gates, temperature, together)
-            self.verdicts += _verdicts(family, closed_gates, temperature, together)
+        for cells in (own_cells, pooled_cells):
+            self.cells += cells
+            self.claims += flips.cell_claims(cells, closed_gates, temperature, together)
+            by_place = flips.verdicts(cells, closed_gates, temperature, together)
+            self.verdicts += [by_place.get((cell.axis, cell.extractor)) for cell in cells]
         self.why_no_lead = ""
-        if not self._may_lead(self._open_rows()):
+        if not any(self._may_lead(row) for row, _ in self._open_rows()):
             headline = flips.headline(pooled_cells or own_cells, closed_gates, temperature)
             self.why_no_lead = headline.text
 
@@ -82,8 +88,8 @@ class Wording:
                 sentence = sentence.replace(cell.T.text_percent(), "{lead}", 1)
             return {outcome: sentence}, {}
         leads = {}
-        for outcome, name in verdict.leads.items():
-            leads[outcome] = LEADS[THREE.index(name.removesuffix("_excess"))]
+        for outcome, part in verdict.leads.items():
+            leads[outcome] = LEAD_BY_PART[part.removesuffix("_excess")]
         return dict(verdict.sentences), leads
 
     def parts(self, row: int) -> list[float]:
@@ -101,11 +107,10 @@ class Wording:
                 open_rows.append((row, verdict))
         return open_rows
 
-    def _may_lead(self, decided: Sequence) -> list:
-        """Return the decided rows that a headline may name: those over all axes, if any. An element
-        of `decided` begins with the index of its row."""
-        is_pooled = len(self.cells) > self.n_own
-        return [row for row in decided if not is_pooled or row[0] >= self.n_own]
+    def _may_lead(self, row: int) -> bool:
+        """Tell whether a headline may name this row. Where rows over all axes exist, only they."""
+        has_pooled_rows = len(self.cells) > self.n_own
+        return row >= self.n_own if has_pooled_rows else True
 
     def verdicts_at(
         self, rule: str, levels: Sequence[float], low: Limits, high: Limits
@@ -114,7 +119,7 @@ class Wording:
         outcomes_by_row = [[_outcome_of(claim)] * len(levels) for claim in self.claims]
         leads, tallies = [], []
         for i, level in enumerate(levels):
-            outcomes = []
+            candidates, counted = [], []
             for row, verdict in self._open_rows():
                 if rule == PARTS:
                     outcome = verdict.outcome(level)
@@ -123,10 +128,12 @@ class Wording:
                     limits = ((low[name][row, i], high[name][row, i]) for name in names)
                     outcome = flips.source_outcome(rule, *limits)
                 outcomes_by_row[row][i] = outcome
-                outcomes.append((row, verdict, outcome))
-            leads.append(_lead(self._may_lead(outcomes)))
-            # Rows over all axes are means of the others, so the tally leaves them out.
-            counted = [outcome for row, _, outcome in outcomes if row < self.n_own]
+                if self._may_lead(row):
+                    candidates.append((row, verdict, outcome))
+                # Rows over all axes are means of the others, so the tally leaves them out.
+                if row < self.n_own:
+                    counted.append(outcome)
+            leads.append(_lead(candidates))
             tallies.append(flips.tally_of(counted).text)
         return VerdictsAt(
             [steps(outcomes) for outcomes in outcomes_by_row], steps(leads), steps(tallies)
@@ -149,31 +156,21 @@ def every_pairing(answers: CodedAnswers, references: Sequence[str]) -> list[Deco
     """Return the cells under each of these references. P-values are corrected over all of them
     where any may be chosen after looking."""
     cells: list[Decomposition] = []
+    # Only p-values are taken from these cells, so intervals need no resamples.
     for reference in references:
         cells += decompositions(answers, reference, kind="clt_cluster", tests=False)
     return cells
 
 
-def _verdicts(
-    family: Sequence[Decomposition],
-    closed_gates: Mapping[str, str],
-    temperature: float | None,
-    together: Sequence[Decomposition] | None,
-) -> list[flips.Verdict | None]:
-    """Return the verdict of each cell, None without one; corrected over `together`."""
-    by_place = flips.verdicts(family, closed_gates, temperature, together)
-    return [by_place.get((cell.axis, cell.extractor)) for cell in family]
-
-
-def _lead(outcomes: Sequence[tuple[int, flips.Verdict, str]]) -> int | None:
-    """Return the row that leads; None where there is none."""
-    if not outcomes:
+def _lead(candidates: Sequence[tuple[int, flips.Verdict, str]]) -> int | None:
+    """Return the row that leads, of (row, verdict, outcome); None where there is none."""
+    if not candidates:
         return None
-    lead = flips.leading_verdict([(verdict, outcome) for _, verdict, outcome in outcomes])
-    return next(row for row, verdict, _ in outcomes if verdict is lead)
+    lead = flips.leading_verdict([(verdict, outcome) for _, verdict, outcome in candidates])
+    return next(row for row, verdict, _ in candidates if verdict is lead)
 
 
-def wordings(
+def board_rows(
     answers: CodedAnswers,
     references: Sequence[str],
     policies: Sequence[str],
@@ -181,11 +178,11 @@ def wordings(
     temperature: float | None,
     pooled: Sequence[str] = (),
     together: Sequence[Decomposition] | None = None,
-) -> Callable[[str, str], Wording]:
-    """Return a function from (reference, policy) to its wording; each is made once."""
-    wording_of = {}
+) -> dict[tuple[str, str], BoardRows]:
+    """Return (reference, policy) -> its rows."""
+    rows = {}
     for reference, policy in product(references, policies):
-        wording_of[reference, policy] = Wording(
+        rows[reference, policy] = BoardRows(
             answers, reference, policy, closed_gates, temperature, pooled, together
         )
-    return lambda reference, policy: wording_of[reference, policy]
+    return rows

@@ -10,7 +10,7 @@ from flipcore.core.records import role_name
 from flipcore.extractors import title_of
 from flipcore.reports import chosen_ways, ranking
 from flipcore.reports.choices import ChoicesReport
-from flipcore.reports.decision_record import table_of
+from flipcore.reports.decision_record import json_object
 from flipcore.reports.exports.data_tables import Table
 from flipcore.reports.holdout import HoldoutReport
 from flipcore.reports.memory import MemoryTest
@@ -249,7 +249,7 @@ def decisions_table(results: WholeStudy) -> Table:
 
 
 def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
-    before, settings = table_of(row["came_from"]), table_of(row["settings"])
+    before, settings = json_object(row["came_from"]), json_object(row["settings"])
     return {
         "when": moment(row["created_at"]),
         "who": row["reviewer"],
