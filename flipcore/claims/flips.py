@@ -134,8 +134,8 @@ class Verdict:
 
     `sentences` maps each outcome to its sentence. Its placeholder {lead}, or {lead|likely} in a
     headline, takes the leading rate with its interval, the only part that depends on the level.
-    `leads` maps each outcome to that rate's name. `decided_by` maps it to the words that a headline
-    leaves to its detail: p or unread answers, and the part of reruns.
+    `leads` maps each outcome to that rate's name. `detail_starts` maps it to the sentences that a
+    headline leaves to its detail: p or unread answers, and how reruns count.
     """
 
     cell: Decomposition
@@ -143,7 +143,7 @@ class Verdict:
     p: np.ndarray
     sentences: Mapping[str, str]
     leads: Mapping[str, str]
-    decided_by: Mapping[str, str]
+    detail_starts: Mapping[str, str]
 
     def outcome(self, level: float) -> str:
         """Return the outcome at this level; FEW if no contrast was tested."""
@@ -191,6 +191,7 @@ def verdicts(
     family = contested if family is None else [cell for cell in family if _is_contested(cell)]
     cell_by_pair = {_pair(cell): cell for cell in family if not _gate_reason(cell, gates)}
     tests = {pair: parts_test(cell, temperature) for pair, cell in cell_by_pair.items()}
+    # `p` holds whatever the unread answers were, `p_read` only for the answers as they were read.
     p_by_pair = _adjusted_by_pair(cell_by_pair, {pair: test.p for pair, test in tests.items()})
     p_read_by_pair = _adjusted_by_pair(
         cell_by_pair, {pair: test.p_read for pair, test in tests.items()}
@@ -310,7 +311,7 @@ def _claim_of(
     detail = _detail(cell, n_family, temperature)
     # The sentence over all axes is a headline, which gives no p.
     if cell.axis == ALL_AXES:
-        detail = f"{verdict.decided_by.get(outcome, '')}{detail}"
+        detail = f"{verdict.detail_starts.get(outcome, '')}{detail}"
     return Claim(
         # The error rate of the source's rule was not simulated, so it only describes.
         assertion if cell.rule == PARTS else None,
@@ -366,47 +367,82 @@ def _gate_reason(cell: Decomposition, closed_gates: Mapping[str, str]) -> str:
     return reason(closed_gates, cell.axis, cell.extractor, cell.reference)
 
 
+@dataclass(frozen=True)
+class _Reruns:
+    """How reruns enter the rates: words after a rate, and a sentence for a headline's detail."""
+
+    suffix: str = ""
+    sentence: str = ""
+
+
+_NO_RERUN_FLIPS = _Reruns()
+_RERUNS_INCLUDED = _Reruns(", noise included", "Changes that a rerun alone makes count, too. ")
+_RERUNS_SUBTRACTED = _Reruns(
+    ", reruns subtracted", "Changes that a rerun alone makes are subtracted. "
+)
+
+
 def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
     """Return the verdict with its sentences; `p_read` (3,) are the p among the answers read."""
     is_beyond_noise = stated_parts(cell.item_values) != THREE
-    noise = "" if test.is_floor_known else ", noise included"
+    reruns = _NO_RERUN_FLIPS if test.is_floor_known else _RERUNS_INCLUDED
     if is_beyond_noise:
-        noise = ", reruns subtracted"
-    units = "items" if cell.n_items == test.n else "clusters of items"
-    few = f"too few {units} for a claim ({test.n})"
+        reruns = _RERUNS_SUBTRACTED
+    # Something is shown among the answers that were read, and the unread ones could undo it.
+    is_undone = bool(cell.unread.n) and _any_shown(p_read, cell.T.level)
     # A sentence for each outcome that any level could give, because a page changes the level
     # without calling this again.
-    ends = {key: f"{_WORDS[key]}, {p_text(p_of(p, key))}" for key in (*CLAIMED, OPEN)}
-    decided_by = {key: f"{p_text(p_of(p, key))}. " for key in (*CLAIMED, OPEN)}
-    # Something is shown among the answers that were read, and the unread ones could undo it.
-    if cell.unread.n and (np.nan_to_num(p_read, nan=1.0) <= 1 - cell.T.level).any():
-        ends[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it"
-        decided_by[OPEN] = "Unread answers could turn it. "
-    ends |= {FEW: few, ABOVE: _WORDS[ABOVE], BELOW: _WORDS[BELOW]}
-    parts = {key: _LEADS.get(key, "A_plus") for key in ends}
+    endings = _endings(cell, test, p, is_undone=is_undone)
+    parts = {outcome: _LEADS.get(outcome, "A_plus") for outcome in endings}
+    leads = {
+        outcome: f"{part}_excess" if is_beyond_noise else part for outcome, part in parts.items()
+    }
     sentences = {}
-    for key, part in parts.items():
+    for outcome, part in parts.items():
         unread = _unread_suffix(cell, part, is_beyond_noise=is_beyond_noise)
-        rate = f"{{lead}} of pairs flip {_PART_WORDS[part]}{noise}{unread}"
-        sentences[key] = f"{place(cell)}: {ends[key]}. {rate}."
+        rate = f"{{lead}} of pairs flip {_PART_WORDS[part]}{reruns.suffix}{unread}"
+        sentences[outcome] = f"{place(cell)}: {endings[outcome]}. {rate}."
     if cell.axis == ALL_AXES:
-        extractor = title_of(cell.extractor).lower().partition(" (")[0]
-        for key, answer in _HEADLINES.items():
-            unread = _headline_suffix(cell, parts[key], is_beyond_noise=is_beyond_noise)
-            # `with_leading_rate` puts in the leading rate when the level is known.
-            sentences[key] = f"{answer.replace('{extractor}', extractor)}.{unread}"
-        for key, decided in decided_by.items():
-            decided_by[key] = f"{decided}{_reruns_words(noise)}"
-    leads = {key: f"{part}_excess" if is_beyond_noise else part for key, part in parts.items()}
-    return Verdict(cell, test, p=p, sentences=sentences, leads=leads, decided_by=decided_by)
+        sentences |= _headlines(cell, parts, is_beyond_noise=is_beyond_noise)
+    detail_starts = {}
+    for outcome in (*CLAIMED, OPEN):
+        decided = f"{p_text(p_of(p, outcome))}. "
+        if outcome == OPEN and is_undone:
+            decided = "Unread answers could turn it. "
+        detail_starts[outcome] = f"{decided}{reruns.sentence}"
+    return Verdict(cell, test, p=p, sentences=sentences, leads=leads, detail_starts=detail_starts)
 
 
-def _reruns_words(noise: str) -> str:
-    """Return how reruns enter the rates as a sentence; "" where reruns are known not to flip."""
-    if not noise:
-        return ""
-    verb = "count, too" if "included" in noise else "are subtracted"
-    return f"Changes that a rerun alone makes {verb}. "
+def _any_shown(p: np.ndarray, level: float) -> bool:
+    """Tell whether any of the p (3,) shows something at this level; NaN shows nothing."""
+    return bool((np.nan_to_num(p, nan=1.0) <= 1 - level).any())
+
+
+def _endings(
+    cell: Decomposition, test: PartsTest, p: np.ndarray, *, is_undone: bool
+) -> dict[str, str]:
+    """Return what a cell's sentence says of each outcome, after the cell's name."""
+    endings = {
+        outcome: f"{_WORDS[outcome]}, {p_text(p_of(p, outcome))}" for outcome in (*CLAIMED, OPEN)
+    }
+    if is_undone:
+        endings[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it"
+    units = "items" if cell.n_items == test.n else "clusters of items"
+    endings[FEW] = f"too few {units} for a claim ({test.n})"
+    return endings | {ABOVE: _WORDS[ABOVE], BELOW: _WORDS[BELOW]}
+
+
+def _headlines(
+    cell: Decomposition, parts: Mapping[str, str], *, is_beyond_noise: bool
+) -> dict[str, str]:
+    """Return outcome -> headline; `with_leading_rate` puts in the rate when the level is known."""
+    # A headline has no room for what a title adds in brackets: "Option text (cloze)".
+    extractor = title_of(cell.extractor).lower().partition(" (")[0]
+    headlines = {}
+    for outcome, answer in _HEADLINES.items():
+        unread = _headline_suffix(cell, parts[outcome], is_beyond_noise=is_beyond_noise)
+        headlines[outcome] = f"{answer.replace('{extractor}', extractor)}.{unread}"
+    return headlines
 
 
 def _parts_sentence(cell: Decomposition) -> str:
@@ -420,12 +456,20 @@ def _parts_sentence(cell: Decomposition) -> str:
 
 def _unread_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = False) -> str:
     """Return "; 46 to 58% with 4.0% unread", a rate's possible range; "" if it is one number."""
+    span = _unread_span(cell, name, is_beyond_noise=is_beyond_noise)
+    return f"; {span} with {_unread_share(cell)} unread" if span else ""
+
+
+def _unread_span(cell: Decomposition, name: str, *, is_beyond_noise: bool) -> str:
+    """Return "46 to 58%", a rate's possible range; "" if it is one number."""
     if not cell.unread.n:
         return ""
     low, high = unread_limits(cell, name, is_beyond_noise=is_beyond_noise)
-    if f"{low}%" == high:
-        return ""
-    return f"; {low} to {high} with {percent_text(max(cell.unread.shares), 1)} unread"
+    return "" if f"{low}%" == high else f"{low} to {high}"
+
+
+def _unread_share(cell: Decomposition) -> str:
+    return percent_text(max(cell.unread.shares), 1)
 
 
 def _headline_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = False) -> str:
@@ -435,9 +479,10 @@ def _headline_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = 
     # Within the interval the range adds nothing to a headline; the detail always gives it.
     if lead.low <= low and high <= lead.high:
         return ""
-    words = _unread_suffix(cell, name, is_beyond_noise=is_beyond_noise)
-    span, _, share = words.removeprefix("; ").removesuffix(" unread").partition(" with ")
-    return f" It may be {span}, because {share} of answers were not read." if span else ""
+    span = _unread_span(cell, name, is_beyond_noise=is_beyond_noise)
+    if not span:
+        return ""
+    return f" It may be {span}, because {_unread_share(cell)} of answers were not read."
 
 
 def _unread_range(cell: Decomposition, name: str, *, is_beyond_noise: bool) -> tuple[float, float]:
@@ -498,12 +543,12 @@ def _detail(cell: Decomposition, n_family: int, temperature: float | None) -> st
     # An estimate counts clusters if there are fewer of them than items.
     if cell.T.n != cell.n_items:
         size, assumed = f"{size} in {cell.T.n:,} clusters", CLUSTERS_LIKE_SEEN
-    family = f"; p corrected for {n_family} comparisons (Holm)" if n_family > 1 else ""
+    correction = f"; p corrected for {n_family} comparisons (Holm)" if n_family > 1 else ""
     sentences = (
         _parts_sentence(cell),
         floor_words(cell, temperature),
         unread_words(cell),
-        f"{size}{family}.",
+        f"{size}{correction}.",
         assumed,
     )
     return " ".join(filter(None, sentences))
@@ -516,19 +561,19 @@ def headline(
 ) -> Claim:
     """Return the claim of a page's headline, that of the cell that `leading_verdict` picks."""
     by_place, gates = verdicts(cells, closed_gates, temperature), closed_gates or {}
-    contested, reasons = [], []
+    claimable, gate_reasons = [], []
     for verdict in by_place.values():
-        reason = _gate_reason(verdict.cell, gates)
-        if reason:
-            reasons.append(reason)
+        gate_reason = _gate_reason(verdict.cell, gates)
+        if gate_reason:
+            gate_reasons.append(gate_reason)
         else:
-            contested.append(verdict)
-    if not contested and by_place:
-        return Claim(ANYWHERE, OPEN, "").not_claimed(" ".join(dict.fromkeys(reasons)))
-    if not contested:
+            claimable.append(verdict)
+    if not by_place:
         return description("No extractor besides the reference has a flip rate.", UNDEFINED)
-    lead = leading_verdict([(verdict, outcome_of(verdict)) for verdict in contested])
-    return _claim_of(lead, ANYWHERE, len(contested), temperature)
+    if not claimable:
+        return Claim(ANYWHERE, OPEN, "").not_claimed(" ".join(dict.fromkeys(gate_reasons)))
+    lead = leading_verdict([(verdict, outcome_of(verdict)) for verdict in claimable])
+    return _claim_of(lead, ANYWHERE, len(claimable), temperature)
 
 
 def headline_of(
@@ -576,13 +621,12 @@ def leading_verdict(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
     It has the largest A among those that claim artifact, else among all that claim, else of all.
     """
     # Artifact of the compared extractor comes first, because readers ask about it.
-    for outcomes in ((ARTIFACT, OF_BOTH, ABOVE), CLAIMED):
-        if claimed := [verdict for verdict, outcome in decided if outcome in outcomes]:
-            break
-    return max(
-        claimed or [verdict for verdict, _ in decided],
-        key=lambda verdict: (verdict.cell.A.value, verdict.cell.T.value),
-    )
+    with_artifact = [
+        verdict for verdict, outcome in decided if outcome in (ARTIFACT, OF_BOTH, ABOVE)
+    ]
+    claimed = [verdict for verdict, outcome in decided if outcome in CLAIMED]
+    candidates = with_artifact or claimed or [verdict for verdict, _ in decided]
+    return max(candidates, key=lambda verdict: (verdict.cell.A.value, verdict.cell.T.value))
 
 
 def tally(cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None) -> Claim:
@@ -668,11 +712,15 @@ def plan_sentence(n: int, n_cells: int) -> str:
     )
 
 
+# Differences of two shares from which a plan's sentence calls an effect large or medium. They only
+# choose the word; nothing is decided by them.
+LARGE_EFFECT, MEDIUM_EFFECT = 0.3, 0.15
+
+
 def _size_word(difference: float) -> str:
-    """Return "a large", "a medium" or "a small" for a difference of two shares."""
-    if difference >= 0.3:
+    if difference >= LARGE_EFFECT:
         return "a large"
-    return "a medium" if difference >= 0.15 else "a small"
+    return "a medium" if difference >= MEDIUM_EFFECT else "a small"
 
 
 def prediction_claim(fit: FlipPrediction) -> Claim:

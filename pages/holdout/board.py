@@ -3,12 +3,15 @@
 Quick tests are drawn at once. The test by a classifier follows, because it takes up to a minute.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import streamlit as st
 
 from flipcore.claims.next_steps import next_step
 from flipcore.reports.browser_data.board import Board
 from flipcore.reports.browser_data.margins import board, waiting_board
-from flipcore.reports.holdout import START, prediction_key, set_facts
+from flipcore.reports.holdout import START, HoldoutReport, prediction_key, set_facts
 from flipcore.reports.holdout_sets import PAGE, Sets
 from flipcore.stats.holdout.planning import StartingMargin, starting_margin
 from flipcore.stats.holdout.verdict import simultaneous
@@ -47,7 +50,7 @@ def with_margin(sets: Sets | None, view: dict) -> dict:
     return view | {"semantic": margin.margin, "semantic_margin_is": margin.meaning}
 
 
-def next_step_sentence(sets: Sets, tests: dict, view: dict, *, confirmatory: bool) -> str:
+def next_step_sentence(sets: Sets, tests: Mapping, view: dict, *, confirmatory: bool) -> str:
     """Return the sentence on what to do next, with its cost; `tests` are the tests by name."""
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
     facts = set_facts(
@@ -118,33 +121,30 @@ class BoardPlace:
         if is_prediction_cached(sets, view) or prediction_key(sets, view) in keys_with_verdict:
             return
         with self.progress:
-            tests, about, missing = cached.four_tests(
-                sets, view, confirmatory=mode == "locked", waiting=waiting
-            )
+            report = cached.four_tests(sets, view, confirmatory=mode == "locked", waiting=waiting)
         # Streamlit refuses the same key twice in one run, and the final board comes later.
         key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
-            board_data = waiting_board(list(tests.values()), view, about, missing)
+            board_data = waiting_board(
+                list(report.tests.values()), view, report.about, report.missing
+            )
             _draw_board(board_data, key, is_locked=True)
 
-    def draw_verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> dict:
-        """Draw the board with all tests and the verdict.
-
-        Returns {"tests", "about", "missing"}, each by name: the tests, how they were made, and why
-        others were not run.
-        """
+    def draw_verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> HoldoutReport:
+        """Draw the board with all tests and the verdict; return the tests."""
         # The cross-validation may take a minute, so draw the other tests first.
         self.draw_quick_tests(sets, view, mode, "prediction")
         with self.progress:
-            tests, about, missing = cached.four_tests(sets, view, confirmatory=mode == "locked")
+            report = cached.four_tests(sets, view, confirmatory=mode == "locked")
         if mode == "simultaneous":
-            tests = {test.name: test for test in simultaneous(list(tests.values()))}
+            tests = simultaneous(list(report.tests.values()))
+            report = replace(report, tests={test.name: test for test in tests})
         with self.board.container():
-            board_data = board(list(tests.values()), view, about, missing)
+            board_data = board(list(report.tests.values()), view, report.about, report.missing)
             moved, decision, _ = _draw_board(
                 board_data, f"board-{sets.record_id}-{mode}", is_locked=lock is not None
             )
-            sentence = next_step_sentence(sets, tests, view, confirmatory=mode == "locked")
+            sentence = next_step_sentence(sets, report.tests, view, confirmatory=mode == "locked")
             st.caption(plain(sentence))
             record.log_move(sets.record_id, moved)
             modes.remember(sets.record_id, PAGE, START, moved and view | moved)
@@ -159,7 +159,7 @@ class BoardPlace:
             )
         # In later runs the quick board would only flicker.
         st.session_state.setdefault(VERDICTS_KEY, set()).add(prediction_key(sets, view))
-        return {"tests": tests, "about": about, "missing": missing}
+        return report
 
 
 def _draw_board(board_data: Board, key: str, *, is_locked: bool) -> tuple:

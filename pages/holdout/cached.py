@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from flipcore.reports import holdout as tests_of_sets
+from flipcore.reports.holdout import HoldoutReport
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
@@ -189,8 +190,10 @@ def _gates_of(
     )
 
 
-def four_tests(sets: Sets, view: dict, *, confirmatory: bool, waiting: Collection[str] = ()):
-    """Return (tests, how each was made, why others were not run), each by name.
+def four_tests(
+    sets: Sets, view: dict, *, confirmatory: bool, waiting: Collection[str] = ()
+) -> HoldoutReport:
+    """Run the tests at the settings of `view`.
 
     Tests in `waiting` are not run; their reason says that they are still running.
     """
@@ -206,5 +209,4 @@ def four_tests(sets: Sets, view: dict, *, confirmatory: bool, waiting: Collectio
         "prediction": lambda: prediction(sets, view, vectors),
         "odd one out": lambda: tests_of_sets.odd_one_out(store, sets),
     }
-    report = tests_of_sets.four_tests(runs, view, {name: STILL_RUNNING[name] for name in waiting})
-    return report.tests, report.about, report.missing
+    return tests_of_sets.four_tests(runs, view, {name: STILL_RUNNING[name] for name in waiting})

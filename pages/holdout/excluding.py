@@ -4,7 +4,7 @@ This is possible in explore mode only. An exclusion after a look at the map chan
 simultaneous intervals would not hold for the rest. A lock fixes the sets.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import streamlit as st
 
@@ -61,7 +61,7 @@ def without_excluded(full_sets: Sets | None) -> Sets | None:
     )
 
 
-def show_effect(full_sets: Sets, sets: Sets, view: dict, tests: dict) -> None:
+def show_effect(full_sets: Sets, sets: Sets, view: dict, tests: Mapping) -> None:
     """Show how many entries are excluded, and each test with and without them; nothing if none."""
     if full_sets is sets:
         return
@@ -81,15 +81,15 @@ def show_effect(full_sets: Sets, sets: Sets, view: dict, tests: dict) -> None:
                 on_click=put_back,
                 args=(full_sets.sets_id,),
             )
-        full_tests, _, _ = cached.four_tests(full_sets, view, confirmatory=False)
-        show_table("without-excluded", _rows(full_tests, tests))
+        full_report = cached.four_tests(full_sets, view, confirmatory=False)
+        show_table("without-excluded", _rows(full_report.tests, tests))
         st.caption(
             "Chosen after seeing the map, so these results are exploratory: confirm them on "
             "entries that were set aside. Versions keeps the sets as they are now."
         )
 
 
-def _rows(full_tests: dict, remaining_tests: dict) -> list[dict]:
+def _rows(full_tests: Mapping, remaining_tests: Mapping) -> list[dict]:
     rows = []
     for name in dict.fromkeys([*full_tests, *remaining_tests]):
         row = {"test": TITLES[name]}

@@ -90,7 +90,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
     return view if lock else view | choices
 
 
-board_tests: dict = {"tests": {}}
+example = ""
 if full_sets is not None and sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
     view = settings(sets, modes.view_of(sets.record_id, PAGE, START, lock), lock)
@@ -112,6 +112,7 @@ if full_sets is not None and sets is not None:
         # The process that draws the map takes up to 35 s to start, so start it now.
         layouts(session.store()).warm()
         board_place = board.BoardPlace()
+        # Both may need the embedding, which is slow, so the first board is drawn without them.
         board_place.draw_quick_tests(sets, view, mode, "semantic", "prediction")
         inflation.show_sentence(sets, confirmatory=mode == "locked")
         tests.show_sizes(sets)
@@ -121,6 +122,7 @@ if full_sets is not None and sets is not None:
         part_place = st.container()
         with part_place, shown_problem():
             if part == "Map":
+                # The map also shows the entries that were excluded on it, to put them back.
                 entry_map.show(
                     list(full_sets.target),
                     list(full_sets.retro),
@@ -142,20 +144,15 @@ if full_sets is not None and sets is not None:
                 for title, _, text in (step.partition("\n") for step in STEPS):
                     with st.expander(title, expanded=title == "Before the first entry"):
                         st.markdown(text)
-        board_tests = board_place.draw_verdict(sets, view, mode, lock)
+        report = board_place.draw_verdict(sets, view, mode, lock)
+        example = holdout_example(report.tests)
         with board_place.below:
-            excluding.show_effect(full_sets, sets, view, board_tests["tests"])
+            excluding.show_effect(full_sets, sets, view, report.tests)
         with part_place, shown_problem():
             if part == "Tests":
-                tests.show(
-                    sets,
-                    board_tests["tests"],
-                    board_tests["about"],
-                    board_tests["missing"],
-                    confirmatory=mode == "locked",
-                )
+                tests.show(sets, report, confirmatory=mode == "locked")
             elif part == "Versions":
-                versions.show(sets, board_tests["tests"], view)
+                versions.show(sets, report.tests, view)
         record.history(sets.record_id)
 
 how_to_read(
@@ -163,5 +160,5 @@ how_to_read(
     "outside the margin; ✗ different, p below .05 (Holm); ≈ different, within the margin; ✓ "
     "equivalent, the interval lies inside it; – undecided. Set margins before looking. **Could "
     "detect** is the smallest difference that four such studies in five find.",
-    example=holdout_example(board_tests["tests"]),
+    example=example,
 )

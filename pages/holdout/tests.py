@@ -3,7 +3,7 @@
 import streamlit as st
 
 from flipcore.claims.holdout import outcome_claim
-from flipcore.reports.holdout import START, bound_text, checked_models
+from flipcore.reports.holdout import START, HoldoutReport, bound_text, checked_models
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import BEFORE
@@ -35,11 +35,8 @@ def show_sizes(sets: Sets) -> None:
         )
 
 
-def show(sets: Sets, tests: dict, about: dict, missing: dict, *, confirmatory: bool) -> None:
-    """Show every test's numbers as a table, then difficulty per model and condition.
-
-    `tests`, `about` and `missing` are those of `cached.four_tests`.
-    """
+def show(sets: Sets, report: HoldoutReport, *, confirmatory: bool) -> None:
+    """Show every test's numbers as a table, then difficulty per model and condition."""
     rows = [
         {
             "test": TITLES[name],
@@ -50,14 +47,14 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, *, confirmatory: b
             "source's p": ", ".join(p_text(p) for p in test.p_source),
             "bound against the margin": bound_text(test),
             "could detect": detectable_text(test),
-            "how": about[name],
+            "how": report.about[name],
         }
-        for name, test in tests.items()
+        for name, test in report.tests.items()
     ]
     column_config = {name: st.column_config.TextColumn(width="large") for name in ("ours", "how")}
     show_table("holdout-tests", rows, column_config=column_config)
     st.caption("At the margins where the handles above were last released.")
-    for name, reason in missing.items():
+    for name, reason in report.missing.items():
         st.caption(plain(f"{TITLES[name]}. {reason}"))
     _show_difficulty(sets, confirmatory=confirmatory)
 

@@ -1,5 +1,7 @@
 """The part Versions: did the last edit of the holdout help?"""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from flipcore.charts.holdout import equivalence_figure
@@ -11,7 +13,7 @@ from pages.common.identity import name_field
 from pages.common.showing import plain, show_figure, show_table
 
 
-def show(sets: Sets, tests: dict, view: dict) -> None:
+def show(sets: Sets, tests: Mapping, view: dict) -> None:
     """Offer to store these sets with their `tests` as a version, and compare stored versions."""
     versions = holdout.versions(session.store())
     _offer_storing(sets, tests, view, versions)
@@ -66,7 +68,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
     show_table("versions", table[::-1])
 
 
-def _offer_storing(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
+def _offer_storing(sets: Sets, tests: Mapping, view: dict, versions: list[dict]) -> None:
     """Offer to store the sets with their test results as the next version of a series."""
     with st.popover("Keep this version", icon=":material/bookmark_add:"):
         series = st.text_input(

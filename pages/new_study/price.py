@@ -19,6 +19,7 @@ from flipcore.runs.cluster.where import HERE, offered_places
 from flipcore.runs.cost import Projection, dollars
 from flipcore.runs.plan import Plan, plan, projection, remaining
 from flipcore.runs.truncation import token_limits
+from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.score.error_bar import Components
 from flipcore.stats.score.next_calls import assumed_components
@@ -43,7 +44,7 @@ def price_panel(study: Study) -> None:
         if n_foreign and any(use.name.split("-")[0] == "pocket" for use in study.models):
             st.warning(
                 f"{n_foreign:,} of these items lie outside the pocket model's own world. Expect "
-                "wrong answers to them, and lower figures below.",
+                "wrong answers to them, and smaller effects than the plans below assume.",
                 icon=":material/public_off:",
             )
         open_projection = _without_stored_calls(study, full_projection)
@@ -55,12 +56,14 @@ def price_panel(study: Study) -> None:
             )
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
         # Artifacts are measured per axis and extractor; the reference extractor has none.
-        n_extractors = [n_answer_extractors(study, item_plan.item.kind) for item_plan in open_items]
+        n_extractors_by_item = [
+            n_answer_extractors(study, item_plan.item.kind) for item_plan in open_items
+        ]
         n_axes = sum(part.name != IDENTITY for part in study.axes)
-        n_cells = n_axes * (max(n_extractors, default=1) - 1)
+        n_cells = n_axes * (max(n_extractors_by_item, default=1) - 1)
         n_by_role = Counter(item_plan.role for item_plan in open_items)
-        n_compared = sum(n > 1 for n in n_extractors)
-        sentence, conditions = design_sentence(len(open_items), n_compared, n_cells)
+        n_compared_items = sum(n > 1 for n in n_extractors_by_item)
+        sentence, conditions = design_sentence(len(open_items), n_compared_items, n_cells)
         st.caption(sentence)
         with st.expander("Pilot, sample size, where it runs", icon=":material/calculate:"):
             place = choose_place()
@@ -163,8 +166,8 @@ def _offer_start(study: Study, place: str) -> None:
         key="budget",
         placeholder="none: no paid call",
         help="A study that would cost more does not start, and spending stops here. Only a server "
-        "that bills more than a call's "
-        "text and token limit allow can exceed it, by one call for each model.",
+        "that bills more than a call's text and token limit allow can exceed it, by one call "
+        "for each model.",
     )
     if st.button(
         "Start the study",
@@ -190,7 +193,8 @@ def _show_score_plan(study: Study, n_by_role: Counter[str]) -> None:
     ):
         return
     # The score on controls counts only if the study has no other items.
-    role = next(iter(sorted(n_by_role, key=lambda name: name in CONTROL_ROLES)), "")
+    tested_roles = [role for role in n_by_role if role not in CONTROL_ROLES]
+    role = next(iter(tested_roles or n_by_role), "")
     n_prompts = 1
     for part in study.axes:
         if part.name == COMBINED:
@@ -255,7 +259,8 @@ def show_detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> No
 
     `control` is the kind of controls that the study declares.
     """
-    if sum(n_by_role.values()) < 10:
+    # Below this no set allows a claim, so there is no effect to show.
+    if sum(n_by_role.values()) < MIN_N:
         return
     if not st.toggle(
         "What could the sets show?", key="power-sets", help="simulates the rules of the other pages"
@@ -330,6 +335,5 @@ def choose_place() -> str:
             key="where",
             format_func=lambda place: places[place],
             help="Workers of a Ray cluster ask the models; the results are stored here. The admin "
-            "names further clusters in "
-            "`FLIPSCOPE_CLUSTERS`.",
+            "names further clusters in `FLIPSCOPE_CLUSTERS`.",
         )

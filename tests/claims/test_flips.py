@@ -121,7 +121,7 @@ def test_every_headline_over_all_changes_has_at_most_25_words_and_what_decides_i
     for outcome in (*flips.CLAIMED, flips.OPEN):
         text = flips.with_leading_rate(verdict.sentences[outcome], made[0], verdict.leads[outcome])
         assert len(text.split()) <= 25 and "flip" not in text and "reader" not in text, text
-        assert verdict.decided_by[outcome].startswith("p ")
+        assert verdict.detail_starts[outcome].startswith("p ")
 
 
 def test_below_ten_items_nothing_is_claimed():

@@ -39,7 +39,7 @@ PLAINER = {
     r"training on four fifths": "running 5-fold cross-validation",
     r"by what does a classifier": "what does the classifier rely on",
     r"times each variant is asked": "samples per variant",
-    r"below to come out lower": "lower figures below",
+    r"below to come out lower": "smaller effects than the plans below assume",
     r"nothing is left for you here": "All done.",
     r"left to whoever took them": "belong to the first reviewer",
     r"and what he said": "their answers",

@@ -56,10 +56,10 @@ def test_the_page_and_the_report_compute_the_same(store, monkeypatch):
     monkeypatch.setattr(session, "store", lambda: store)
     clear_caches()
     report = holdout_report(store, TWO.study_id)
-    tests, about, missing = cached.four_tests(sets_of_study(store, TWO.study_id), START, confirmatory=False)
+    page_report = cached.four_tests(sets_of_study(store, TWO.study_id), START, confirmatory=False)
     clear_caches()
     assert set(report.tests) >= {"semantic", "prediction"}
-    assert (str(report.tests), report.about, report.missing) == (str(tests), about, missing)
+    assert (str(report.tests), report.about, report.missing) == (str(page_report.tests), page_report.about, page_report.missing)
     assert holdout_report(store, TWO.study_id, {"prediction": 0.99}).tests["prediction"].margin == 0.99
 
 
