@@ -50,12 +50,13 @@ def fill_store(store: Store) -> None:
     """Store the shipped paraphrases, their items and their verdicts; a repetition adds nothing."""
     pairs = _lines("shipped.jsonl")
     shipped = _items({pair["dataset"] for pair in pairs})
-    items = {key: item.item_id for key, item in shipped.items()}
+    item_ids = {key: item.item_id for key, item in shipped.items()}
+    # The day on which they were written, so that all databases hold the same rows.
     created_at = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
     store.writer.add("items", [item_row(item) for item in shipped.values()])
     paraphrase_rows = []
     for pair in pairs:
-        item_id = items.get((pair["dataset"], pair["item_key"]))
+        item_id = item_ids.get((pair["dataset"], pair["item_key"]))
         if item_id is not None:
             row = {
                 name: pair[name]
@@ -63,18 +64,21 @@ def fill_store(store: Store) -> None:
             }
             paraphrase_rows.append(row | {"item_id": item_id, "created_at": created_at})
     store.writer.add("paraphrases", paraphrase_rows)
-    texts = {pair["pair_id"]: pair for pair in pairs}
+    pair_by_id = {pair["pair_id"]: pair for pair in pairs}
     store.writer.add(
         "verdicts",
-        [_verdict(row, texts[row["pair_id"]], created_at) for row in _lines("verdicts.jsonl")],
+        [_verdict(row, pair_by_id[row["pair_id"]], created_at) for row in _lines("verdicts.jsonl")],
     )
     store.writer.flush()
 
 
 def fill_answers(store: Store) -> None:
     """Store recorded answers of the pocket model to the demo studies, because asking takes minutes.
-    `python -m tests.lab.pocket answers` recorded fifteen in sixteen of them. A run asks for the
-    rest, and for all of them where the checkpoint is another one."""
+
+    `python -m tests.lab.pocket answers` recorded them and left out one in sixteen on purpose, so
+    that a first start shows the model at work. Where the checkpoint is another one, a run asks for
+    all of them.
+    """
     if POCKET_ANSWERS.is_file():
         add_answers(store, POCKET_ANSWERS)
 

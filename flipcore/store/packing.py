@@ -36,7 +36,9 @@ from flipcore.store.pack_tables import forget
 LARGE = 50_000  # readouts; smaller studies are read fast enough without packs
 CHUNK = 1_500_000  # readouts that are packed at once
 STATUSES = ("ok", "unreadable", "cut", "absent")
-LAYOUT = ("axis", "key", "position", "compared_with", "sample", "extractor", "place")
+N_STATUSES = len(STATUSES)
+READOUT_COLUMNS = ("axis", "key", "position", "compared_with", "sample", "extractor")
+LAYOUT = (*READOUT_COLUMNS, "place")  # place: the number of the readout's variant within its row
 NUMBER_COLUMNS = ("position", "sample", "place")  # of LAYOUT; the others are text
 COLUMNS = tuple(
     "model item_id layout variants materials states answers reasons numbers label_masses".split()
@@ -116,10 +118,10 @@ class Packer:
         status = pc.index_in(table["status"], pa.array(STATUSES)).combine_chunks()
         if status.null_count:
             raise ValueError("a readout has a status that is not known")
-        # One byte: the status, plus 4 × (0 wrong, 1 right, 2 unknown).
+        # One byte: the status, plus N_STATUSES × (0 wrong, 1 right, 2 unknown).
         is_correct = table["is_correct"].cast(pa.int8()).combine_chunks()
         correctness_codes = pc.fill_null(is_correct, 2).to_numpy()
-        states = (status.to_numpy() + 4 * correctness_codes).astype(np.uint8)
+        states = (status.to_numpy() + N_STATUSES * correctness_codes).astype(np.uint8)
         variant_starts = np.append(first_variants, n_variants)
         row_starts = pa.array(starts[:-1])
         arrays: dict[str, Any] = {}
@@ -141,7 +143,7 @@ class Packer:
     ) -> np.ndarray:
         """Return the code of each row's layout. `starts` are the first readouts of the rows, and
         `variant_places` the number of each readout's variant within its row."""
-        parts = [table[name].combine_chunks().dictionary_encode() for name in LAYOUT[:-1]]
+        parts = [table[name].combine_chunks().dictionary_encode() for name in READOUT_COLUMNS]
         codes = np.stack([*(part.indices.to_numpy() for part in parts), variant_places])
         codes = codes.astype(np.int64)  # (columns of LAYOUT, readouts)
         lengths = np.diff(starts)

@@ -1,4 +1,9 @@
-"""Read a study's readouts from its packs: the same rows, in the same order, as from `readouts`."""
+"""Read a study's readouts from its packs: the same rows, in the same order, as from `readouts`.
+
+A packed row holds all readouts of one model and item. Its layout says which axis, variant, sample
+and extractor each of them belongs to. Layouts are stored once, in the study's mark, and rows refer
+to them by number (`flipcore.store.packing`).
+"""
 
 import json
 from collections.abc import Sequence
@@ -24,9 +29,10 @@ from flipcore.store.queries.readout_rows import (
 )
 from flipcore.store.visible import SIGHT, Sight
 
+_PACKED = [name for name in packing.COLUMNS if name not in ("model", "item_id")]
 _ROWS = f"""
 SELECT p.model, p.item_id, i.role, q.kind, family_of.family,
-       {", ".join(f"p.{name}" for name in packing.COLUMNS[2:])}
+       {", ".join(f"p.{name}" for name in _PACKED)}
 FROM packed.rows p JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 {JOIN_CLUSTERS}
 WHERE p.study_id = $study_id AND {SIGHT} AND (NOT $locked
@@ -39,25 +45,27 @@ _LISTS = ("states", "answers", "reasons", "numbers", "label_masses")
 
 @dataclass(frozen=True)
 class Layouts:
-    """The entries of all layouts, one layout after the other. Layout l begins at `starts[l]`.
-    `columns` are those of `packing.LAYOUT`."""
+    """The entries of all layouts, one layout after the other. An entry describes one readout.
+
+    Layout l begins at `starts[l]`. `columns` are those of `packing.LAYOUT`.
+    """
 
     starts: np.ndarray
     columns: dict[str, pa.Array]
 
-    def elements(self, layout: np.ndarray) -> np.ndarray:
-        """Return the indices of the entries of rows with these layouts, one row after another."""
-        lengths = self.lengths(layout)
-        place_in_row = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return np.repeat(self.starts[layout], lengths) + place_in_row
+    def entries(self, layout_of_row: np.ndarray) -> np.ndarray:
+        """Return the index of the entry of each readout of these rows, one row after another."""
+        n = self.n_readouts(layout_of_row)
+        place_in_row = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        return np.repeat(self.starts[layout_of_row], n) + place_in_row
 
-    def lengths(self, layout: np.ndarray) -> np.ndarray:
-        """Return the number of readouts in a row of each of these layouts."""
-        return self.starts[layout + 1] - self.starts[layout]
+    def n_readouts(self, layout_of_row: np.ndarray) -> np.ndarray:
+        """Return the number of readouts of each row."""
+        return self.starts[layout_of_row + 1] - self.starts[layout_of_row]
 
 
 def layouts_of(texts: Sequence[str]) -> Layouts:
-    """Return the layouts of a mark's texts."""
+    """Return layouts from their JSON texts (`packing.Mark`): one list per column of LAYOUT."""
     parts = [json.loads(text) for text in texts]
     # The types are given, because without any layout they could not be inferred.
     kinds = [
@@ -85,53 +93,57 @@ def readouts(store: Store, study_id: str, scope: Sight, paraphrases: str) -> pd.
 
 
 def _frame(rows: pa.Table, mark: Mark, pairs: CountedPairs) -> pd.DataFrame:
-    layouts, layout = layouts_of(mark.layouts), rows["layout"].to_numpy()
-    lengths, layout_place = layouts.lengths(layout), layouts.elements(layout)
-    row_of_readout = np.repeat(np.arange(len(rows)), lengths)
+    layouts, layout_of_row = layouts_of(mark.layouts), rows["layout"].to_numpy()
+    n_readouts, entry_of_readout = layouts.n_readouts(layout_of_row), layouts.entries(layout_of_row)
+    row_of_readout = np.repeat(np.arange(len(rows)), n_readouts)
     variants, materials = (rows[name].combine_chunks() for name in ("variants", "materials"))
     # A readout's variant: the first one of its row, plus the place within the row.
     n_variants = variants.value_lengths().to_numpy()
     first_variants = np.cumsum(n_variants) - n_variants
-    variant_places = layouts.columns["place"].to_numpy()[layout_place]
-    variant_of_readout = first_variants[row_of_readout] + variant_places
-    values = {name: _flat_values(rows[name].combine_chunks(), lengths) for name in _LISTS}
+    place_in_row = layouts.columns["place"].to_numpy()[entry_of_readout]
+    variant_of_readout = first_variants[row_of_readout] + place_in_row
+    values = {name: _flat_values(rows[name].combine_chunks(), n_readouts) for name in _LISTS}
     is_counted = pairs.are_counted(materials.flatten())[variant_of_readout]
     if not is_counted.all():
-        row_of_readout, layout_place = row_of_readout[is_counted], layout_place[is_counted]
+        row_of_readout, entry_of_readout = row_of_readout[is_counted], entry_of_readout[is_counted]
         variant_of_readout = variant_of_readout[is_counted]
         values = {name: column[is_counted] for name, column in values.items()}
     row_columns = {
         name: _at(rows[name].combine_chunks(), row_of_readout)
         for name in ("model", "item_id", "role", "kind", "family")
     }
-    place_columns = {name: _at(layouts.columns[name], layout_place) for name in packing.LAYOUT[:-1]}
+    layout_columns = {
+        name: _at(layouts.columns[name], entry_of_readout) for name in packing.READOUT_COLUMNS
+    }
+    status_codes = values["states"] % packing.N_STATUSES
+    correctness_codes = values["states"] // packing.N_STATUSES
     answer_columns = {
         "variant_id": _at(variants.flatten(), variant_of_readout),
-        "variant": place_columns["key"],
-        "status": category(values["states"] % 4, pa.array(packing.STATUSES)),
+        "variant": layout_columns["key"],
+        "status": category(status_codes, pa.array(packing.STATUSES)),
         "answer": category(values["answers"], pa.array(mark.answers, pa.string())),
         "value": values["numbers"],
-        "is_correct": IS_CORRECT_VALUES[values["states"] // 4],
+        "is_correct": IS_CORRECT_VALUES[correctness_codes],
         "label_mass": values["label_masses"],
         "reason": category(values["reasons"], pa.array(mark.reasons, pa.string())),
     }
-    columns = row_columns | place_columns | answer_columns
+    columns = row_columns | layout_columns | answer_columns
     return pd.DataFrame({name: columns[name] for name in COLUMNS}, copy=False)
 
 
-def _flat_values(lists: pa.ListArray, lengths: np.ndarray) -> np.ndarray:
+def _flat_values(lists: pa.ListArray, n_readouts: np.ndarray) -> np.ndarray:
     """Return the values of all lists, one after the other; NaN for each readout of a NULL list.
-    `lengths` are the numbers of readouts per row."""
+    `n_readouts` has one number per row."""
     if lists.null_count == 0 and not pa.types.is_floating(lists.type.value_type):
         return lists.flatten().to_numpy()
-    values = np.full(lengths.sum(), np.nan)
-    has_value = np.repeat(lists.is_valid().to_numpy(zero_copy_only=False), lengths)
+    values = np.full(n_readouts.sum(), np.nan)
+    has_value = np.repeat(lists.is_valid().to_numpy(zero_copy_only=False), n_readouts)
     values[has_value] = lists.flatten().to_numpy(zero_copy_only=False)
     return values
 
 
-def _at(values: pa.Array, places: np.ndarray) -> np.ndarray | pd.Categorical:
+def _at(values: pa.Array, indices: np.ndarray) -> np.ndarray | pd.Categorical:
     """Return the values at these indices; texts as a Categorical."""
     if not pa.types.is_string(values.type):
-        return values.to_numpy().astype(np.int32).take(places)
-    return texts_at(texts_of(values.dictionary_encode()), places)
+        return values.to_numpy().astype(np.int32).take(indices)
+    return texts_at(texts_of(values.dictionary_encode()), indices)
