@@ -5,6 +5,8 @@ the harness wrote them; `log_rows` makes them canonical, in the same way for all
 """
 
 import json
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +19,8 @@ from flipcore.datasets.tables.table_reading import Question
 class LogReadout:
     """Readout of a completion by one filter or scorer of the harness.
 
-    `answer` is as written; it, `is_correct` and `score` are None if the scorer does not give them.
-    `unreadable` means that it found no answer.
+    `answer` is as the scorer wrote it. `answer`, `is_correct` and `score` are None where it gives
+    none. `unreadable` means that the scorer found no answer.
     """
 
     name: str
@@ -45,7 +47,7 @@ def mark_of(marks: Any) -> PlanMark | None:
     if not isinstance(marks, dict) or "flipscope_study" not in marks:
         return None
     study_id, model, variant_id = (marks.get(f"flipscope_{name}") for name in ("study", "model", "variant"))
-    sample = count_of(marks.get("flipscope_sample"))
+    sample = whole_number(marks.get("flipscope_sample"))
     if not (isinstance(study_id, str) and isinstance(model, str) and isinstance(variant_id, str)) or sample is None:
         return None
     return PlanMark(study_id, model, variant_id, sample)
@@ -55,12 +57,18 @@ def mark_of(marks: Any) -> PlanMark | None:
 class LogRecord:
     """One completion.
 
-    `item` is the item's id within `task`; `item_hash` is a hash of its document, by which it is found in other logs and
-    tasks. `options` are in the item's own order, `order` lists their indices in the order of the prompt. `targets` are the
-    right answers as written: text, label, index or number, an index from 0 if `target_is_place`. `axis` and `variant` name
-    the change ("" for the log's own prompt). `sample` is the repeat or epoch from 0, None for "the next one". `category` is
-    the subject, `family` the template or passage that items share. `option_scores` are log-likelihoods in nats of
-    `continuations`, one per option. Times are in seconds.
+    place : the record's place in its log, for messages.
+    item : the item's id within `task`.
+    item_hash : hash of the item's document, by which it is found in other logs and tasks.
+    options, order : the options in the item's own order, and their indices in the prompt's order.
+    targets : right answers as written: text, label, index or number; with `target_is_place` an
+        index from 0.
+    axis, variant : name of the change; "" for the log's own prompt.
+    harmless : False where the change may have moved the right answer.
+    sample : the repeat or epoch from 0, None for "the next one".
+    category, family : the subject; the template or passage that items share.
+    option_scores : log-likelihoods in nats of `continuations`, one per option.
+    latency_s : seconds.
     """
 
     place: str
@@ -102,7 +110,7 @@ class LogRecord:
     family: str = ""
     item_id: str = ""  # the stored id, in formats that had ids before `log_rows` made them
     repeat: str = ""  # the name under which a table repeats a prompt of its item
-    raw_reply: str = ""  # further recorded parts of an output, or all that is recorded of it
+    raw_reply: str = ""  # JSON of what else is recorded of an output; without `text` it is all there is
     served_model: str = ""  # the server's name of the model that answered
     is_backward: bool = False  # the call ended before it began
     mark: PlanMark | None = None  # the planned prompt of a study that another harness asked
@@ -157,7 +165,7 @@ class LogAbout:
     """Facts of a log beside its records.
 
     `notes` are sentences for people, `uses` and `leaves` name the parts that are read and not read.
-    `columns` is the recording of a table. `plan` has the numbers of `items` and `epochs`, and perhaps
+    `columns` says which column of a table holds what (`recording.Recording`). `plan` has the numbers of `items` and `epochs`, and perhaps
     the `ids`, that were to be asked. `doubts` are (subject, sentence) about columns that could be read
     in two ways.
     """
@@ -173,7 +181,8 @@ class LogAbout:
     run: Run | None = None
     read_as: str = ""  # how a table was read, in a sentence
     questions: tuple[Question, ...] = ()  # that a table leaves open
-    labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # see `people.labelled_by`
+    # column -> (rows with people's label, rows without) per group of its values
+    labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     unreadable: str = ""  # why no row can be read before a question is answered
 
 
@@ -223,30 +232,41 @@ def prompt_from(value: Any) -> tuple[str, str]:
     """Return (prompt, system prompt) of a prompt in a log: a text, a list of messages, or their JSON."""
     if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
-    if isinstance(value, str) and (value.lstrip()[:2] in ("[{", "[ ") or value[:3] == "[\n "):
-        try:
-            messages = json.loads(value)
-        except (ValueError, RecursionError):
-            return value, ""
-        value = messages if isinstance(messages, list) and messages and all(map(_is_message, messages)) else value
-    if isinstance(value, (list, tuple)) and value and all(map(_is_message, value)):
-        return prompt_of(value)
+    messages = _messages_in(value) if isinstance(value, str) else value
+    if _are_messages(messages):
+        return prompt_of(messages)
     if isinstance(value, str):
         return value, ""
     return ("", "") if value is None else (json.dumps(value, ensure_ascii=False, default=str), "")
 
 
-def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "content" in value and "role" in value
+def _messages_in(text: str) -> Any:
+    """Return the content of a text that may be messages in JSON; None for any other text."""
+    # Most prompts are no JSON, so look at the beginning before parsing.
+    if not re.match(r"\s*\[\s*\{", text):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
-_FAMILY = (
-    *("source_id", "template_id", "template", "original_id", "seed_id", "parent_id", "passage_id", "document_id", "group_id"),
-    *("family", "article_id", "story_id", "paragraph_id"),
+def _are_messages(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    return all(isinstance(message, dict) and "content" in message and "role" in message for message in value)
+
+
+# Columns whose value names what items share, the first that has a value wins.
+_FAMILY = tuple(
+    "source_id template_id template original_id seed_id parent_id passage_id document_id group_id "
+    "family article_id story_id paragraph_id".split()
 )
+# Columns with the shared text itself.
 _PASSAGE = ("passage", "context", "article", "story", "document", "paragraph")
 _FAMILY_NAMES = frozenset(_FAMILY + _PASSAGE)
-_LEAST_PASSAGE, _LONGEST_NAME = 80, 60  # characters
+_LEAST_PASSAGE = 80  # characters; a shorter text is a title or a topic, not a passage that items share
+_LONGEST_NAME = 60  # characters; a longer name is hashed, because every row repeats it
 
 
 def family_of(doc: Any) -> str:
@@ -271,7 +291,7 @@ def number_of(value: Any) -> float | None:
             value = float(value)
         except ValueError:
             return None
-    if isinstance(value, (int, float)) and value == value and abs(value) != float("inf"):
+    if isinstance(value, (int, float)) and math.isfinite(value):
         return float(value)
     return None
 
@@ -287,9 +307,11 @@ def usable_tokens(tokens: Iterable[tuple[str, Any]]) -> tuple[tuple[str, float],
     return tuple(pairs) if any(log_probability for _, log_probability in pairs) else None
 
 
-def count_of(value: Any) -> int | None:
-    """Return a number without its fraction; None for anything else."""
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value else None
+def whole_number(value: Any) -> int | None:
+    """Return a finite number without its fraction; None for anything else, also for a bool."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return int(value)
 
 
 def right_of(score: float | None) -> bool | None:

@@ -1,10 +1,12 @@
 """A log with one damaged part: the part is refused with a sentence, and the rest is read."""
 
 import json
+import math
 import zipfile
 
 import pytest
 
+from flipcore.datasets.recorded.log_records import prompt_from, whole_number
 from flipcore.runs.log_survey import survey
 from tests.datasets.recorded import harness_files as made
 
@@ -51,3 +53,19 @@ def test_the_last_options_of_a_log_may_be_damaged(tmp_path, references):
     path.write_text(json.dumps(log), encoding="utf-8")
     found = survey([tmp_path / "run"])
     assert found.n_refused >= 1
+
+
+@pytest.mark.parametrize(("value", "whole"), [(3, 3), (3.9, 3), (math.inf, None), (math.nan, None), (True, None), ("3", None)])
+def test_a_count_that_is_no_finite_number_is_none(value, whole):
+    assert whole_number(value) == whole
+
+
+@pytest.mark.parametrize("indent", [None, 0, 2, "\t"])
+def test_messages_in_json_are_the_prompt_however_they_are_indented(indent):
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
+    assert prompt_from(json.dumps(messages, indent=indent)) == ("2 + 2?", "Be brief.")
+
+
+@pytest.mark.parametrize("text", ["[", "[{broken", '[{"a": 1}]', "[ ] Tick the box."])
+def test_a_text_that_only_begins_like_messages_is_the_prompt_itself(text):
+    assert prompt_from(text) == (text, "")

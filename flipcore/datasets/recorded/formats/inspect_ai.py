@@ -366,8 +366,8 @@ def _of_sample(
         if _limit(sample) == "token"
         else str(choices[0].get("stop_reason") or ""),
         reasoning=log.reasoning_of(message.get("content")),
-        n_tokens_in=log.count_of(usage.get("input_tokens")),
-        n_tokens_out=log.count_of(usage.get("output_tokens")),
+        n_tokens_in=log.whole_number(usage.get("input_tokens")),
+        n_tokens_out=log.whole_number(usage.get("output_tokens")),
         latency_s=log.number_of(output.get("time") or sample.get("working_time")),
         error=_error(sample, output),
         category=log.as_text(meta.get("subject") or meta.get("category") or "")

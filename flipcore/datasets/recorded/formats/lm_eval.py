@@ -502,7 +502,7 @@ def score_version(record: LogRecord, doc: Mapping) -> None:
     """Make a record of a SCORE task a version of its question; leave other records as they are."""
     if "question_id" not in doc:
         return
-    moved = log.count_of(doc.get("original_answer_index"))
+    moved = log.whole_number(doc.get("original_answer_index"))
     if moved is not None and isinstance(doc.get("always_same_option"), str) and record.options:
         _moved(record, doc, moved, doc["always_same_option"])
     elif "prompt_id" in doc and "prompt" in doc:

@@ -107,8 +107,8 @@ def _of_sample(
             targets=() if expected is None else (log.as_text(expected),),
             sample=sample,
             text=None if text is None else log.as_text(text),
-            n_tokens_in=log.count_of(usage.get("prompt_tokens")),
-            n_tokens_out=log.count_of(usage.get("completion_tokens")),
+            n_tokens_in=log.whole_number(usage.get("prompt_tokens")),
+            n_tokens_out=log.whole_number(usage.get("completion_tokens")),
             error=log.as_text(errors[0].get("message")) if errors and text is None else "",
             # a log of matches alone holds no outputs, although no call failed
             raw_reply=json.dumps(verdict) if text is None and verdicts and not errors else "",

@@ -11,10 +11,10 @@ from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogRecord,
     Rejection,
-    count_of,
     mark_of,
     number_of,
     prompt_of,
+    whole_number,
 )
 
 
@@ -55,8 +55,8 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
         text=response if isinstance(response, str) else None,
         finish_reason=str(row.get("finish_reason") or ""),
         error=error,
-        n_tokens_in=count_of(row.get("n_tokens_in")),
-        n_tokens_out=count_of(row.get("n_tokens_out")),
+        n_tokens_in=whole_number(row.get("n_tokens_in")),
+        n_tokens_out=whole_number(row.get("n_tokens_out")),
         latency_s=number_of(row.get("latency_s")),
         mark=mark,
     )
