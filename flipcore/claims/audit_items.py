@@ -25,6 +25,7 @@ from flipcore.core.records import role_name
 from flipcore.stats.audit.groups import GroupSpread, group_spread
 from flipcore.stats.audit.paired import largest_flip_rate
 from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.text.counts import count_of
 
 GROUPS_DIFFER = Assertion(
     "audit subjects",
@@ -126,7 +127,7 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
         listed = tuple(items.loc[contradicting, "item_id"])
         n = int(groups.nunique().gt(1).sum())
         sentence = (
-            f"{n:,} question{'s' * (n != 1)} stand{'s' * (n == 1)} with contradicting right "
+            f"{count_of(n, 'question stands', 'questions stand')} with contradicting right "
             f"answers ({len(listed):,} items)."
         )
         claim = description(sentence, "contradicting golds")
@@ -139,7 +140,7 @@ def repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
     if is_repeated.any():
         n, extra = int(questions[is_repeated].nunique()), int(questions.duplicated().sum())
         sentence = (
-            f"{n:,} question{'s' * (n != 1)} occur{'s' * (n == 1)} more than once: {extra:,} of "
+            f"{count_of(n, 'question occurs', 'questions occur')} more than once: {extra:,} of "
             f"{len(questions):,} items are repeats."
         )
         claim = description(sentence, "repeated items")

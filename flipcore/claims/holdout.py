@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.stats.base.estimate import p_text
+from flipcore.stats.base.estimate import MIN_N, p_text
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.survey import CHANCE, OddOneOut
@@ -320,7 +320,8 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
             sentence = f"{model} scores {size} higher on the benchmark than on the holdout{likely}."
         detail = f"{p_text(p[0])}."
     else:
-        verb = f"{n_better:,} of {len(conditions):,} models score{'s' * (n_better == 1)}"
+        score = "scores" if n_better == 1 else "score"
+        verb = f"{n_better:,} of {len(conditions):,} models {score}"
         if not n_better:
             verb = f"None of {len(conditions):,} models is shown to score"
         sentence = (
@@ -356,8 +357,9 @@ def survey_claim(answers: OddOneOut, annotator: str = "person") -> Claim:
     if answers.n_annotators == 1:
         name, verb = one_annotator, "finds" if is_better else "is not shown to find"
     else:
-        # Fewer than ten annotators do not stand for people in general.
-        name = annotators if answers.n_annotators >= 10 else these_annotators.capitalize()
+        # Fewer annotators do not stand for people in general.
+        is_general = answers.n_annotators >= MIN_N
+        name = annotators if is_general else these_annotators.capitalize()
         verb = "find" if is_better else "are not shown to find"
     detail = (
         f"{answers.n_annotators:,} annotators, {answers.n_entries:,} holdout entries. "

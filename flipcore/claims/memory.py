@@ -133,5 +133,6 @@ def _n_kinds(n: int, size: str, *, is_first: bool) -> str:
     """
     words = ("no", "one", "two", "three", "four", "five", "six")
     count = words[n] if n < len(words) else str(n)
-    kinds = f" kind{'s' * (n > 1)} of evidence" if is_first else ""
-    return f"{count}{kinds} {'shows it' if n == 1 else 'agree'} on the {size}"
+    if is_first:
+        count = f"{count} {'kinds' if n > 1 else 'kind'} of evidence"
+    return f"{count} {'shows it' if n == 1 else 'agree'} on the {size}"

@@ -561,9 +561,9 @@ def split_words(
 
 def corrected_words(model: str, extractor: str, score: Corrected) -> str:
     """Return estimates of the score that people's labels correct and of the extractor alone."""
-    n = f"{score.n_labels:,} label{'s' * (score.n_labels != 1)}"
+    labels = count_of(score.n_labels, "label")
     sentence = (
-        f"{model} with {n} by people: {score.estimate.text(3)}; {extractor} alone: "
+        f"{model} with {labels} by people: {score.estimate.text(3)}; {extractor} alone: "
         f"{score.raw.text(3)}."
     )
     if not score.estimate.has_interval:
@@ -571,8 +571,8 @@ def corrected_words(model: str, extractor: str, score: Corrected) -> str:
     if score.has_normal_limits:
         return sentence
     few = (
-        f"{score.n_disagreements} of {n} differ in right or wrong, so exact limits of both error "
-        "rates make the interval"
+        f"{score.n_disagreements} of {labels} differ in right or wrong, so exact limits of both "
+        "error rates make the interval"
     )
     return f"{sentence} {few}."
 

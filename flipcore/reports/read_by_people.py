@@ -250,7 +250,7 @@ def cost_words(n_labels: int, n_people: int, seconds: float) -> str:
     if not math.isnan(seconds):
         minutes = count_of(max(round(n_labels * seconds / 60), 1), "minute")
         duration = f", about {minutes} of reading"
-    return f"{n_labels:,} label{'s' * (n_labels != 1)} by {people}{duration}."
+    return f"{count_of(n_labels, 'label')} by {people}{duration}."
 
 
 # The flip rates T = G + A of a model, corrected by people's labels of pairs of outputs.

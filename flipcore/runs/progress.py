@@ -109,7 +109,7 @@ class Pace:
 
 def calls_text(n_calls: int, n_reused: int) -> str:
     """Say how many calls a study has, and how many were stored before: those are no replication."""
-    calls = f"{n_calls:,} call{'s' * (n_calls != 1)}"
+    calls = count_of(n_calls, "call")
     if not n_reused:
         return calls
     if n_reused >= n_calls:

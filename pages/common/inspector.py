@@ -338,8 +338,7 @@ def _show_turns(turns: tuple[Turn, ...], parting: int | None) -> None:
                 _show_turn(turn)
     # Turns are numbered from 1. Only the first turn that differs is unfolded.
     for number, turn in enumerate(turns[parting or 0 :][:MOST_TURNS], (parting or 0) + 1):
-        ellipsis = "…" * (len(turn.title) > MOST_TITLE_LETTERS)
-        title = f"{number} · {turn.title[:MOST_TITLE_LETTERS]}{ellipsis}"
+        title = f"{number} · {_beginning(turn.title, MOST_TITLE_LETTERS)}"
         with st.expander(plain(title), expanded=number - 1 == parting):
             _show_turn(turn)
     n_hidden = len(turns) - (parting or 0) - MOST_TURNS
@@ -350,8 +349,11 @@ def _show_turns(turns: tuple[Turn, ...], parting: int | None) -> None:
 def _show_turn(turn: Turn) -> None:
     for text in (turn.text, *turn.calls):
         if text:
-            ellipsis = "…" * (len(text) > MOST_TEXT_LETTERS)
-            st.code(text[:MOST_TEXT_LETTERS] + ellipsis, language=None, wrap_lines=True)
+            st.code(_beginning(text, MOST_TEXT_LETTERS), language=None, wrap_lines=True)
+
+
+def _beginning(text: str, most_letters: int) -> str:
+    return text if len(text) <= most_letters else f"{text[:most_letters]}…"
 
 
 # One side of the inspector: the output, the answers read from it, and the prompt with differences.

@@ -7,6 +7,7 @@ from flipcore.annotation.paraphrases.random_order import Order, order_of, review
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.store.queries import review
+from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.showing import plain, shown_problem
 from pages.components.boards import kept_verdicts, pair_review
@@ -103,7 +104,7 @@ def _review(name: str, settings: dict) -> None:
     )
     pair_review(view.data, key=key, on_sent=lambda: _receive(key, name, order))
     if view.n_done and acting().may(Permission.READ):
-        verdicts = f"{view.n_done:,} verdict{'s' * (view.n_done > 1)}"
+        verdicts = count_of(view.n_done, "verdict")
         if st.button(
             f"See what your {verdicts} changed",
             key="to-effect",

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from flipcore.claims.memory_gap import CONTROL_TITLES
 from flipcore.core.command_line import command
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import KINDS, ROLES
+from flipcore.core.records import ROLES
 from flipcore.core.study import CONTROLS, OTHER_CONTROL
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.columns import (
@@ -59,6 +59,8 @@ from pages.common.showing import (
 
 N_SHOWN = 3  # rows of a file that are shown before the import
 MOST_NAMED = 3  # models in the name of a study
+# The kinds that a task of a log may have (`log_answers.kind_of`).
+RECORDED_KINDS = ("choice", "number", "text")
 MOST_LISTED = 6  # models in the sentence below how the files were read
 
 
@@ -162,7 +164,9 @@ def offer(paths: list[str]) -> None:
         names = list(log_survey.models)
         # The sentence on a table with a column of models names them already.
         if len(names) > 1 and names[0] not in sentences[0]:
-            listed = ", ".join(names[:MOST_LISTED]) + " …" * (len(names) > MOST_LISTED)
+            listed = ", ".join(names[:MOST_LISTED])
+            if len(names) > MOST_LISTED:
+                listed = f"{listed} …"
             rows = count_of(log_survey.n_records, "row")
             st.markdown(plain(f"{len(names):,} models: {listed}. {rows}."))
         _offer_undo(answers)
@@ -358,7 +362,10 @@ def corrections(log_survey: Survey, key: str, name_place: DeltaGenerator) -> lis
             words.append(f"model={alias}" if model == UNNAMED else f"model:{model}={alias}")
     for task, kind in log_survey.kinds.items():
         selection = st.selectbox(
-            f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}"
+            f"Kind of {plain(task)}",
+            RECORDED_KINDS,
+            RECORDED_KINDS.index(kind),
+            key=f"log-kind-{key}-{task}",
         )
         words += [f"kind:{task}={selection}"] if selection != kind else []
         words += _task_corrections(log_survey, task, key)

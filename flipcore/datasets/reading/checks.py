@@ -36,9 +36,8 @@ def _is_date(text: str) -> bool:
 def _check_options(item: Item) -> None:
     n_options = len(item.options)
     if n_options < 2:
-        raise BadInput(
-            f"has {n_options or 'no'} option{'s' * (n_options != 1)}; a choice needs at least two"
-        )
+        options = "1 option" if n_options else "no options"
+        raise BadInput(f"has {options}; a choice needs at least two")
     if n_options > MAX_OPTIONS:
         raise BadInput(f"has {n_options} options; there are labels for {MAX_OPTIONS}")
     empty = [place for place, text in enumerate(item.options, start=1) if not text.strip()]

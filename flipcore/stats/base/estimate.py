@@ -102,8 +102,10 @@ class Estimate:
         return f"{number_text(100 * self.value, 1)} points", self._likely(low, high)
 
     def _likely(self, low: str, high: str) -> str:
+        if not self.has_interval:
+            return ""
         label = coverage_label(self.coverage)
-        return f" (likely {low} to {high}{f', {label}' * bool(label)})" if self.has_interval else ""
+        return f" (likely {low} to {high}, {label})" if label else f" (likely {low} to {high})"
 
     @property
     def is_too_short(self) -> bool:

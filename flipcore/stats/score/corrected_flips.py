@@ -41,6 +41,7 @@ from flipcore.stats.score.corrected import (
     rate_with_limits,
 )
 from flipcore.stats.score.error_bar import limits_of_score
+from flipcore.text.counts import count_of
 
 # Fewest labelled pairs that flip by people, and that do not: with fewer, normal 95% limits covered
 # .88 in simulation.
@@ -174,8 +175,8 @@ class FlipsByPeople:
     def _why_no_interval(self) -> str:
         if self.n_pairs < MIN_N:
             return (
-                f"No interval: {self.n_pairs} labelled pair{'s' * (self.n_pairs != 1)}; at least "
-                f"{MIN_N} are needed."
+                f"No interval: {count_of(self.n_pairs, 'labelled pair')}; at least {MIN_N} are "
+                "needed."
             )
         n_effective = clustered_mean(
             self._residuals, self._labelled_families, bounds=None
