@@ -17,12 +17,14 @@ from flipcore.claims.audit_input import N_LISTED, OURS, OWN_PROMPT, AuditInput, 
 from flipcore.claims.claim import description
 from flipcore.core.finish import ENDED_EARLY
 from flipcore.core.records import RIGHT, WRONG
-from flipcore.stats.base.estimate import percent_text
+from flipcore.stats.base.estimate import MIN_N, percent_text
 from flipcore.text.counts import count_of
 
 LEAST_RERUN = 5  # items with several runs, for a finding about runs
 LEAST_CHARS = 80  # a sampled text of this length does not repeat by chance
 LEAST_CUT, CUT_SHARE = 3, 0.02  # outputs at the limit: least count and least share
+NEARLY_ALL = 0.95  # a length that so many outputs share is asked for by the prompt
+NEAR_TOP = 0.95  # lengths from this share of the largest are compared with it
 # Below these numbers of tokens or characters, a common length is just the form of the answer.
 LEAST_TOKENS, LEAST_LENGTH = 64, 200
 LEAST_KEYS, LEAST_VOTERS = 5, 3  # least suspicious keys for a finding; least votes per item
@@ -166,7 +168,7 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
         at_limit = ended[(ended["max_tokens"] > 1) & (ended["n_tokens_out"] >= ended["max_tokens"])]
         n, limit = int(at_limit["n"].sum()), at_limit["max_tokens"].max()
         # If nearly all outputs have this length, the prompt asks for it.
-        if n >= max(LEAST_CUT, CUT_SHARE * n_all) and n < 0.95 * n_all:
+        if n >= max(LEAST_CUT, CUT_SHARE * n_all) and n < NEARLY_ALL * n_all:
             where = f"have all {int(limit):,} tokens that were allowed"
         else:
             n, where = _outputs_at_top_length(ended, n_all)
@@ -189,13 +191,13 @@ def _outputs_at_top_length(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
         if lengths.empty or (top := lengths[column].max()) < least:
             continue
         at_top = lengths[lengths[column] == top]
-        near = lengths[(lengths[column] < top) & (lengths[column] >= 0.95 * top)]
+        near = lengths[(lengths[column] < top) & (lengths[column] >= NEAR_TOP * top)]
         n = int(at_top["n_texts"].sum())
         n_open = int(at_top.loc[at_top["ends_open"], "n_texts"].sum())
         # Without a limit, fewer texts have each longer length. A cut piles them up at the largest.
         is_pile = n >= max(LEAST_RERUN, CUT_SHARE * n_all) and n > int(near["n"].sum())
         # Texts of a fixed form also share one length, but they end as they should.
-        if is_pile and n < 0.95 * n_all and n_open >= 0.5 * n:
+        if is_pile and n < NEARLY_ALL * n_all and n_open >= n / 2:
             n_outputs = int(at_top["n"].sum())
             return n_outputs, f"have exactly {int(top):,} {unit}, which no other exceeds"
     return 0, ""
@@ -204,14 +206,14 @@ def _outputs_at_top_length(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
 def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find items whose right answer no model gives, while all models agree on another answer. Their
     keys, the stored right answers, may be wrong."""
-    keys = {
+    keys_of_item = {
         item: set(target.split("\n"))
         for item, target in zip(log.items["item_id"], log.items["target"], strict=True)
         if isinstance(target, str) and target
     }
     is_answered = (frame["status"] == "ok") & frame["answer"].notna()
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & is_answered]
-    base = base[base["item_id"].isin(keys.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
+    base = base[base["item_id"].isin(keys_of_item.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
     if base["model"].nunique() * base["sample"].nunique() < LEAST_VOTERS:
         return
     # One vote per output: the answer of the log's leading extractor.
@@ -235,7 +237,7 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     unanimous_items, n_majorities = [], 0
     columns = zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True)
     for item, answer, n, n_all in columns:
-        if answer in keys[item]:
+        if answer in keys_of_item[item]:
             continue
         if n == n_all and n_models_by_item[item] == n_models:
             unanimous_items.append(item)
@@ -262,7 +264,7 @@ def reported_errors(
     `scores` and `clusters` have one row per item.
     """
     stated, n = reported.get("stderr"), len(scores)
-    if stated is None or n < 10 or scores.nunique() < 2:
+    if stated is None or n < MIN_N or scores.nunique() < 2:
         return None
     errors = [float(scores.std(ddof=1) / np.sqrt(n))]
     if clusters is not None and (n_clusters := clusters.nunique()) > 1:

@@ -20,6 +20,9 @@ from flipcore.text.prompts import labels_of
 
 LEAST_ITEMS = 20
 MOST_WORDINGS = 4
+NEARLY_ALL = 0.9  # of prompts that repeat their question; of answers at one place
+LEAST_BEYOND_KEYS = 0.25  # by so much more often than the right answers are answers at one place
+LEAST_QUESTION = 12  # letters; a shorter question may be part of another one by chance
 LEAST_SHARE = 0.05  # of the items, for the second most common wording
 # A run of option labels ("(A) # (B) #"). Only its first label is kept, so that items with different
 # numbers of options have the same wording.
@@ -81,11 +84,10 @@ def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
     for prompt, system, question in columns:
         words = " ".join(str(question).split())
         text = " ".join(f"{system}\n{prompt}".split())
-        # A short question may be part of another one by chance.
-        is_twice.append(len(words) >= 12 and text.count(words) > 1)
+        is_twice.append(len(words) >= LEAST_QUESTION and text.count(words) > 1)
     items = tuple(prompts["item_id"][is_twice])
     # If nearly every prompt repeats its question, the repetition is the layout.
-    if items and len(items) < 0.9 * len(prompts):
+    if items and len(items) < NEARLY_ALL * len(prompts):
         stand = count_of(len(items), "item stands", "items stand")
         whose_prompt = "its" if len(items) == 1 else "their"
         sentence = f"{stand} among the examples of {whose_prompt} own prompt."
@@ -173,7 +175,8 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
         n_items = part["item_id"].nunique()
         keys = part.drop_duplicates("item_id")["item_id"].map(targets)
         # No finding if the right answers are mostly at this place too.
-        if n_items >= LEAST_ITEMS and share >= 0.9 and share - (keys == str(place)).mean() >= 0.25:
+        is_like_keys = share - (keys == str(place)).mean() < LEAST_BEYOND_KEYS
+        if n_items >= LEAST_ITEMS and share >= NEARLY_ALL and not is_like_keys:
             label = labels_of("upper", int(n_options.max()))[place]
             among = f"{percent_text(share, 0)} of {len(places):,} answers are {label}"
             sentence = f"{model}, {spoken_name(extractor)}: {among}, whatever the question is."

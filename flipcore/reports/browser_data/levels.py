@@ -28,7 +28,7 @@ from flipcore.reports.browser_data.verdicts import (
     board_rows,
     every_pairing,
 )
-from flipcore.stats.base.estimate import coverage_label, without_interval
+from flipcore.stats.base.estimate import MIN_N, coverage_label, without_interval
 from flipcore.stats.base.joint_means import JointMeans, measured_coverage
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coded_answers import CodedAnswers
@@ -386,7 +386,8 @@ def _band(
         parts.append(part)
     columns = np.hstack(parts)
     joint = JointMeans(columns, seed, n_boot, answers.families)
-    has_band = (joint.n >= 10) & (joint.se > 1e-12)
+    # Equal values leave a rounding error as their standard error, which must count as 0.
+    has_band = (joint.n >= MIN_N) & (joint.se > 1e-12)
     critical = np.full(len(LEVELS), np.nan)
     if has_band.any():
         varying = JointMeans(columns[:, has_band], seed, n_boot, answers.families)

@@ -20,6 +20,7 @@ from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.base.resample import SLACK
 
 WEIGHTS = (None, "linear", "quadratic")
+NEVER_SO_ALIKE = 30  # on so many items two people differ at least once
 PREVALENT = 0.9  # share of the most frequent rating from which kappa needs a warning
 
 
@@ -63,8 +64,8 @@ def _kappa(table: np.ndarray, weights: np.ndarray) -> float:
 def _codes(pairs: list[tuple]) -> tuple[np.ndarray, int]:
     """Return the category numbers (pairs, 2), and the number of categories."""
     categories = _categories(pairs)
-    code = {category: index for index, category in enumerate(categories)}
-    codes = np.array([(code[x], code[y]) for x, y in pairs], dtype=int).reshape(-1, 2)
+    number_of = {category: number for number, category in enumerate(categories)}
+    codes = np.array([(number_of[x], number_of[y]) for x, y in pairs], dtype=int).reshape(-1, 2)
     return codes, len(categories)
 
 
@@ -140,11 +141,11 @@ def _units(ratings: Sequence[Sequence]) -> list[list]:
 def _unit_counts(units: list[list]) -> tuple[np.ndarray, list]:
     """Return the (units, categories) numbers of ratings, and the categories in order."""
     categories = _categories(units)
-    code = {category: index for index, category in enumerate(categories)}
+    number_of = {category: number for number, category in enumerate(categories)}
     counts = np.zeros((len(units), len(categories)))
     for row, unit in enumerate(units):
         for rating in unit:
-            counts[row, code[rating]] += 1
+            counts[row, number_of[rating]] += 1
     return counts, categories
 
 
@@ -198,9 +199,12 @@ def prevalence_warning(ratings: Sequence) -> str:
 
 
 def identical_raters_warning(a: Sequence, b: Sequence) -> str:
-    """Warn where two raters never differ on 30 or more items: one file may be loaded twice."""
+    """Warn where two raters never differ on many items: one file may be loaded twice."""
     pairs = _paired(a, b)
-    if len(pairs) >= 30 and all(x == y for x, y in pairs) and len({x for x, _ in pairs}) > 1:
+    never_differ = all(x == y for x, y in pairs)
+    # Two raters who always choose one category may well agree.
+    has_categories = len({x for x, _ in pairs}) > 1
+    if len(pairs) >= NEVER_SO_ALIKE and never_differ and has_categories:
         return (
             f"The two raters agree on all {len(pairs)} items: check that the same ratings were "
             "not loaded twice."

@@ -223,15 +223,20 @@ def unread_warnings(answers: CodedAnswers, axis: str, extractor: str) -> tuple[s
     return answers.warnings[axis, extractor]
 
 
+# Shares of unreadable answers that are warned of: of all, and the difference between base prompts
+# and changed ones. The sentences name them.
+MOST_UNREAD, MOST_APART = 0.05, 0.02
+
+
 def _warnings(answers: CodedAnswers, axis: str, extractor: str) -> list[str]:
     codes = answers.codes[axis, extractor]
     is_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
     rate = _null_share(codes)
     base, perturbed = _null_share(codes[is_base]), _null_share(codes[~is_base])
     sentences = []
-    if rate > 0.05:
+    if rate > MOST_UNREAD:
         sentences.append(f"{100 * rate:.1f}% of the answers could not be read (more than 5%).")
-    if abs(base - perturbed) > 0.02:
+    if abs(base - perturbed) > MOST_APART:
         sentences.append(
             f"Unreadable answers: {100 * base:.1f}% of base prompts, {100 * perturbed:.1f}% of "
             "changed ones (more than 2 percentage points apart)."
