@@ -228,20 +228,21 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
     """Find rows whose recorded right or wrong contradicts the answers that the log holds."""
     frame = shares_alone(frame)
     columns = zip(log.items["item_id"], log.items["target"], strict=True)
-    right = {
+    right_answers = {
         item: target.split("\n") for item, target in columns if isinstance(target, str) and target
     }
     # Where several options are right, a log does not say whether all must be chosen or one.
     ambiguous = {
         item
         for item, options in zip(log.items["item_id"], log.items["options"], strict=True)
-        if len(options) and len(right.get(item, ())) > 1
+        if len(options) and len(right_answers.get(item, ())) > 1
     }
     is_answered = (frame["status"] == "ok") & frame["answer"].notna()
     rows = frame[is_answered & ~frame["extractor"].isin(OURS) & frame["is_base"]]
-    rows = rows[rows["score"].isin((0.0, 1.0)) & rows["item_id"].isin(right.keys() - ambiguous)]
+    has_one_key = rows["item_id"].isin(right_answers.keys() - ambiguous)
+    rows = rows[rows["score"].isin((0.0, 1.0)) & has_one_key]
     is_right = [
-        answer in right.get(item, ())
+        answer in right_answers.get(item, ())
         for item, answer in zip(rows["item_id"], rows["answer"], strict=True)
     ]
     wrong = rows[np.asarray(is_right, dtype=bool) != (rows["score"] == 1)]

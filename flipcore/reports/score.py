@@ -1087,9 +1087,9 @@ def _notes(
             "Each wording changes one thing: ways that change several at once may lie further"
             " apart."
         )
-    n_left_out = {score.bar.cells.n_dropped_questions for score in models}
-    if most := max(n_left_out, default=0):
-        up_to = "Up to " if len(n_left_out) > 1 else ""
+    dropped_counts = {score.bar.cells.n_dropped_questions for score in models}
+    if most := max(dropped_counts, default=0):
+        up_to = "Up to " if len(dropped_counts) > 1 else ""
         yield (
             f"{up_to}{count_of(most, 'question lacks', 'questions lack')} an answer to some"
             " prompt and are left out."

@@ -287,8 +287,11 @@ def _is_key(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
 def _holds_places(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
     """Tell whether a column holds places of options from 0, the first and the last place among them."""
     places = {str(values.get(name)) for values in rows}
-    n_options = {len(_listed(values, option_columns)) for values in rows}
-    return len(n_options) == 1 and len(places) > 1 and places == {str(place) for place in range(*n_options)}
+    list_lengths = {len(_listed(values, option_columns)) for values in rows}
+    if len(list_lengths) != 1 or len(places) < 2:
+        return False
+    (n_options,) = list_lengths
+    return places == {str(place) for place in range(n_options)}
 
 
 def _listed(values: Mapping[str, Any], name: str) -> list[str]:

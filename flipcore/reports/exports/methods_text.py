@@ -101,8 +101,8 @@ def _model(use: ModelUse, *, asks_again: bool) -> str:
 
 def _methods(study: WholeStudy) -> Iterator[Method]:
     """Yield the methods behind the study's numbers, in the order of the report."""
-    n_cells = [len(flips.cells) for flips in study.flips.values()]
-    if any(n_cells):
+    cells_by_model = [len(flips.cells) for flips in study.flips.values()]
+    if any(cells_by_model):
         all_readouts = study.all_readouts
         # Only an extractor that reads several answers together groups them by meaning.
         groups_by_meaning = any(map(reads_together, all_readouts["extractor"].unique()))
@@ -114,11 +114,14 @@ def _methods(study: WholeStudy) -> Iterator[Method]:
             detector_methods.append(method)
     yield from detector_methods
     if {"target", "retro"} <= set(study.items["role"]):
-        # The first method is that of inflation, which needs no tests.
-        yield from HOLDOUT if study.holdout else HOLDOUT[:1]
-    n_tests = [len(tests) for tests in study.memory.tests.values()]
+        inflation, *of_tests = HOLDOUT
+        yield inflation
+        # Inflation needs no tests, the other methods do.
+        if study.holdout:
+            yield from of_tests
+    tests_by_model = [len(tests) for tests in study.memory.tests.values()]
     # A single test needs no correction.
-    if max(n_cells + n_tests, default=0) > 1:
+    if max(cells_by_model + tests_by_model, default=0) > 1:
         yield HOLM
 
 

@@ -254,12 +254,14 @@ def _variance(values: np.ndarray) -> float:
 
 def balance(benchmark: Traits, control: Traits, pairs: Mapping[str, str]) -> tuple[Balance, ...]:
     """Return the balance of all traits that both sets know, whether they were matched or not."""
-    row = {item: i for i, item in enumerate(benchmark.ids)}
-    control_row = {item: i for i, item in enumerate(control.ids)}
-    # Stored pairs may be of items that these sets lack.
-    known_pairs = [(a, b) for a, b in pairs.items() if a in row and b in control_row]
-    rows = np.array([row[item] for item, _ in known_pairs], dtype=int)
-    control_rows = np.array([control_row[item] for _, item in known_pairs], dtype=int)
+    row_of_item = {item: i for i, item in enumerate(benchmark.ids)}
+    row_of_control = {item: i for i, item in enumerate(control.ids)}
+    pair_rows = []
+    for item, control_item in pairs.items():
+        # Stored pairs may be of items that these sets lack.
+        if item in row_of_item and control_item in row_of_control:
+            pair_rows.append((row_of_item[item], row_of_control[control_item]))
+    rows, control_rows = np.array(pair_rows, dtype=int).reshape(-1, 2).T
     names = dict.fromkeys([*(name for name in TRAITS if name != SUBJECT), *benchmark.numbers])
     balances = []
     for name in names:
