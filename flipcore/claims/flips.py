@@ -369,7 +369,7 @@ def _gate_reason(cell: Decomposition, closed_gates: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class _Reruns:
-    """How reruns enter the rates: words after a rate, and a sentence for a headline's detail."""
+    """Words on how reruns enter the rates: after a rate, and as a sentence of a detail."""
 
     suffix: str = ""
     sentence: str = ""

@@ -38,10 +38,10 @@ def store_survey(
         return store_logs(survey, store, on_progress, stop)
     has_other_outputs = sum(survey.marks.values()) < survey.n_records
     if len(survey.marks) > 1 or has_other_outputs:
-        others = " and other outputs" if has_other_outputs else ""
+        other_outputs = " and other outputs" if has_other_outputs else ""
         raise BadInput(
-            f"The files hold answers to planned prompts of {len(survey.marks)} studies{others}. "
-            "Import them one at a time."
+            f"The files hold answers to planned prompts of {len(survey.marks)} "
+            f"studies{other_outputs}. Import them one at a time."
         )
     (study_id,) = survey.marks
     study = studies.study(store, study_id)
