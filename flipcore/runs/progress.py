@@ -28,7 +28,7 @@ STOPPING = "stopping"  # cancelled, while the replies to calls already sent are 
 class Progress:
     """Progress of a run. `Pace` sets `rate_per_s` and `eta_s`."""
 
-    n_calls: int = 0
+    n_calls: int = 0  # expected; never less than n_done
     n_done: int = 0  # stored: answered or failed, by this run or before
     n_failed: int = 0
     n_reused: int = 0  # of n_done: answers that were stored before

@@ -395,6 +395,8 @@ class _Run:
 
     def _measure(self) -> None:
         progress = self.asking.progress
+        # The plan counts no calls that only the answers ask for, such as those after a blank token.
+        progress.n_calls = max(progress.n_calls, progress.n_done)
         self.pace.measure(progress, time.monotonic())
         waiting = (
             " The run is stopping: calls that are on their way come in."

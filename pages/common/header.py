@@ -167,7 +167,7 @@ def show_progress(progress) -> None:
     share = progress.n_done / progress.n_calls
     st.progress(
         min(share, 1.0),
-        text=f"{progress.n_done:,} of {progress.n_calls:,} calls{plain(progress.outlook)}",
+        text=f"{progress.n_done:,} of about {progress.n_calls:,} calls{plain(progress.outlook)}",
     )
     if progress.workers:
         with st.expander("Workers", icon=":material/lan:"):

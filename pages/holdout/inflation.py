@@ -184,7 +184,7 @@ def _show_progress(study_id: str) -> None:
     share = progress.n_done / progress.n_calls if progress.n_calls else 0.0
     st.progress(
         min(share, 1.0),
-        text=f"Asking the pocket model: {progress.n_done:,} of {progress.n_calls:,} calls",
+        text=f"Asking the pocket model: {progress.n_done:,} of about {progress.n_calls:,} calls",
     )
 
 

@@ -41,6 +41,15 @@ def n_completions(store):
     return store.rows("SELECT count(*) FROM completions")[0][0]
 
 
+def test_no_more_calls_are_done_than_expected_where_answers_need_more(store, monkeypatch):
+    planned = dataclasses.replace(projection(plan(tiny_study(), store)), n_calls=3)
+    monkeypatch.setattr(runner, "projection", lambda _: planned)
+    reports = []
+    runner.run(tiny_study(), store, on_progress=reports.append)
+    assert reports[-1].n_done == n_completions(store) > 3
+    assert all(report.n_done <= report.n_calls for report in reports)
+
+
 @pytest.mark.slow
 def test_a_run_ends_done_with_a_readout_for_every_cell(store):
     progress = runner.run(tiny_study(), store)
