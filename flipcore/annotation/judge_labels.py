@@ -27,7 +27,7 @@ from flipcore.core.records import CODE, digest
 from flipcore.core.sandbox import FAILED, PASSED
 from flipcore.extractors import reads_together
 from flipcore.stats.base.agreement import Agreement, cohen_log_agreement, krippendorff_agreement
-from flipcore.stats.base.estimate import Estimate, missing, number_text
+from flipcore.stats.base.estimate import Estimate, missing, number_text, percent_text
 from flipcore.stats.base.gate_rules import KAPPA, JudgeGate, judge_gate, position_bias
 from flipcore.stats.base.intervals import wilson
 from flipcore.store.connection import Store
@@ -208,7 +208,7 @@ class JudgeReport:
             position = self.gate.position.sentence()
         if rerun_changes.n:
             repeated = (
-                f"Asked again with the same prompt, it reads {rerun_changes.text()} of "
+                f"Asked again with the same prompt, it reads {rerun_changes.text_percent()} of "
                 f"{rerun_changes.n} texts differently."
             )
         return self.gate.sentence(), position, repeated
@@ -296,19 +296,21 @@ def gate_rows(report: JudgeReport) -> list[dict]:
             least,
             agreement.n_items,
         ),
-        ("Raw agreement with people", number_text(agreement.raw), "", agreement.n_items),
+        ("Raw agreement with people", percent_text(agreement.raw), "", agreement.n_items),
     ]
     if position:
         moved = position.flip_rate
         rows.append(
             (
                 "Does the order of the options move it? (exact McNemar)",
-                moved.text(),
+                moved.text_percent(),
                 "no position favoured, p ≥ .05",
                 moved.n,
             )
         )
-    rows.append(("Does it contradict itself when asked again?", reruns.text(), "", reruns.n))
+    rows.append(
+        ("Does it contradict itself when asked again?", reruns.text_percent(), "", reruns.n)
+    )
     return [dict(zip(("asked", "found", "must be", "texts"), row, strict=True)) for row in rows]
 
 

@@ -19,7 +19,7 @@ from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim
 from flipcore.core.records import FIRST_TOKEN, IDENTITY, WRITTEN_ANSWER
 from flipcore.core.wordings import NOUNS
 from flipcore.extractors import title_of
-from flipcore.stats.base.estimate import MIN_N
+from flipcore.stats.base.estimate import MIN_N, percent_text
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS, few_pairs_sentence
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
@@ -62,9 +62,9 @@ def _show_gates(gates: list[SourceGate]) -> None:
     st.caption(
         f"Counted here: all {sum(source.n_pairs for source in gates):,} stored paraphrases, "
         "whether a study asked them or not. A dataset's paraphrases by one author pass when the "
-        f"lower bound of their acceptance is {ACCEPTANCE:.2f} or more, on at least {FEWEST_PAIRS} "
-        "reviewed pairs. Until then their flips are shown and excluded from all conclusions. Only "
-        "people open a gate."
+        f"lower bound of their acceptance is {percent_text(ACCEPTANCE)} or more, on at least "
+        f"{FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded from all "
+        "conclusions. Only people open a gate."
     )
     reviewed_sources = [source for source in gates if source.n_reviewed]
     # With very few pairs there is no interval to draw.
@@ -74,7 +74,10 @@ def _show_gates(gates: list[SourceGate]) -> None:
         if source.gate.accepted.n >= MIN_N
     ]
     if rows:
-        show_figure("gates", lambda c: interval_rows(rows, c, ACCEPTANCE, "lower bound wanted"))
+        show_figure(
+            "gates",
+            lambda c: interval_rows(rows, c, ACCEPTANCE, "lower bound wanted", is_share=True),
+        )
     for source in reviewed_sources:
         mark = "✓" if source.gate.is_open else "–"
         verdict = paraphrases_claim(source.gate, source.sentence()).text

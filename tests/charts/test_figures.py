@@ -270,12 +270,12 @@ def test_published_figures_without_accuracies_have_no_left_half_and_no_whisker()
 
 def test_only_what_clears_the_bound_with_its_whole_interval_is_filled():
     open_gate, shut = paraphrase_gate(60, 60).accepted, paraphrase_gate(55, 63).accepted
-    figure = interval_rows([("open", open_gate), ("shut", shut)], LIGHT, 0.8, "wanted")
+    figure = interval_rows([("open", open_gate), ("shut", shut)], LIGHT, 0.8, "wanted", is_share=True)
     dots = figure.data[0]
     assert list(dots.marker.symbol) == ["circle", "circle-open"] and list(dots.x) == [1.0, 55 / 63]
     assert dots.x[1] - dots.error_x.arrayminus[1] == pytest.approx(shut.low)
     assert dots.x[1] + dots.error_x.array[1] == pytest.approx(shut.high)
-    assert figure.layout.shapes[0].x0 == 0.8 and "0.80" in figure.layout.annotations[0].text
+    assert figure.layout.shapes[0].x0 == 0.8 and "80%" in figure.layout.annotations[0].text
 
 
 def test_a_missing_estimate_keeps_its_row_and_a_name_is_text():

@@ -134,7 +134,7 @@ def card(
     n_accepted = len(published)
     gates = "\n".join(
         f"| {_cell(source_gate.dataset)} | {_cell(source_gate.generator)} | "
-        f"{source_gate.n_pairs:,} | {source_gate.gate.accepted.text()} | "
+        f"{source_gate.n_pairs:,} | {source_gate.gate.accepted.text_percent()} | "
         f"{'yes' if source_gate.gate.is_open else 'no'} |"
         for source_gate in source_gates(states)
     )

@@ -200,7 +200,7 @@ def models_sentence(verdicts: Sequence[Mapping]) -> str:
     retention = retained(votes, "majority", checks=tuple(CHECKS))
     return (
         f"Beside that, {len(names)} model reviewer{'s' * (len(names) > 1)} ({', '.join(names)}) "
-        f"keep {retention.text()} of {retention.n:,} pairs. Models count in no agreement, "
+        f"keep {retention.text_percent()} of {retention.n:,} pairs. Models count in no agreement, "
         "majority or gate."
     )
 

@@ -63,7 +63,8 @@ class ParaphraseGate:
         share = percent_text(false_openings(_opens, self.threshold, MANY_LOOKS))
         return (
             "This holds if the number of pairs was fixed beforehand: reviewing until it opens "
-            f"passes {share} of sources at exactly {self.threshold:.2f}, within {MANY_LOOKS} pairs."
+            f"passes {share} of sources at exactly {percent_text(self.threshold)}, within "
+            f"{MANY_LOOKS} pairs."
         )
 
     def sentence(self) -> str:
@@ -73,8 +74,8 @@ class ParaphraseGate:
             return f"{nothing} been reviewed yet; {self.fewest} are needed.{self.chosen_text}"
         if self.is_open:
             passed = (
-                f"{self.acceptance_text}, and the lower bound reaches {self.threshold:.2f}: these "
-                "paraphrases may be used."
+                f"{self.acceptance_text}, and the lower bound reaches "
+                f"{percent_text(self.threshold)}: these paraphrases may be used."
             )
             return f"{passed}{self.chosen_text}"
         n = self.accepted.n
@@ -91,7 +92,8 @@ class ParaphraseGate:
         if self.n_more is None:
             return (
                 f"{self.acceptance_text}: at that rate the lower bound never reaches "
-                f"{self.threshold:.2f}. Discard this generator's paraphrases.{self.chosen_text}"
+                f"{percent_text(self.threshold)}. Discard this generator's "
+                f"paraphrases.{self.chosen_text}"
             )
         return (
             f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at "
@@ -115,7 +117,7 @@ class ParaphraseGate:
     @property
     def acceptance_text(self) -> str:
         n = self.accepted.n
-        interval = self.accepted.text() if n >= MIN_N else "too few for an interval"
+        interval = self.accepted.text_percent() if n >= MIN_N else "too few for an interval"
         return (
             f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {interval}"
         )
@@ -124,7 +126,9 @@ class ParaphraseGate:
     def missing(self) -> str:
         """Say what a closed gate lacks: pairs, a higher bound, or both."""
         few = f"at least {self.fewest} reviewed pairs" if self.accepted.n < self.fewest else ""
-        low = f"a lower bound of {self.threshold:.2f}" if self.accepted.low < self.threshold else ""
+        low = ""
+        if self.accepted.low < self.threshold:
+            low = f"a lower bound of {percent_text(self.threshold)}"
         return f"{self.acceptance_text}; the gate wants {' and '.join(filter(None, (few, low)))}."
 
 
@@ -204,7 +208,7 @@ class PositionBias:
         if not self.flip_rate.n:
             return "The judge has not been asked with the options in both orders."
         changed = (
-            f"Turning the options round changes {self.flip_rate.text()} of the judge's "
+            f"Turning the options round changes {self.flip_rate.text_percent()} of the judge's "
             f"{self.flip_rate.n} readouts"
         )
         if self.p >= 0.05:
@@ -318,8 +322,10 @@ class JudgeGate:
             )
         if changes.high <= MOST_CHANGED:
             return ""
-        clause = f"it reads {changes.text()} of {changes.n} prompts differently when asked again"
-        return f"{clause}, where the upper bound must be {number_text(MOST_CHANGED)} or less"
+        clause = (
+            f"it reads {changes.text_percent()} of {changes.n} prompts differently when asked again"
+        )
+        return f"{clause}, where the upper bound must be {percent_text(MOST_CHANGED)} or less"
 
     def sentence(self) -> str:
         n = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"

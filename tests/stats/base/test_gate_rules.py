@@ -67,8 +67,8 @@ def test_a_rate_of_80_percent_never_opens_the_gate():
 def test_the_gate_says_what_would_open_it():
     found = gate_rules.paraphrase_gate(18, 20)
     assert found.n_more == 42 and "Review 42 more" in found.sentence()
-    assert found.sentence().startswith("18 of 20 reviewed pairs were accepted, 0.90 [0.70, 0.97]")
-    assert "at least 50 reviewed pairs and a lower bound of 0.80" in found.sentence()
+    assert found.sentence().startswith("18 of 20 reviewed pairs were accepted, 90% [70, 97]")
+    assert "at least 50 reviewed pairs and a lower bound of 80%" in found.sentence()
     assert gate_rules.paraphrase_gate(0, 0).sentence() == "No pair has been reviewed yet; 50 are needed."
     assert gate_rules.paraphrase_gate(0, 0).n_more == 50 and "may be used" in gate_rules.paraphrase_gate(60, 60).sentence()
 
@@ -122,7 +122,7 @@ def test_a_judge_passes_only_with_its_position_test_and_its_re_ask_test():
     assert gate_rules.judge_gate(labels, labels, None, STEADY, has_options=False).is_open  # numbers have no order
     assert not gate_rules.judge_gate(labels, labels, gate_rules.position_bias([0], [0]), STEADY).is_open
     unsteady = gate_rules.judge_gate(labels, labels, UNBIASED, asked_again(9))
-    assert not unsteady.is_open and "0.15 [0.08, 0.26] of 60 prompts differently" in unsteady.sentence()
+    assert not unsteady.is_open and "15% [8, 26] of 60 prompts differently" in unsteady.sentence()
     assert gate_rules.judge_gate(labels, labels, UNBIASED, STEADY).is_open
 
 
