@@ -300,10 +300,17 @@ def warn_without_fresh_controls(view: View, control_ids) -> None:
         st.warning(plain(warning), icon=":material/new_releases:")
 
 
-def show_verdict(test: memory.MemoryTest | None, *notes: str) -> list[str]:
-    """Show a verdict as headline, its further claims and notes; return the claims' sentences."""
+def show_verdict(
+    test: memory.MemoryTest | None, *notes: str, has_headline: bool = True
+) -> list[str]:
+    """Show a verdict as headline, its further claims and notes; return the claims' sentences.
+
+    Without `has_headline` a board shows the verdict, and only the rest is drawn.
+    """
     claims = [] if test is None else [test.claim, *test.further]
-    for i, claim in enumerate(claims):
-        st.markdown(f"{'' if i else '## '}{plain(claim.text)}")
+    if claims and has_headline:
+        st.markdown(f"## {plain(claims[0].text)}")
+    for claim in claims[1:]:
+        st.markdown(plain(claim.text))
     st.caption(plain(" ".join([*(claim.detail for claim in claims), *notes])))
     return [claim.text for claim in claims]

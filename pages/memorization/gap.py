@@ -57,25 +57,16 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
     analysis = gap_analysis(view, operator, extractor, settings["margin"])
     # `tests` puts the gap at these settings first.
     verdict = tests(view, settings["margin"], operator, extractor)[0]
-    sentences = show_verdict(verdict)
-    rule = source_rule(
-        analysis.gap_source,
-        is_literal=analysis.source_literal,
-        is_directional=analysis.source_directional,
+    line = detector_line(verdict, analysis, gaps[operator].unit, settings["margin"])
+    moved, decision, _ = boards.draw(
+        line.data(), locked=mode == "locked", key=f"margin-{view}-{operator}-{extractor}-{mode}"
     )
-    st.markdown(plain(rule.text))
-    st.caption(plain(old_rule(analysis.perm_p, analysis.cond_gap).text))
-    left, right = st.columns([2, 3])
+    # The board's headline is the verdict, at the margin that is dragged.
+    sentences = show_verdict(verdict, has_headline=False)
     show_figure(
         "slopes",
         lambda c: slopes(analysis.benchmark, analysis.control, ("benchmark", "control"), c),
-        place=left,
     )
-    with right:
-        line = detector_line(verdict, analysis, gaps[operator].unit, settings["margin"])
-        moved, decision, _ = boards.draw(
-            line.data(), locked=mode == "locked", key=f"margin-{view}-{operator}-{extractor}-{mode}"
-        )
     handle_move(
         view,
         mode,
@@ -93,6 +84,14 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
         st.markdown(plain(detectable_sentence(design, smallest_gap)))
     _show_coverage(view, operator, analysis)
     _show_matching(view, analysis)
+    with st.expander("By other rules", icon=":material/rule:"):
+        rule = source_rule(
+            analysis.gap_source,
+            is_literal=analysis.source_literal,
+            is_directional=analysis.source_directional,
+        )
+        st.markdown(plain(rule.text))
+        st.markdown(plain(old_rule(analysis.perm_p, analysis.cond_gap).text))
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         show_table("published-gaps", gap_rows())
         st.caption(gap_notes())

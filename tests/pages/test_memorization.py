@@ -89,9 +89,11 @@ def test_exchangeability_is_checked_on_request():
     assert not app.exception and "No difference of controls and benchmark is shown" in words(app)
 
 
-def test_the_drop_gap_has_both_rules_side_by_side():
-    said = words(shown("gap"))
-    assert "Memory: rewriting costs" in said or "No memory shown" in said or "None shown" in said
+def test_the_drop_gap_shows_its_verdict_once_and_other_rules_behind_a_fold():
+    app = shown("gap")
+    assert not [block.value for block in app.markdown if block.value.startswith("## ")]  # the board says it
+    folded = next(block for block in app.expander if block.label == "By other rules")
+    said = " ".join(block.value for block in folded.markdown)
     assert "The source's rule" in said and "The rule of an earlier release" in said
 
 

@@ -89,13 +89,14 @@ def _line(
     *,
     shared_as: str,
     numbers: Mapping[str, np.ndarray] | None = None,
+    kind: str = "cutoff",
 ) -> Board:
     """Return the board of a line that is dragged over a picture. `lines` are sentences, as
     templates or steps; the first is the headline."""
     sentences = [line if isinstance(line, list) else [[0, line]] for line in lines]
     marks = [mark for mark in picture.get("marks", []) if math.isfinite(mark["value"])]
     return Board(
-        "cutoff",
+        kind,
         [Row(pictures=[picture | {"marks": marks, "name": "Cut-off over the distributions"}])],
         [Headline(sentences[0])],
         [control],
@@ -320,7 +321,8 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
         label="{at|points}",
     )
     shared_as = f"margin-{drop_gap.gap.value:.6g}-{drop_gap.gap.n}"
-    return _line(handle, picture, [steps(texts), deciding_interval], shared_as=shared_as)
+    lines = [steps(texts), deciding_interval]
+    return _line(handle, picture, lines, shared_as=shared_as, kind="gap")
 
 
 def rule_rows(test: LossTest) -> list[dict]:
