@@ -1,6 +1,7 @@
 """Claims about detectors on known doses, that is on items read a known number of times."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,18 +40,20 @@ def detector_claim(detector: Detector) -> Claim:
     if detector.items_from is not None:
         share = share_text(by_dose[detector.items_from].detected)
         sentence = (
-            f"{detector.name} sees memory from dose {detector.items_from:,} on ({share} flagged "
-            "there)."
+            f"{detector.name} finds single items that were read {_times(detector.items_from)} or "
+            f"more ({share} of them)."
         )
         return Claim(SEES, "sees", sentence, asserted=True)
     if detector.groups_from is not None:
         above = by_dose[detector.groups_from].above.text()
         sentence = (
-            f"{detector.name} tells no single item, but a group from dose {detector.groups_from:,} "
-            f"on (mean {above} above never-seen)."
+            f"{detector.name} finds no single item, but groups of items that were read "
+            f"{_times(detector.groups_from)} or more (mean {above} above never-seen)."
         )
         return Claim(SHIFTS, "group", sentence, asserted=True)
-    return Claim(SEES, "none shown", f"{detector.name}: nothing shown at any dose.")
+    return Claim(
+        SEES, "none shown", f"{detector.name} shows nothing, however often items were read."
+    )
 
 
 def best_detector(truth: GroundTruth) -> Detector | None:
@@ -88,9 +91,9 @@ def truth_claim(truth: GroundTruth) -> Claim:
             blind.append(detector.name)
     single, groups = _dose_words(seeing_items), _dose_words(seeing_groups)
     parts = [f"At {100 * truth.rate:g}% false positives."]
-    parts += [f"Single items are seen by {'; by '.join(single)}."] if single else []
-    parts += [f"Whole groups only by {'; by '.join(groups)}."] if groups else []
-    parts += [f"Nothing is shown by {in_a_row(blind)}."] if blind and (single or groups) else []
+    parts += [f"Single items are found {'; '.join(single)}."] if single else []
+    parts += [f"Only whole groups are found {'; '.join(groups)}."] if groups else []
+    parts += [f"Nothing is shown by {_names(blind)}."] if blind and (single or groups) else []
     outcome = "group" if groups else "none shown"
     if single:
         outcome = "sees"
@@ -110,8 +113,9 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
         share = next(dose.detected for dose in best.doses if dose.dose == best.items_from)
         n_finding = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
         return (
-            f"{with_capital(best.name)} finds single items that were read {best.items_from:,} "
-            f"times or more ({share_text(share)} of them); {n_finding} find any."
+            f"{with_capital(best.name)} finds single items that were read "
+            f"{_times(best.items_from)} or more ({share_text(share)} of them); {n_finding} find "
+            "any."
         )
     n_groups = outcomes.count("group")
     group_words = ""
@@ -121,15 +125,25 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
 
 
 def _dose_words(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
-    """Return "losses and min-k from dose 8 on" per dose, of (dose, detector) pairs."""
+    """Return "by losses and min-k if read 8 times or more" per dose, of (dose, detector) pairs."""
     names: dict[int, list[str]] = {}
     for dose, name in pairs:
         if dose is not None:
             names.setdefault(dose, []).append(name)
     return [
-        f"{in_a_row(dose_names)} from dose {dose:,} on"
+        f"by {_names(dose_names)} if read {_times(dose)} or more"
         for dose, dose_names in sorted(names.items())
     ]
+
+
+def _times(dose: int | None) -> str:
+    return "once" if dose == 1 else f"{dose:,} times"
+
+
+def _names(detectors: Sequence[str]) -> str:
+    """Return a list of detectors, with what follows a comma in brackets."""
+    # "drop gap, names changed and drop gap, paraphrased" would read as one list.
+    return in_a_row([re.sub(r", (.*)", r" (\1)", name) for name in detectors])
 
 
 @dataclass(frozen=True)

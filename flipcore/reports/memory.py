@@ -821,14 +821,14 @@ def _rewritten(name: str, drops: np.ndarray) -> Rewritten:
 N_IN_SET, N_CONTROLS, N_SETS = 20, 75, 400
 
 AGAINST_DOSES = (
-    "Each dose has the AUC against dose 0 with its 95% interval, then the power: the share of"
-    f" {N_SETS} sets of {N_IN_SET} items of the dose that are called memory against {N_CONTROLS}"
-    " of dose 0, both drawn anew each time (seed 0). “Never read” has the same share for sets of"
-    " items that the training did not hold, with its 95% interval; at most .05 is promised, .025"
-    " for drops and scores. “Published answer to new numbers” and CoDeC were tried and are not"
-    " shipped. The hardness curve needs the answers of five other models or more. It was tried"
-    " on one set of problems per dose (in the model card, measured once), so it has no row and"
-    " makes no verdict. Made by python -m tests.lab.pocket decisions."
+    "Per number of times read: the AUC against never-read items with its 95% interval, then the"
+    f" power: the share of {N_SETS} sets of {N_IN_SET} such items that are called memory against"
+    f" {N_CONTROLS} never-read ones, both drawn anew each time (seed 0). “Never read” has the same"
+    " share for sets of items that the training did not hold, with its 95% interval; at most .05"
+    " is promised, .025 for drops and scores. “Published answer to new numbers” and CoDeC were"
+    " tried and are not shipped. The hardness curve needs the answers of five other models or more."
+    " It was tried on one set of problems per number of times read (in the model card, measured"
+    " once), so it has no row and makes no verdict. Made by python -m tests.lab.pocket decisions."
 )
 
 

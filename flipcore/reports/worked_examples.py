@@ -76,8 +76,9 @@ def truth_example(truth: GroundTruth) -> str:
     detector = truth.detectors[0]
     dose = detector.doses[0]
     return (
-        f"{detector.name} at dose {dose.dose:,}: AUC {number_text(dose.auc.value)}, flagged"
-        f" {share_text(dose.detected)}, false positives {share_text(detector.false_positives)}."
+        f"{detector.name} on items read {dose.dose:,} times: AUC {number_text(dose.auc.value)},"
+        f" flagged {share_text(dose.detected)}, false positives"
+        f" {share_text(detector.false_positives)}."
     )
 
 

@@ -33,7 +33,7 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
     detector_scores, doses, fresh_items = _scores_and_doses(view)
     _ground_truth(detector_scores, doses, fresh_items)
     st.caption(
-        "The same with all doses, 150 controls and 400 fresh items a family: "
+        "The same with all numbers of times read, 150 controls and 400 fresh items per family: "
         f"`{command('run data/ground_truth.toml')}`, some 76,000 calls."
     )
     every_detector()
@@ -42,7 +42,10 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
 def every_detector() -> None:
     """Show how every detector does on the pocket model's items, per kind and dose."""
     if rows := shipped_rows():
-        with st.expander("Every detector on the pocket model, by dose", icon=":material/table:"):
+        with st.expander(
+            "Every detector on the pocket model, by how often it read the items",
+            icon=":material/table:",
+        ):
             show_table("against-doses", rows)
             st.caption(plain(AGAINST_DOSES))
 
@@ -111,7 +114,7 @@ def _ground_truth(
         st.info(
             "Nobody knows what an ordinary model has read. The pocket model read each of its items "
             "0, 1, 4, 16, 64 or 256 times: run the memory study on the sets pocket_problems, "
-            "pocket_choice or pocket_prose, with items of dose 0 among them.",
+            "pocket_choice or pocket_prose, with items that it never read among them.",
             icon=":material/fact_check:",
         )
         return
@@ -149,8 +152,8 @@ def _ground_truth(
         "The pocket model read each item a known number of times. **AUC** is the chance that a "
         "read item scores higher than one never read; 0.5 is a coin. **Flagged** is the share "
         "above a cut-off from never-read items, **false positives** that of *other* never-read "
-        "items. A detector **sees from** the smallest dose whose interval lies above its false "
-        "positives.",
+        "items. A detector **sees from** the smallest number of times read whose interval lies "
+        "above its false positives.",
         example=truth_example(truth),
     )
 

@@ -57,7 +57,7 @@ def test_every_detector_has_a_row_with_its_doses_and_its_false_positives():
 def test_another_detector_is_looked_at_closely():
     app = shown()
     app.selectbox(key="truth-detector").set_value("answer loss").run()
-    assert not app.exception and "answer loss: nothing shown at any dose" in words(app)
+    assert not app.exception and "answer loss shows nothing, however often items were read" in words(app)
     app.selectbox(key="truth-rule-tolerance").set_value("conformal").run()
     assert not app.exception
 
@@ -66,7 +66,7 @@ def test_the_bound_is_taken_where_never_seen_items_suffice_and_else_the_rule_tha
     # of 200 never-seen items half set the cut-off, which is enough for the bound (59); of 60 it is 30
     assert shown().selectbox(key="truth-rule-tolerance").value == "tolerance"
     few = shown("few never seen")
-    assert few.selectbox(key="truth-rule-conformal").value == "conformal" and "dose 16 on" in words(few)
+    assert few.selectbox(key="truth-rule-conformal").value == "conformal" and "read 16 times or more" in words(few)
 
 
 def test_where_nothing_is_known_the_page_says_what_to_do():

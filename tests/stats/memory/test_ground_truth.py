@@ -86,10 +86,12 @@ def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
         "Question loss finds single items that were read 16 times or more (98% [87, 100] of them); 1 of 2 detectors find any."
     )
     assert claim.detail == (
-        "At 5% false positives. Single items are seen by question loss from dose 16 on. Nothing is shown by answer loss."
+        "At 5% false positives. Single items are found by question loss if read 16 times or more. Nothing is shown by answer loss."
     )
-    assert detector_claim(truth.detectors[1]).text == "answer loss: nothing shown at any dose."
-    assert detector_claim(truth.detectors[0]).text.startswith("question loss sees memory from dose 16 on (")
+    assert detector_claim(truth.detectors[1]).text == "answer loss shows nothing, however often items were read."
+    assert detector_claim(truth.detectors[0]).text.startswith(
+        "question loss finds single items that were read 16 times or more ("
+    )
 
 
 def test_the_cut_off_comes_from_items_that_do_not_check_it():
@@ -119,12 +121,23 @@ def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
     one = detector("drop", never, never, {1: np.repeat([0.0, 1.0], [36, 4]), 16: np.repeat([0.0, 1.0], [20, 20])})
     assert (one.cutoff, one.items_from, one.groups_from) == (1.0, None, 16)
     assert one.doses[1].above.value == pytest.approx(0.4) and one.doses[0].above.low < 0 < one.doses[0].above.high
-    assert detector_claim(one).text.startswith("drop tells no single item, but a group from dose 16 on (mean 0.40 [")
+    assert detector_claim(one).text.startswith(
+        "drop finds no single item, but groups of items that were read 16 times or more (mean 0.40 ["
+    )
     scores = {f"n{i}": x for i, x in enumerate(never)} | {f"s{i}": float(i % 2) for i in range(40)}
     doses = {item: 0 if item[0] == "n" else 16 for item in scores}
     claim = truth_claim(ground_truth({"drop": scores}, doses))
     assert claim.text == "No detector shows memory of a single item; 1 of 1 tell whole groups from never-seen items."
-    assert claim.detail == "At 5% false positives. Whole groups only by drop from dose 16 on."
+    assert claim.detail == "At 5% false positives. Only whole groups are found by drop if read 16 times or more."
+
+
+def test_detectors_whose_names_have_a_comma_are_told_apart_in_a_list():
+    never = {f"n{i}": float(i % 10 == 0) for i in range(100)}
+    scores = never | {f"s{i}": float(i % 2) for i in range(40)}
+    doses = {item: 0 if item[0] == "n" else 1 for item in scores}
+    names = ("drop gap, names changed", "drop gap, paraphrased")
+    claim = truth_claim(ground_truth(dict.fromkeys(names, scores), doses))
+    assert claim.detail.endswith("by drop gap (names changed) and drop gap (paraphrased) if read once or more.")
 
 
 def test_the_best_detector_sees_the_smallest_dose_and_there_tells_best():
