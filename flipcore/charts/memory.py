@@ -35,13 +35,18 @@ class DetectorMark:
     chance: float = 0.0
     is_share: bool = False
 
+    @property
+    def is_drawn(self) -> bool:
+        return not math.isnan(self.effect.value)
+
 
 def detector_rows(marks: Sequence[DetectorMark], theme: Colours) -> Figure:
-    """Draw a row per detector, the first on top; a missing effect has an empty row.
+    """Draw a row per detector, the first on top, without those whose effect is missing.
 
     Gaps and shares have an axis each. Verdicts differ in shape and colour. A tick marks the effect
     expected without memorization.
     """
+    marks = [mark for mark in marks if mark.is_drawn]
     figure = new_figure()
     titles: list[str] = []
     row_of: dict[DetectorMark, int] = {}
@@ -52,7 +57,7 @@ def detector_rows(marks: Sequence[DetectorMark], theme: Colours) -> Figure:
                 row_of[mark] = len(titles)
                 titles.append(as_text(mark.title))
     claimed_first = sorted(marks, key=lambda mark: mark.symbol != CLAIMED)
-    units = sorted({mark.is_share for mark in marks if not math.isnan(mark.effect.value)})
+    units = sorted({mark.is_share for mark in marks})
     marks_of_kind: dict[tuple[str, str, bool], list[DetectorMark]] = {}
     for mark in claimed_first:
         marks_of_kind.setdefault((mark.symbol, mark.verdict, mark.is_share), []).append(mark)
@@ -80,11 +85,7 @@ def detector_rows(marks: Sequence[DetectorMark], theme: Colours) -> Figure:
         )
         named.add(verdict)
     for is_share in units:
-        measured = [
-            mark
-            for mark in marks
-            if mark.is_share == is_share and not math.isnan(mark.effect.value)
-        ]
+        measured = [mark for mark in marks if mark.is_share == is_share]
         figure.add_scatter(
             x=[100 * mark.chance for mark in measured],
             y=[row_of[mark] for mark in measured],
@@ -377,8 +378,8 @@ def roc_by_dose(detector: Detector, theme: Colours) -> Figure:
             hovertemplate=f"read {at_dose.dose:,} times<br>flags %{{y:.0%}} of these<br>and "
             f"%{{x:.0%}} of never-seen<extra></extra>",
         )
-    words = f"{detector.name}: items flagged against never-seen items flagged, by dose."
-    y_title = "items of the dose flagged"
+    words = f"{detector.name}: items flagged against never-seen items flagged, by times read."
+    y_title = "read items flagged"
     laid_out(
         figure, theme, height=340, says=words, x_title="never-seen items flagged", y_title=y_title
     )

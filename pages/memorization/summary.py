@@ -29,7 +29,9 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
     claim = summary(verdicts, view.all_kinds)
     st.markdown(f"## {plain(claim.text)}")
     truth.show_best_detector(view)
-    show_figure("detectors", lambda c: detector_rows([_mark(verdict) for verdict in verdicts], c))
+    marks = [_mark(verdict) for verdict in verdicts]
+    if any(mark.is_drawn for mark in marks):
+        show_figure("detectors", lambda c: detector_rows(marks, c))
     # With one kind of items, the column of items is useless.
     has_kinds = len({verdict.items for verdict in verdicts}) > 1
     table = [_row(verdict, has_kinds=has_kinds) for verdict in verdicts]

@@ -329,11 +329,13 @@ def test_detectors_stand_by_kind_of_items_with_their_verdict_in_shape_and_what_c
             is_share=True,
         ),
         DetectorMark("loss", "passages", "none shown", NONE_SHOWN, "None.", estimate(0.1)),
-        DetectorMark("answer loss", "passages", "not claimed", WITHHELD, "No answer.", missing()),
+        DetectorMark("pearl", "passages", "not claimed", WITHHELD, "A gate is closed.", estimate(0.3)),
+        DetectorMark("answer loss", "passages", "no answers", NONE_SHOWN, "No answer.", missing()),
     ]
     figure = detector_rows(marks, LIGHT)
     titles = figure.layout.yaxis.ticktext
-    assert titles[0] == "<b>problems</b>" and titles[3] == "<b>passages</b>" and len(titles) == 6 and "<a" not in titles[2]
+    assert titles[0] == "<b>problems</b>" and titles[3] == "<b>passages</b>" and len(titles) == 6  # answer loss has no row
+    assert "<a" not in titles[2]
     by_name = {trace.name: trace for trace in figure.data}
     assert list(by_name) == ["memory", "undecided", "none shown", "not claimed", "by chance"]
     axes = {name: trace.xaxis for name, trace in by_name.items()}
@@ -343,6 +345,6 @@ def test_detectors_stand_by_kind_of_items_with_their_verdict_in_shape_and_what_c
     memory = by_name["memory"]
     assert (memory.x[0], memory.y[0], memory.marker.symbol) == (90, 2, "circle")
     assert memory.error_x.array[0] == 0 and memory.error_x.arrayminus[0] == pytest.approx(20)
-    assert math.isnan(by_name["not claimed"].x[0]) and "9 of 10" in memory.customdata[0][1]
-    assert [list(trace.x) for trace in figure.data if trace.name == "by chance"] == [[0, 0], [5]]
+    assert by_name["not claimed"].x[0] == pytest.approx(30) and "9 of 10" in memory.customdata[0][1]
+    assert [list(trace.x) for trace in figure.data if trace.name == "by chance"] == [[0, 0, 0], [5]]
     assert "xaxis2" not in detector_rows(marks[2:], LIGHT).layout  # of gaps alone, one axis
