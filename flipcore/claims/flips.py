@@ -455,9 +455,11 @@ def _parts_sentence(cell: Decomposition) -> str:
 
 
 def _unread_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = False) -> str:
-    """Return "; 46 to 58% with 4.0% unread", a rate's possible range; "" if it is one number."""
+    """Return a rate's range over possible unread answers, after a comma; "" if it is one number."""
     span = _unread_span(cell, name, is_beyond_noise=is_beyond_noise)
-    return f"; {span} with {_unread_share(cell)} unread" if span else ""
+    if not span:
+        return ""
+    return f", or {span}, depending on the {_unread_share(cell)} of answers that could not be read"
 
 
 def _unread_span(cell: Decomposition, name: str, *, is_beyond_noise: bool) -> str:

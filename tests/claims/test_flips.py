@@ -192,10 +192,10 @@ def test_unread_answers_that_could_change_the_verdict_withdraw_it_at_any_share(l
     assert ("undecided: unread answers could turn it" in claim.text) == (
         lost != "unreadable"
     )  # one more answer, as they are counted
-    assert claim.text.endswith("25 to 50% with 12.5% unread.")
+    assert claim.text.endswith(", or 25 to 50%, depending on the 12.5% of answers that could not be read.")
     assert "10 of all answers (0.0% under it, 12.5% under the reference)" in claim.detail
     few = without(1)
-    assert few.outcome == flips.ARTIFACT and few.text.endswith("48 to 50% with 1.2% unread.")
+    assert few.outcome == flips.ARTIFACT and few.text.endswith(", or 48 to 50%, depending on the 1.2% of answers that could not be read.")
     assert few.numbers["p"] > only(rows).numbers["p"]
 
 
