@@ -297,6 +297,16 @@ class WholeStudy:
             reports[model] = replace(reports[model], headline=headline, harness=harness)
         return reports
 
+    def sentences_of_other_models(self) -> list[str]:
+        """Return what memory and flips say of each model but the first, whose card says it."""
+        sentences = []
+        for model in self.models[1:]:
+            summary, headline = self.memory.summaries.get(model), self.flips[model].headline
+            claims = [] if summary is None else [summary]
+            claims += [claim for claim in headline.claims if claim != headline.score]
+            sentences += [f"{model}: {claim.text}" for claim in claims if claim.text]
+        return sentences
+
     @property
     def sets(self) -> SetsReport:
         """Benchmark and holdout compared; its tests are slow, and most views do not need them."""

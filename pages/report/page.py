@@ -10,7 +10,7 @@ from flipcore.reports.exports.methods_text import methods_text
 from flipcore.reports.exports.result_tables import tables
 from flipcore.text.tables import FORMATS, table_text
 from pages.common import gates, screen, session
-from pages.common.answers import study_contents
+from pages.common.answers import PageStudy, study_contents
 from pages.common.header import page_header
 from pages.common.headline import leading_sentences
 from pages.common.showing import how_to_read, nothing_yet, offer_file, plain, shown_problem
@@ -22,7 +22,7 @@ LANGUAGES = {"csv": None, "md": "markdown", "tex": "latex"}
 
 def show_report(study_id: str) -> None:
     """Show the study's sentences, and offer to write the report as one file."""
-    for sentence in leading_sentences(study_id):
+    for sentence in (*leading_sentences(study_id), *_sentences_of_other_models(study_id)):
         st.markdown(f"## {plain(sentence)}")
     with (
         screen.reserved_space("report", 0, 150),
@@ -60,6 +60,13 @@ def show_report(study_id: str) -> None:
             f"the outputs, methods and data. On the command line: {command('report')} {study_id}"
         )
     )
+
+
+@session.cached("Counting the flips", max_entries=4, revision=gates.revision_with_labels)
+def _sentences_of_other_models(study_id: str) -> list[str]:
+    if len(session.study_row(study_id)["models"]) < 2:
+        return []
+    return PageStudy(session.store(), study_id).sentences_of_other_models()
 
 
 @session.cached("Counting every way", max_entries=4, revision=gates.revision_with_labels)

@@ -6,6 +6,7 @@ import pytest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.by_model import flip_panels, flip_rows, flips_by_model
 from flipcore.reports.flips import headline
+from flipcore.reports.whole_study import WholeStudy
 from flipcore.runs import runner
 from flipcore.stats.flips.surface import surface
 from flipcore.store.connection import Store
@@ -23,11 +24,24 @@ STUDY = Study(
 
 
 @pytest.fixture(scope="module")
-def frame(tmp_path_factory):
+def filled(tmp_path_factory):
     store = Store.open(tmp_path_factory.mktemp("models") / "flips.duckdb")
     runner.run(STUDY, store)
-    yield studies.readouts(store, STUDY.study_id)
+    yield store
     store.close()
+
+
+@pytest.fixture(scope="module")
+def frame(filled):
+    return studies.readouts(filled, STUDY.study_id)
+
+
+@pytest.mark.slow
+def test_a_report_says_what_flips_of_the_models_that_the_card_leaves_out(filled):
+    study = WholeStudy(filled, STUDY.study_id)
+    claims = study.flips["simulated-clean"].headline.claims
+    said = study.sentences_of_other_models()
+    assert said == [f"simulated-clean: {claims[0].text}"] and study.models[0] == "simulated-artifact-prone"
 
 
 @pytest.mark.slow
