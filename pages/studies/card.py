@@ -18,12 +18,10 @@ from pages.common.tab_title import draw_again
 from pages.navigation import BY_FOLDER, PAGES, Entry
 
 
-def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
+def card(row: dict, *, running: bool) -> None:
     """Draw the card of a study; `row` is its `study_row`.
 
     `running` must be read before the row, so that a study that ends in between is drawn again.
-    `is_answered` is True if the answers of the demo, at the top of the page, include this study's;
-    the card then leaves out its sentence.
     """
     if row["problem"]:
         unreadable(row)
@@ -37,15 +35,14 @@ def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
                 failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
                 items = items_text(session.store(), row)
                 st.caption(plain(f"{', '.join(row['models'])} · {items}{failed}"), width="content")
-            if not (is_answered and row["state"] == "done"):
-                with screen.reserved_space(f"summary-{study_id}", 50, 100):
-                    _summary(study_id)
+            with screen.reserved_space(f"summary-{study_id}", 50, 100):
+                _summary(study_id)
         with right.container(gap="xxsmall"):
             if running:
                 show_live_state(study_id)
             else:
                 show_state(row)
-            _actions(row, running=running, is_answered=is_answered)
+            _actions(row, running=running)
 
 
 # In parallel, so that other cards need not wait for the sentences of this one.
@@ -59,7 +56,7 @@ def _summary(study_id: str) -> None:
     st.markdown(plain(first), help=plain(" ".join(other_sentences)) or None)
 
 
-def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
+def _actions(row: dict, *, running: bool) -> None:
     """Draw the buttons to cancel, start or open the study, and its menu."""
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
@@ -81,7 +78,7 @@ def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
                 session.registry().start(session.declared(study_id))
                 st.rerun()
         # Offered while the study runs, too, because pages fill as answers arrive.
-        main_page = _main_page(row, is_answered=is_answered)
+        main_page = _main_page(row)
         icon = ":material/arrow_forward:"
         link = main_page.link_to(study_id)
         st.page_link(main_page.path, label="Open", icon=icon, query_params=link)
@@ -91,8 +88,8 @@ def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
             _menu(row, main_page, running=running)
 
 
-def _main_page(row: dict, *, is_answered: bool) -> Entry:
-    """Return the page that explains the study's first sentence, or the answer of the demo."""
+def _main_page(row: dict) -> Entry:
+    """Return the page that explains the study's first sentence."""
     study = session.declared(row["study_id"])
     if {"target", "retro"} <= study.roles:
         return BY_FOLDER["holdout"]
@@ -101,7 +98,7 @@ def _main_page(row: dict, *, is_answered: bool) -> Entry:
         return BY_FOLDER["ranking"]
     if len(study.roles) > 1:
         return BY_FOLDER["memorization"]
-    return BY_FOLDER["flips" if is_answered else "score"]
+    return BY_FOLDER["score"]
 
 
 def _cancel(study_id: str) -> None:

@@ -141,11 +141,7 @@ with st.container(key="cards", gap="xsmall"):
             icon=":material/search_off:",
         )
     for row in hits:
-        card.card(
-            row,
-            running=row["study_id"] in running,
-            is_answered=row["study_id"] in answer_places and questions.are_open(),
-        )
+        card.card(row, running=row["study_id"] in running)
 how_to_read(
     "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A "
     "headline says whether what flips is mostly the extractor (under the compared extractor alone) "

@@ -63,11 +63,6 @@ def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
     return answer_places
 
 
-def are_open() -> bool:
-    """Return True if the cards are unfolded."""
-    return bool(st.session_state.get("first-look"))
-
-
 def answers(
     answer_places: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]
 ) -> None:

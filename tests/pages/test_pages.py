@@ -61,13 +61,13 @@ def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
 
 @pytest.mark.slow
 def test_open_leads_to_the_page_that_the_studys_sentence_is_about(path, monkeypatch):
-    """All four demo studies opened Score."""
+    """All four demo studies opened Score; the sentence of the last one is about its score."""
     quiet(monkeypatch)
     store = Store.open(path)
     demo.declare(store, demo.demo_studies())
     store.close()
     opens = [link.proto for link in opened().get("page_link") if link.proto.label == "Open"]
-    names = ("ranking", "holdout", "memorization", "flips")
+    names = ("ranking", "holdout", "memorization", "score")
     for study, name in zip(demo.demo_studies(), names, strict=True):
         pages = [link.page for link in opens if study.study_id in link.query_string]
         assert pages == [name], (study.name, pages)
