@@ -1126,6 +1126,8 @@ def score_bars(score: ModelScore) -> ScoreBars:
 
 
 def _half_text(half_width: float, *, is_share: bool) -> str:
+    if math.isnan(half_width):
+        return MISSING
     # The column's title has the sign ± already.
     return claims.half_text(half_width, is_share=is_share).removeprefix("± ")
 
@@ -1136,13 +1138,13 @@ def score_rows(score: ModelScore) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name, title in INTERVAL_TITLES.items():
         estimate = bar.estimate(name)
+        df = bar.df[name] if estimate.has_interval else math.nan
         row = {
             "interval over": title,
             "score": estimate.text_percent(1) if is_share else estimate.text(3),
             "±": _half_text(bar.half_width(name), is_share=is_share),
-            "degrees of freedom": number_text(
-                bar.df[name] if estimate.has_interval else math.nan, 1
-            ),
+            # Satterthwaite's are fractions, the others whole numbers.
+            "degrees of freedom": number_text(df, 1).removesuffix(".0"),
             "note": estimate.note,
         }
         rows.append(row)

@@ -193,6 +193,14 @@ def test_roles_are_not_pooled_and_nothing_judged_is_no_report():
     assert score_report(readouts("combined")[:0]) is None
 
 
+def test_a_table_of_intervals_has_whole_degrees_of_freedom_and_no_unit_without_a_number():
+    rows = score_rows(score_report(readouts("option_order")).models[0])
+    by_interval = {row["interval over"]: (row["±"], row["degrees of freedom"]) for row in rows}
+    assert by_interval["other questions and prompts"] == ("–", "–")
+    half_width, df = by_interval["other questions"]
+    assert half_width.endswith(" points") and df.isdecimal()
+
+
 def test_text_json_rows_and_tables_hold_one_answer():
     report = score_report(readouts("combined"))
     one = report.models[0]
