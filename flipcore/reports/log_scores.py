@@ -41,7 +41,7 @@ class TaskScore:
     declared (`is_declared`) or as the rows show. `n_epochs` is the largest number of runs of an
     item, 0 where the score is the log's reported one. `has_versions` is True where other prompts
     were asked too; the score is at the own prompt. `absent` is the share of calls without a score,
-    0 where it is too small to matter.
+    0 where it is too small to matter. `items` are the ids of the scored items, lowest scores first.
     """
 
     model: str
@@ -58,6 +58,7 @@ class TaskScore:
     passes: tuple[tuple[str, Estimate], ...] = ()
     has_versions: bool = False
     absent: float = 0.0
+    items: tuple[str, ...] = ()
 
     def passes_words(self) -> str:
         """Return "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …". "" where each
@@ -200,6 +201,7 @@ def _score(
         passes=passes,
         has_versions=bool(part["has_versions"].any()),
         absent=absent,
+        items=tuple(map(str, by_item.dropna().sort_values(kind="stable").index)),
     )
 
 
@@ -293,12 +295,11 @@ def leading(scores: Sequence[TaskScore], model: str) -> list[TaskScore]:
     return list(first.values())
 
 
-def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Claim:
-    """Word a model's scores, one sentence per task; `prefix` comes first."""
-    first = leading(scores, model)
-    has_tasks = len({score.task for score in first}) > 1
+def sentences_of_tasks(scores: Sequence[TaskScore], prefix: str = "") -> list[str]:
+    """Word one model's scores, a text each; `prefix` will come before the first."""
+    has_tasks = len({score.task for score in scores}) > 1
     sentences = []
-    for score in first[:MOST_TASKS]:
+    for score in scores:
         labels = [score.task] if has_tasks else []
         if score.role:
             labels.append(score.role.replace("_", " "))
@@ -306,9 +307,16 @@ def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Cl
         sentence = f"{score.verb} {score.words()}."
         if not label and not prefix:
             sentence = with_capital(sentence)
-        sentences.append(f"{label}{sentence}")
-        if score.absent:
-            sentences.append(absence_words(score.absent))
+        absence = f" {absence_words(score.absent)}" if score.absent else ""
+        sentences.append(f"{label}{sentence}{absence}")
+    return sentences
+
+
+def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Claim:
+    """Word a model's scores, one sentence per task; `prefix` comes first."""
+    first = leading(scores, model)
+    # How many tasks there are decides whether each is named, so all are worded.
+    sentences = sentences_of_tasks(first, prefix)[:MOST_TASKS]
     if len(first) > MOST_TASKS:
         sentences.append(
             f"{count_of(len(first) - MOST_TASKS, 'further task')} under Every estimate."

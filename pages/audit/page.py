@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore.claims.audit_input import Finding
+from flipcore.claims.audit_input import OWN_PROMPT, Finding
 from flipcore.core.errors import FlipscopeError
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.pattern import DEFAULT
@@ -12,11 +12,13 @@ from flipcore.models import model_cards
 from flipcore.reports.answer import Question
 from flipcore.reports.audit import LESS_SURE, WRONG
 from flipcore.reports.browser_data.steps import Steps
+from flipcore.reports.log_scores import TaskScore, leading, sentences_of_tasks, task_scores
 from flipcore.reports.score import ScoreReport, scored_items
 from flipcore.runs import rereading
 from flipcore.runs.asking_again import asked_again
 from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
+from flipcore.text.counts import count_of
 from pages.audit.cached import audit_of, every_choice
 from pages.common import session
 from pages.common.answers import answer_of
@@ -225,37 +227,88 @@ def _every_choice(study_id: str) -> None:
         )
 
 
-# The `finding` of a link that opens the items behind a model's score.
-SCORE = "score"
+# The `finding` of a link that opens the items behind a model's score, and behind a task's. The
+# second is followed by the score's number.
+SCORE, TASK = "score", "task-"
+MOST_SCORES = 6  # scores of tasks that are shown at once
+
+
+@session.cached(max_entries=8)
+def _task_scores(study_id: str) -> list[tuple[str, TaskScore]]:
+    """Return (sentence, score) per model and task of a log, by the task's first scorer."""
+    scores = task_scores(session.store(), study_id, session.declared(study_id))
+    models = list(dict.fromkeys(score.model for score in scores))
+    rows = []
+    for model in models:
+        first = leading(scores, model)
+        prefix = f"{model}: " if len(models) > 1 else ""
+        for sentence, score in zip(sentences_of_tasks(first, prefix), first, strict=True):
+            rows.append((f"{prefix}{sentence}", score))
+    return rows
 
 
 def _show_scores(study_id: str) -> None:
-    """Show a sentence per model with a button that opens the outputs behind its score."""
+    """Show a sentence per model or task with a button that opens the outputs behind its score."""
     report: ScoreReport | None = answer_of(study_id, Question.SCORE)
-    if report is None:
+    if report is not None:
+        for number, score in enumerate(report.models, start=1):
+            link = {
+                "axis": score.own_axis,
+                "readout": score.reference,
+                "finding": SCORE,
+                "on": score.model,
+            }
+            _show_score(score.claim.text, scored_items(score), link, key=f"look-score-{number}")
+        return
+    # Tasks are never pooled, so such a log has a score per task.
+    tasks = _task_scores(study_id)
+    if not tasks:
         for sentence in score_sentences(study_id):
             st.markdown(plain(sentence))
         return
-    for number, score in enumerate(report.models, start=1):
-        items = scored_items(score)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(plain(score.claim.text), width="content")
-            if items:
-                st.button(
-                    f"Look at {len(items):,}",
-                    key=f"look-score-{number}",
-                    icon=":material/search:",
-                    type="tertiary",
-                    on_click=open_item,
-                    args=(items[0],),
-                    kwargs={
-                        "axis": score.own_axis,
-                        "readout": score.reference,
-                        "finding": SCORE,
-                        "on": score.model,
-                    },
-                    help="Opens the outputs behind this score, wrong ones first.",
-                )
+    for number, (sentence, task_score) in enumerate(tasks[:MOST_SCORES], start=1):
+        _show_task(number, sentence, task_score)
+    if len(tasks) > MOST_SCORES:
+        with st.expander(count_of(len(tasks) - MOST_SCORES, "further score")):
+            for number, (sentence, task_score) in enumerate(tasks[MOST_SCORES:], MOST_SCORES + 1):
+                _show_task(number, sentence, task_score)
+
+
+def _show_task(number: int, sentence: str, score: TaskScore) -> None:
+    link = {
+        "axis": OWN_PROMPT,
+        "readout": score.scorer,
+        "finding": f"{TASK}{number}",
+        "on": score.model,
+    }
+    _show_score(sentence, score.items, link, key=f"look-task-{number}")
+
+
+def _show_score(sentence: str, items: Sequence[str], link: dict[str, str], *, key: str) -> None:
+    """Show the sentence of a score with a button that opens its first item, given any."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(plain(sentence), width="content")
+        if items:
+            st.button(
+                f"Look at {len(items):,}",
+                key=key,
+                icon=":material/search:",
+                type="tertiary",
+                on_click=open_item,
+                args=(items[0],),
+                kwargs=link,
+                help="Opens the outputs behind this score, wrong ones first.",
+            )
+
+
+def _show_item_of_task(study_id: str, number: str) -> None:
+    """Draw the inspector of the item in the link, which counts for a task's score."""
+    tasks = _task_scores(study_id)
+    # A link may name a score that this log does not have. `int` refuses very long numbers.
+    if number.isdecimal() and len(number) < 9 and 0 < int(number) <= len(tasks):
+        sentence, score = tasks[int(number) - 1]
+        if score.items:
+            inspector_place(study_id, score.model, Steps(score.items), sheet=True, title=sentence)
 
 
 def _show_item_of_score(study_id: str, model: str) -> None:
@@ -289,6 +342,8 @@ if study_id is not None:
             inspector_place(study_id, model, Steps(finding.items), sheet=True, title=title)
     elif number_in_link == SCORE:
         _show_item_of_score(study_id, st.query_params.get("on", ""))
+    elif number_in_link.startswith(TASK):
+        _show_item_of_task(study_id, number_in_link.removeprefix(TASK))
     for grade, findings in report.graded.items():
         if grade in (WRONG, LESS_SURE):
             st.markdown(f"### {grade} ({len(findings):,})")

@@ -11,6 +11,7 @@ from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
 from pages.memorization.items import PARTS
+from tests.datasets.recorded import harness_files
 from tests.pages.opening import PAGE_MARKS, opened, quiet, words
 from tests.reports.test_findings_open import write_log_of_two_models, write_table
 from tests.runs.test_runner import tiny_study
@@ -26,6 +27,17 @@ def write_scores(path):
     lines = [f"q{i},{model},{int(i % n == 0)}" for model, n in (("m-1", 2), ("m-2", 3)) for i in range(20)]
     path.write_text("\n".join(["item_id,model,score", *lines]) + "\n", encoding="utf-8")
     return path
+
+
+def write_log_of_two_tasks(folder):
+    """The second task asks other questions, because rows with one hash are one item."""
+    harness_files.lm_eval(folder / "one", n=12, n_right=9)
+    for path in harness_files.lm_eval(folder / "two", n=8, n_right=3).parent.iterdir():
+        text = path.read_text(encoding="utf-8").replace("gsm8k", "asdiv")
+        text = text.replace("What is", "How much is").replace('"doc_hash": "0', '"doc_hash": "a')
+        (folder / path.name.replace("gsm8k", "asdiv")).write_text(text, encoding="utf-8")
+        path.unlink()
+    return folder
 
 
 def imported(store, path):
@@ -128,6 +140,23 @@ def test_every_finding_of_the_audit_opens_its_outputs(study):
     for key in looks:
         page = opened("audit/page.py", study=study)
         assert_opened(page.button(key=key).click().run(), key)
+
+
+def test_every_score_of_a_log_of_two_tasks_opens_its_outputs(tmp_path, monkeypatch):
+    """The scores stood there without a link, because tasks are not pooled."""
+    monkeypatch.setenv("FLIPSCOPE_FOLDERS", str(tmp_path))
+    (tmp_path / "logs").mkdir()
+    store = empty_store(tmp_path / "flips.duckdb")
+    study = imported(store, write_log_of_two_tasks(tmp_path / "logs"))
+    store.close()
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
+    app = opened("audit/page.py", study=study)
+    labels = {button.key: button.label for button in app.button if (button.key or "").startswith("look-task-")}
+    assert sorted(labels.values()) == ["Look at 12", "Look at 8"]
+    for key in labels:
+        page = opened("audit/page.py", study=study)
+        assert_opened(page.button(key=key).click().run(), key)
+    assert not opened("audit/page.py", study=study, finding="task-99", item="gsm8k/0").exception
 
 
 MEMORY = Study(
