@@ -120,18 +120,18 @@ def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] 
 def _show_table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
     """Show the cells as a table, and their claims as sentences."""
     frame = rows_of_cells(cells, temperature)
+    names = ["axis", "extractor"]
     # Estimates with their intervals are texts, which Streamlit would align to the left.
     estimates = [
-        name
-        for name in frame.columns
-        if name not in ("axis", "extractor") and frame[name].dtype.kind not in "if"
+        name for name in frame.columns if name not in names and frame[name].dtype.kind not in "if"
     ]
     show_table(
         "decomposition",
         frame,
-        column_config={
-            name: st.column_config.TextColumn(width=150, alignment="right") for name in estimates
-        },
+        # All rows are in sight, and a row keeps its name while the columns are scrolled.
+        height="content",
+        column_config={name: st.column_config.TextColumn(pinned=True) for name in names}
+        | {name: st.column_config.TextColumn(alignment="right") for name in estimates},
     )
     with st.popover("The same as sentences", icon=":material/notes:"):
         for claim in claims:

@@ -321,7 +321,7 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
         label="{at|points}",
     )
     shared_as = f"margin-{drop_gap.gap.value:.6g}-{drop_gap.gap.n}"
-    lines = [steps(texts), deciding_interval]
+    lines: list[str | list] = [list(steps(texts)), deciding_interval]
     return _line(handle, picture, lines, shared_as=shared_as, kind="gap")
 
 
