@@ -152,8 +152,8 @@ def _ground_truth(
         "The pocket model read each item a known number of times. **AUC** is the chance that a "
         "read item scores higher than one never read; 0.5 is a coin. **Flagged** is the share "
         "above a cut-off from never-read items, **false positives** that of *other* never-read "
-        "items. A detector **sees from** the smallest number of times read whose interval lies "
-        "above its false positives.",
+        "items. A detector **sees from** the fewest reads whose interval lies above its "
+        "false positives.",
         example=truth_example(truth),
     )
 

@@ -195,7 +195,9 @@ def test_unread_answers_that_could_change_the_verdict_withdraw_it_at_any_share(l
     assert claim.text.endswith(", or 25 to 50%, depending on the 12.5% of answers that could not be read.")
     assert "10 of all answers (0.0% under it, 12.5% under the reference)" in claim.detail
     few = without(1)
-    assert few.outcome == flips.ARTIFACT and few.text.endswith(", or 48 to 50%, depending on the 1.2% of answers that could not be read.")
+    assert few.outcome == flips.ARTIFACT and few.text.endswith(
+        ", or 48 to 50%, depending on the 1.2% of answers that could not be read."
+    )
     assert few.numbers["p"] > only(rows).numbers["p"]
 
 
