@@ -239,7 +239,7 @@ def test_a_source_that_can_never_open_its_gate_says_from_how_many_pairs_on_one_c
     assert not gate_rules.paraphrase_gate(fewest - 1, fewest - 1).is_open
 
 
-@pytest.mark.parametrize(("n_accepted", "n", "interval"), [(9, 10, "0.90 [0.60, 0.98]"), (9, 9, "too few for an interval")])
+@pytest.mark.parametrize(("n_accepted", "n", "interval"), [(9, 10, "90% [60, 98]"), (9, 9, "too few for an interval")])
 def test_an_acceptance_has_an_interval_from_ten_pairs_on(n_accepted, n, interval):
     sentence = gate_rules.paraphrase_gate(n_accepted, n).sentence()
     assert sentence.startswith(f"{n_accepted} of {n} reviewed pairs were accepted, {interval};")
