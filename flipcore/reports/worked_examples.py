@@ -16,6 +16,7 @@ from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.ground_truth import GroundTruth, share_text
 from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.pearl_analysis import Pearl
+from flipcore.text.counts import count_of
 
 
 def flips_example(cells: Sequence[Decomposition]) -> str:
@@ -76,7 +77,7 @@ def truth_example(truth: GroundTruth) -> str:
     detector = truth.detectors[0]
     dose = detector.doses[0]
     return (
-        f"{detector.name} on items read {dose.dose:,} times: AUC {number_text(dose.auc.value)},"
+        f"{detector.name} on items read {count_of(dose.dose, 'time')}: AUC {number_text(dose.auc.value)},"
         f" flagged {share_text(dose.detected)}, false positives"
         f" {share_text(detector.false_positives)}."
     )

@@ -1,4 +1,4 @@
-"""Counts, lists of words and capital letters in sentences."""
+"""Counts, lists of words, capital letters and beginnings of texts on screen."""
 
 from collections.abc import Sequence
 
@@ -28,3 +28,8 @@ def with_capital(text: str) -> str:
 def without_capital(text: str) -> str:
     """Return the text with a small first letter; the others stay, as those of names must."""
     return f"{text[:1].lower()}{text[1:]}"
+
+
+def beginning(text: str, most_letters: int) -> str:
+    """Return the text, or as many of its first letters and an ellipsis."""
+    return text if len(text) <= most_letters else f"{text[:most_letters]}…"

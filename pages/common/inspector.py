@@ -28,7 +28,7 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.stats.ranking.ways import Way
 from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant, inspection
 from flipcore.text.answers import answer_text
-from flipcore.text.counts import count_of
+from flipcore.text.counts import beginning, count_of
 from pages.common import session
 from pages.common.differences import differences, marked_spans, share_bars
 from pages.common.flip_verdicts import flip_verdict_bar
@@ -338,7 +338,7 @@ def _show_turns(turns: tuple[Turn, ...], parting: int | None) -> None:
                 _show_turn(turn)
     # Turns are numbered from 1. Only the first turn that differs is unfolded.
     for number, turn in enumerate(turns[parting or 0 :][:MOST_TURNS], (parting or 0) + 1):
-        title = f"{number} · {_beginning(turn.title, MOST_TITLE_LETTERS)}"
+        title = f"{number} · {beginning(turn.title, MOST_TITLE_LETTERS)}"
         with st.expander(plain(title), expanded=number - 1 == parting):
             _show_turn(turn)
     n_hidden = len(turns) - (parting or 0) - MOST_TURNS
@@ -349,11 +349,7 @@ def _show_turns(turns: tuple[Turn, ...], parting: int | None) -> None:
 def _show_turn(turn: Turn) -> None:
     for text in (turn.text, *turn.calls):
         if text:
-            st.code(_beginning(text, MOST_TEXT_LETTERS), language=None, wrap_lines=True)
-
-
-def _beginning(text: str, most_letters: int) -> str:
-    return text if len(text) <= most_letters else f"{text[:most_letters]}…"
+            st.code(beginning(text, MOST_TEXT_LETTERS), language=None, wrap_lines=True)
 
 
 # One side of the inspector: the output, the answers read from it, and the prompt with differences.

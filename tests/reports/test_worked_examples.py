@@ -30,7 +30,7 @@ def test_losses_and_doses_are_said_with_their_numbers():
     assert loss_example(test, "") == "The median D is 3.00 for 20 items and 0.00 for 41 controls."
     scores, doses = made(1.0)
     said = truth_example(ground_truth({"question loss": scores}, doses))
-    assert said.startswith("question loss at dose ") and "AUC " in said and "false positives " in said
+    assert said.startswith("question loss on items read 1 time: ") and "AUC " in said and "false positives " in said
 
 
 def test_without_a_number_there_is_no_line():
