@@ -77,7 +77,8 @@ def truth_example(truth: GroundTruth) -> str:
     detector = truth.detectors[0]
     dose = detector.doses[0]
     return (
-        f"{detector.name} on items read {count_of(dose.dose, 'time')}: AUC {number_text(dose.auc.value)},"
+        f"{detector.name} on items read {count_of(dose.dose, 'time')}:"
+        f" AUC {number_text(dose.auc.value)},"
         f" flagged {share_text(dose.detected)}, false positives"
         f" {share_text(detector.false_positives)}."
     )
