@@ -146,6 +146,8 @@ def _draw_question(item: Item, name: str, *, drawn_as_suspect: bool) -> None:
             )
         )
 
+    # The page asks whether the key is right. A reviewer, who does not see it, answers the question.
+    st.markdown(f"## {KEY_VERDICTS.question}")
     marked_spans(item.question, (), key=f"key-{item.item_id}")
     order = list(range(len(item.options)))
     with answer_row(
