@@ -1,5 +1,6 @@
 """A gate that people close or open after a lock changes nothing under it, on every page that has a lock."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from flipcore.reports.exports.document import report
 from flipcore.runs import demo
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks
+from pages.components import boards
 from tests.pages.opening import PAGE_MARKS, opened, quiet, words
 from tests.pages.test_memorization import memory_study
 from tests.stores import store_with
@@ -56,11 +58,19 @@ def test_what_a_lock_shows_stays_when_every_gate_closes_afterwards(page, stores,
     quiet(monkeypatch, stores[study.study_id])
     monkeypatch.setattr(demo, "demo_studies", list)
 
+    drawn, draw = [], boards.draw
+
     def said(mode: str) -> str:
+        drawn.clear()
         app = opened(address, study=study.study_id, mode=mode, **link)
         assert not app.exception
-        return words(app)
+        return " ".join([words(app), *drawn])
 
+    def draw_and_note(data, **settings):
+        drawn.append(json.dumps(data))
+        return draw(data, **settings)
+
+    monkeypatch.setattr(boards, "draw", draw_and_note)
     app = opened(address, study=study.study_id, mode="Locked", **link)
     app.text_input(key=f"lock-name-{page}").set_value("Ada").run()
     app.button(key=f"lock-{page}").click().run()
