@@ -209,6 +209,19 @@ def test_a_table_of_scores_alone_says_what_can_be_varied(study):
 
 
 @pytest.mark.slow
+def test_grades_are_not_counted_by_those_of_them_that_are_0_or_1():
+    """B is far ahead. Of 34 graded questions 2 were counted, and "Not claimed: that A scores higher than B" was said."""
+    rows = table(30)
+    rows["score"] = np.where(rows["model"] == "B", 0.7, 0.3)
+    rows.loc[rows["id"] == "q0", "score"] = (rows["model"] == "A").astype(float)
+    graded = study_in_memory(rows)
+    with pytest.raises(BadInput, match="Nothing was judged right or wrong"):
+        graded.choices("A", "B")
+    said = graded.audit()
+    assert said.as_dict().get("every_choice") is None and "ways of counting" not in said.text()
+
+
+@pytest.mark.slow
 def test_an_audit_says_in_a_line_what_every_choice_leaves_of_a_lead(study):
     claim = study.choices("A", "B").claims[0]
     said = study.audit()
