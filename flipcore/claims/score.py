@@ -398,7 +398,8 @@ def limits_text(estimate: Estimate, *, is_share: bool) -> str:
 def other_extractors_words(
     extractor_scores: Sequence[float], *, is_share: bool = True, digits: int = 0
 ) -> str:
-    """Return " Other extractors read the same outputs as 53 to 86% right."; "" without scores."""
+    """Return " Other extractors read the same outputs as 53 to 86% right." or, of grades, " Other
+    scores: 0.20 to 0.23."; "" without scores."""
     # Scores that print the same count once, because "53 to 53%" is no range.
     score_by_text = {}
     for score in extractor_scores:
@@ -408,11 +409,12 @@ def other_extractors_words(
     if not texts:
         return ""
     if len(texts) == 1:
-        name = "Another extractor" if len(extractor_scores) == 1 else "Other extractors"
+        noun = "extractor" if is_share else "score"
+        name = f"Another {noun}" if len(extractor_scores) == 1 else f"Other {noun}s"
         return f" {name}: {texts[0]}."
     between = f"{texts[0].removesuffix('%')} to {texts[-1]}"
     if not is_share:
-        return f" Other extractors: {between}."
+        return f" Other scores: {between}."
     return f" Other extractors read the same outputs as {between} right."
 
 

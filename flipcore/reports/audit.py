@@ -226,7 +226,10 @@ def _spread(frame: pd.DataFrame, subject: str) -> str:
     if base["extractor"].nunique() < 2:
         return ""
     base = scored(base)
-    base = legible(base[base["score"].isin((0.0, 1.0))])
+    is_right_or_wrong = base["score"].isna() | base["score"].isin((0.0, 1.0))
+    # Of a score with grades, the items whose grade is 0 or 1 are no fair part of all.
+    graders = base.loc[~is_right_or_wrong, "extractor"].unique()
+    base = legible(base[base["score"].notna() & ~base["extractor"].isin(graders)])
     widest, sentence = LEAST_SPREAD, ""
     for (model, task), part in base.groupby(["model", "task"], sort=False, observed=True):
         by_extractor = part.groupby("extractor", sort=False, observed=True)

@@ -222,6 +222,16 @@ def test_grades_are_not_counted_by_those_of_them_that_are_0_or_1():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("grade", "said"), [(0.3, ""), (1.0, "Extractors disagree: 0 to 50% right")])
+def test_extractors_disagree_on_right_and_wrong_and_not_on_grades(grade, said):
+    """ "0 to 45% right" was said of three scores, by the few of their grades that are 0 or 1."""
+    rows = table(30).assign(other_score=0.0)
+    rows["score"] = [float(i % 2) if i % 3 else grade * (i % 2) for i in range(len(rows))]
+    found = study_in_memory(rows[rows["model"] == "A"]).audit().text()
+    assert said in found and ("Extractors disagree" in found) == bool(said)
+
+
+@pytest.mark.slow
 def test_an_audit_says_in_a_line_what_every_choice_leaves_of_a_lead(study):
     claim = study.choices("A", "B").claims[0]
     said = study.audit()
