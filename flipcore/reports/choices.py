@@ -32,7 +32,7 @@ from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score.regression import ERROR
 from flipcore.store.judgements import ANSWER, KEY_VERDICTS
-from flipcore.store.queries import judgements, review, scores, studies
+from flipcore.store.queries import judgements, review, studies
 from flipcore.store.queries.locks import locks
 from flipcore.text.same_question import item_key
 
@@ -435,7 +435,7 @@ def _material(
     study: WholeStudy, frame: pd.DataFrame, models: Sequence[str], reference: str = ""
 ) -> AnswerMaterial:
     """Return the answers and choices of readouts, which are all of one role."""
-    frame = _right_or_wrong(study, frame)
+    frame = _right_or_wrong(frame)
     asked_models = list(dict.fromkeys(frame["model"].astype(str)))
     for model in models:
         if model not in asked_models:
@@ -532,14 +532,9 @@ def item_facts(study: WholeStudy) -> ItemFacts:
     )
 
 
-def _right_or_wrong(study: WholeStudy, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the readouts that are right or wrong. Raises BadInput where there are none.
-
-    Scorers that give grades are left out. Some of their grades are 0 or 1, and the items that have
-    these are no fair part of all.
-    """
-    graders = scores.graders(study.store, study.study_id, study.study.scorers)
-    frame = frame[frame["is_correct"].notna() & ~frame["extractor"].isin(graders)]
+def _right_or_wrong(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the readouts that are right or wrong. Raises BadInput where there are none."""
+    frame = frame[frame["is_correct"].notna()]
     if frame.empty:
         raise BadInput("Nothing was judged right or wrong here, so nothing can be counted.")
     return frame
@@ -548,7 +543,7 @@ def _right_or_wrong(study: WholeStudy, frame: pd.DataFrame) -> pd.DataFrame:
 def leading_models(study: WholeStudy) -> list[str]:
     """Return the models with scores, the highest first. Raises BadInput where there is none."""
     frame = study.flip_readouts
-    frame = _right_or_wrong(study, frame[frame["role"] == next(iter(roles_of(frame)), "")])
+    frame = _right_or_wrong(frame[frame["role"] == next(iter(roles_of(frame)), "")])
     extractors = list(dict.fromkeys(frame["extractor"].astype(str)))
     reference = study.reference or default_reference(extractors, study.study.scorer_names)
     at_own_prompt = frame[(frame["extractor"] == reference) & (frame["variant"] == BASE)]

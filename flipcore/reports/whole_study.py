@@ -202,7 +202,10 @@ class WholeStudy:
         all_readouts, flip_readouts = all_and_comparable(
             self.store, self.study_id, scope, paraphrases="standing"
         )
-        return as_texts(all_readouts), flip_readouts
+        return (
+            as_texts(all_readouts),
+            studies.without_graders(self.store, self.study_id, flip_readouts),
+        )
 
     @property
     def all_readouts(self) -> pd.DataFrame:

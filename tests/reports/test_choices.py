@@ -219,6 +219,8 @@ def test_grades_are_not_counted_by_those_of_them_that_are_0_or_1():
         graded.choices("A", "B")
     said = graded.audit()
     assert said.as_dict().get("every_choice") is None and "ways of counting" not in said.text()
+    with pytest.raises(BadInput):
+        graded.ranking()  # not of one question either
 
 
 @pytest.mark.slow

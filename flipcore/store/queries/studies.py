@@ -13,7 +13,7 @@ from flipcore.store.archives import archives, check_study_is_here
 from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.pack_tables import forget
-from flipcore.store.queries import packed_readouts
+from flipcore.store.queries import packed_readouts, scores
 from flipcore.store.queries.locks import sight
 from flipcore.store.queries.paraphrase_states import PAIR_STATES, PAIR_STATES_WITHOUT
 from flipcore.store.queries.readout_rows import as_texts, readout_rows
@@ -224,7 +224,21 @@ def readouts(
     if frame is None:
         packing.want(store, study_id)
         frame = readout_rows(store, study_id, scope, paraphrases, everything=False)
-    return frame
+    return without_graders(store, study_id, frame)
+
+
+def without_graders(store: Store, study_id: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the readouts of which flips are made without those of scorers that give grades.
+
+    A grade of 0 or 1 looks like wrong or right, and the items that have one are no fair part of
+    all.
+    """
+    declared_study = study(store, study_id)
+    graders = scores.graders(store, study_id, declared_study.scorers) if declared_study else ()
+    if not graders:
+        return frame
+    kept = frame[~frame["extractor"].isin(graders)].reset_index(drop=True)
+    return kept.assign(extractor=kept["extractor"].cat.remove_unused_categories())
 
 
 _REVIEWED = f"""

@@ -112,6 +112,7 @@ CALLS = {
     "studies.study_items": lambda s: studies.study_items(s, S),
     "studies.paraphrase_states": lambda s: studies.paraphrase_states(s),
     "studies.readouts": lambda s: studies.readouts(s, S, paraphrases="all", everything=True),
+    "studies.without_graders": lambda s: studies.without_graders(s, S, studies.readouts(s, S)),
     "packed_readouts.readouts": lambda s: packing.pack(s, S) and packed_readouts.readouts(s, S, locks.sight(s, S, None), "all"),
     "readout_rows.readout_rows": lambda s: readout_rows.as_texts(
         readout_rows.readout_rows(s, S, Sight(), "all", everything=True)
