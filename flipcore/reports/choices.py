@@ -339,7 +339,7 @@ def flips_material(
     accepted = None
     if facts.unreviewed:
         accepted = coded_answers(_accepted_alone(readouts, facts.unreviewed))
-    reference = _flip_reference(study, study.flip_readouts_of(model))
+    reference = _flip_reference(study, readouts)
     alike = [name for name in answers.extractors if _reads_as(name, reference)]
     references = [reference, *(name for name in alike if name not in (reference, extractor))]
     return flip_material(

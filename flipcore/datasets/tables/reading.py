@@ -411,11 +411,6 @@ def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[
     return ()
 
 
-def _are_one_column(table_profile: Profile, columns: Sequence[str]) -> bool:
-    """Tell whether two columns hold the same values in all rows."""
-    return len(columns) == 2 and table_profile.share_equal(*columns) == 1
-
-
 # words for sets of questions: a row per set holds means over its questions
 _SETS = set(
     "benchmark benchmarks dataset datasets subset split subject language lang domain".split()
