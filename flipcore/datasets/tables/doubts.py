@@ -574,20 +574,20 @@ def _doubt_repeats(table_profile: Profile, reading: TableReading) -> Question | 
         if is_repeated and is_open and name not in grid.items:
             # several right answers of one image are those of several questions
             if not roles.target or table_profile.follows([name], roles.target):
-                return _ask_repeats(table_profile, reading, (name,))
+                return _ask_repeats(table_profile, reading, name)
     return None
 
 
-def _ask_repeats(table_profile: Profile, reading: TableReading, items: Sequence[str]) -> Question:
-    """Ask whether rows of one question or image are reruns, or questions of their own."""
-    listed, n_items = ", ".join(items), table_profile.n_distinct(items)
+def _ask_repeats(table_profile: Profile, reading: TableReading, name: str) -> Question:
+    """Ask whether rows of one image or text are reruns, or questions of their own."""
+    n_items = table_profile.n_distinct([name])
     return Question(
         "item",
-        f"{listed} has {n_items:,} values in {table_profile.n_rows:,} rows, and no column says "
+        f"{name} has {n_items:,} values in {table_profile.n_rows:,} rows, and no column says "
         "what differs between rows of one value. If they are models, add a column that names them.",
         Choice(
             f"{count_of(n_items, 'question')}; rows of one question are reruns.",
-            (f"item={','.join(items)}",),
+            (f"item={name}",),
             overall(reading),
         ),
         _each_row(table_profile, reading),
