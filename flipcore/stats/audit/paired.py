@@ -71,9 +71,8 @@ def _difference(
     if n_units == n:
         if np.isin(np.concatenate([first, second]), (0, 1)).all():
             low, high = loss_limits(b, c, n, level)
-            return Estimate(
-                value, low, high, level=level, method="tango", n=n, seed=None
-            ), p_two_sided(b, c, n)
+            gap = Estimate(value, low, high, level=level, method="tango", n=n, seed=None)
+            return gap, p_two_sided(b, c, n)
         groups, effective = None, None
         p = float(guarded_t(d, SIGNED).p)
     else:
@@ -85,9 +84,10 @@ def _difference(
         if math.isnan(p):
             return clustered.estimate(), p
     low, high = guarded_limits(d, d, SIGNED, round((1 - level) / 2, 12), groups)
-    return Estimate(
+    gap = Estimate(
         value, low, high, level=level, method="guarded t", n=n_units, seed=None, effective=effective
-    ), p
+    )
+    return gap, p
 
 
 def grade_gap(

@@ -315,20 +315,12 @@ class JointMeans:
         method, note = str(intervals.methods[row, j]), str(intervals.notes[row, j])
         if method == "none":
             return without_interval(value, n, level, note or self._why_no_interval(j))
-        if intervals.is_stand_in[row, j]:
-            return Estimate(
-                value,
-                low,
-                high,
-                level=level,
-                method=method,
-                n=n,
-                seed=None,
-                note=note,
-                coverage=coverage,
-            )
-        effective = None if self.family_means is None else float(self.family_means.n_effective[j])
-        seed = self.seed if method in RESAMPLING else None
+        seed, effective = None, None
+        # A stand-in draws no resamples and knows no families.
+        if not intervals.is_stand_in[row, j]:
+            seed = self.seed if method in RESAMPLING else None
+            if self.family_means is not None:
+                effective = float(self.family_means.n_effective[j])
         return Estimate(
             value,
             low,
