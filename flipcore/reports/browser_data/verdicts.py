@@ -110,7 +110,7 @@ class BoardRows:
     def _may_lead(self, row: int) -> bool:
         """Tell whether a headline may name this row. Where rows over all axes exist, only they."""
         has_pooled_rows = len(self.cells) > self.n_own
-        return row >= self.n_own if has_pooled_rows else True
+        return row >= self.n_own or not has_pooled_rows
 
     def verdicts_at(
         self, rule: str, levels: Sequence[float], low: Limits, high: Limits

@@ -140,6 +140,7 @@ class ChanceLead:
         return self._adverse_unit(self.lead > 0)
 
     def _adverse_unit(self, columns: np.ndarray) -> np.ndarray:
+        """Return the (k,) variances; only `columns` (k,), a mask, get a correlation."""
         events = self.events
         correlation = np.zeros(self.lead.shape)
         correlation[columns] = correlation_left_open(
