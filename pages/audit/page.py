@@ -303,10 +303,10 @@ def _show_score(sentence: str, items: Sequence[str], link: dict[str, str], *, ke
 
 def _show_item_of_task(study_id: str, number: str) -> None:
     """Draw the inspector of the item in the link, which counts for a task's score."""
-    tasks = _task_scores(study_id)
-    # A link may name a score that this log does not have. `int` refuses very long numbers.
-    if number.isdecimal() and len(number) < 9 and 0 < int(number) <= len(tasks):
-        sentence, score = tasks[int(number) - 1]
+    by_number = {str(place): row for place, row in enumerate(_task_scores(study_id), start=1)}
+    # A link may name a score that this log does not have.
+    if number in by_number:
+        sentence, score = by_number[number]
         if score.items:
             inspector_place(study_id, score.model, Steps(score.items), sheet=True, title=sentence)
 
