@@ -631,15 +631,6 @@ def leading_verdict(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
     return max(candidates, key=lambda verdict: (verdict.cell.A.value, verdict.cell.T.value))
 
 
-def tally(cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None) -> Claim:
-    """Count the cells per outcome: artifact by whose, genuine, undecided or too few items."""
-    by_place, gates = verdicts(cells, closed_gates), closed_gates or {}
-    open_verdicts = (
-        verdict for verdict in by_place.values() if not _gate_reason(verdict.cell, gates)
-    )
-    return tally_of([outcome_of(verdict) for verdict in open_verdicts])
-
-
 _TALLY = {
     ARTIFACT: "mostly the extractor in {}",
     OF_REFERENCE: "mostly the reference extractor in {}",
@@ -652,7 +643,7 @@ _TALLY = {
 }
 
 
-def tally_of(outcomes: Sequence[str]) -> Claim:
+def tally(outcomes: Sequence[str]) -> Claim:
     """Count the outcomes of the cells in one sentence; an empty one for fewer than two cells."""
     # A tally of one cell would repeat its sentence.
     if len(outcomes) < 2:

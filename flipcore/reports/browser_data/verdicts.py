@@ -134,7 +134,7 @@ class BoardRows:
                 if row < self.n_own:
                     counted.append(outcome)
             leads.append(_lead(candidates))
-            tallies.append(flips.tally_of(counted).text)
+            tallies.append(flips.tally(counted).text)
         return VerdictsAt(
             [steps(outcomes) for outcomes in outcomes_by_row], steps(leads), steps(tallies)
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from flipcore.claims import flips
+from flipcore.claims.claim import Claim
 from flipcore.claims.flips import ARTIFACT, CLAIMED, GENUINE, OF_BOTH, OF_REFERENCE
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.flips.coded_answers import CodedAnswers
@@ -212,7 +213,11 @@ def _says(world: World, n: int, outcomes: Collection[str] = CLAIMED) -> Simulati
 
 def _headline(world: World, n: int) -> Simulation:
     """Whether headline or tally of six cells asserts something."""
-    return in_blocks(world, n, lambda cells: flips.headline(cells).is_made or flips.tally(cells).is_made)
+    return in_blocks(world, n, lambda cells: flips.headline(cells).is_made or _tally(cells).is_made)
+
+
+def _tally(cells: Collection[Decomposition]) -> Claim:
+    return flips.tally([flips.outcome_of(verdict) for verdict in flips.verdicts(list(cells)).values()])
 
 
 def _misses_its_plan(n: int, n_cells: int, times: float = 1.0, asserts: bool = False) -> Simulation:
