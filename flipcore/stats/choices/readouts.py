@@ -168,8 +168,8 @@ class AnswerMaterial(Material):
     """Scores per item of one model, or of the first of two models minus the second.
 
     `closed_prompts` are numbers of prompts that a gate closes; a mean over prompts leaves them out.
-    `has_outputs` is False if scores were imported without outputs. `unread_end` is "" for the
-    answers as read, or a value of `UnreadEnd`.
+    `has_outputs` is False if scores were imported without outputs. `unread_end` is None for the
+    answers as read.
     """
 
     answers: Answers
@@ -180,7 +180,7 @@ class AnswerMaterial(Material):
     bounds: tuple[float, float]
     closed_prompts: frozenset[int]
     has_outputs: bool
-    unread_end: str = ""
+    unread_end: UnreadEnd | None = None
     origins: np.ndarray | None = None
     value_choices: ClassVar[tuple[str, ...]] = VALUE_CHOICES  # type: ignore[misc] # no field here
 
@@ -221,8 +221,9 @@ class AnswerMaterial(Material):
         """Return scores (items, models, …) in which the unread answers of the first model are
         wrong at the lowest end and right at the highest, and those of the second the other way."""
         is_unread = (status == _STATUS[UNREADABLE]) | (status == _STATUS[CUT])
-        is_high = self.unread_end == UnreadEnd.HIGHEST
+        # Answers without a score, such as those to paraphrases that are left out, stay out.
         is_unread &= ~np.isnan(right)
+        is_high = self.unread_end == UnreadEnd.HIGHEST
         filled = right.copy()
         for number, is_right in enumerate((is_high, not is_high)[: right.shape[1]]):
             filled[:, number][is_unread[:, number]] = float(is_right)
@@ -417,7 +418,7 @@ def paraphrase_choice(n_unreviewed: int) -> Choice:
 
 
 def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
-    """Return the choices about items: answer key, repeated questions, weights and categories."""
+    """Return the choices about items: key, repeated questions, weights, categories and origin."""
     items = set(item_ids)
     choices = []
     wrong, disputed = items & set(facts.wrong_key), items & set(facts.disputed)
@@ -460,9 +461,10 @@ def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
         choices.append(Choice(names.WEIGHTS, "Weights", weight_options, ChoiceClass.EQUAL, reason))
     if len(categories) > 1:
         choices.append(_category_choice(facts))
-    origins = sorted(set(_origins(item_ids, facts)) - {""})
+    origin_by_item = _origins(item_ids, facts)
+    origins = sorted(set(origin_by_item) - {""})
     # Each category may come from a place of its own, and is then left out already.
-    pairs = set(zip(_origins(item_ids, facts), _categories(item_ids, facts), strict=True))
+    pairs = set(zip(origin_by_item, _categories(item_ids, facts), strict=True))
     if len(origins) > 1 and not len(pairs) == len(origins) == len(categories):
         choices.append(_origin_choice(origins))
     return choices
