@@ -25,9 +25,9 @@ def demo_study() -> Study:
         study,
         name="Demo: two simulated models on the shipped items",
         items=shipped,
-        models=tuple(
-            ModelUse(name, n_samples=2)
-            for name in ("simulated-artifact-prone", "simulated-brittle")
+        models=(
+            ModelUse("simulated-artifact-prone", n_samples=2),
+            ModelUse("simulated-brittle", n_samples=2),
         ),
     )
 

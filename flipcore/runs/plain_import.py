@@ -46,7 +46,7 @@ class _PreparedItem:
     request: Request
     request_text: str  # as it is stored
     call_ids: CallIds
-    extractor: Extractor | None  # None for a table without outputs, too
+    extractor: Extractor | None  # None also for a table without outputs
 
 
 class _Output(NamedTuple):
