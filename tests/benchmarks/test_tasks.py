@@ -183,8 +183,9 @@ def test_ten_paraphrases_are_marked_and_say_what_they_moved(user, table):
     user.page.get_by_text(re.compile("10 judged")).wait_for()
     user.page.get_by_role("button", name="See what your 10 verdicts changed").wait_for()  # the last one is stored
     user.click("See what your 10 verdicts changed", until="judged \\d+ of")
-    said = [one for one in user.page.locator("[data-testid=stMarkdownContainer]").all_inner_texts() if " judged " in one]
-    assert sum(int(re.search(r" judged (\d+) of", one)[1]) for one in said) == 10
+    texts = user.page.locator("[data-testid=stMarkdownContainer]").all_inner_texts()
+    sentences = [text for text in texts if " judged " in text]
+    assert sum(int(re.search(r" judged (\d+) of", sentence)[1]) for sentence in sentences) == 10
     assert user.n_wrong == 0
 
 

@@ -508,7 +508,7 @@ def with_ratio(monkeypatch):
 def verdicts(study=STUDY):
     frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
     tests = memory_tests(frame, study)["m"]
-    return {one.measurement.detector_name: one for one in tests}, summary(tests, frame).detail
+    return {test.measurement.detector_name: test for test in tests}, summary(tests, frame).detail
 
 
 def test_installing_a_detector_changes_no_verdict_of_a_study_that_does_not_declare_it(monkeypatch):

@@ -33,7 +33,7 @@ def test_agreement_by_hand():
 def test_a_settled_pair_is_no_evidence_of_agreement():
     verdicts = said("Ada", "yn") + said("Bea", "nn") + said("Cem", "y", note="the same", rule_version=ADJUDICATION)
     assert len(blind(verdicts)) == 4
-    assert {one for a, b, _ in agreement(verdicts, "kept").pairwise for one in (a, b)} == {"Ada", "Bea"}
+    assert {name for first, second, _ in agreement(verdicts, "kept").pairwise for name in (first, second)} == {"Ada", "Bea"}
 
 
 def test_two_who_never_differ_and_one_answer_that_prevails_are_pointed_out():

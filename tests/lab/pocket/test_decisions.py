@@ -56,11 +56,11 @@ def test_the_decision_of_every_detector_where_the_truth_is_known(scores, title):
     """Never-seen sets are accused no more often than .05 allows (10 sets: P(more than 3) is .001); what the card prints is this."""
     values = scores[title]
     by_dose = {int(name): values[name] for name in ("1", "4", "16", "64", "256")}
-    one = decide_on_doses(title, values["0"], values["fresh"], by_dose, partial(own_test, title))
-    assert one.n_clean == 10 and one.n_accused <= 3
+    record = decide_on_doses(title, values["0"], values["fresh"], by_dose, partial(own_test, title))
+    assert record.n_clean == 10 and record.n_accused <= 3
     if ("loss" in title and "answer" not in title) or "min-k" in title:
-        assert all(at.is_claimed for at in one.decisions if at.dose >= 16)
-    row = record_rows([one])[0]
+        assert all(decision.is_claimed for decision in record.decisions if decision.dose >= 16)
+    row = record_rows([record])[0]
     assert f"| {' | '.join(row.values())} |" in (POCKET / "CARD.md").read_text(encoding="utf-8")
 
 
