@@ -80,7 +80,6 @@ _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _PATIENCE = "how long a write may take before it counts as failed"
 _GUARDED = "flipcore/stats/base/guarded.py"
 SAME: dict[tuple[str, str, str], str] = {
-    ("flipcore/stats/base/bootstrap.py", "seed: int = 0,", "1"): _SEED,
     (_OUTPUTS, 'counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")', "True"): (
         "the order decides only between two answers of as many votes, of which neither is a majority"
     ),
