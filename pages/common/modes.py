@@ -71,7 +71,7 @@ def has_something(
         offer_lock(study_id, page, view_of(study_id, page, start, None))
         return False
     if not has_readouts:
-        nothing_yet()
+        nothing_yet(is_recorded=session.declared(study_id).is_recorded)
     return has_readouts
 
 

@@ -43,7 +43,11 @@ def plain(text: object) -> str:
     return _SPECIAL.sub(r"\\\1", without_links)
 
 
-def nothing_yet() -> None:
+def nothing_yet(*, is_recorded: bool = False) -> None:
+    """Say that the page has no answers, and whether they may still come."""
+    if is_recorded:
+        st.info("Nothing here says right or wrong: these are grades. Score shows them.")
+        return
     st.info(
         "Nothing has come back yet. This page fills as answers arrive.",
         icon=":material/hourglass_empty:",

@@ -205,7 +205,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     # This takes long, so do it while the page is empty: its progress line then stands at the top.
     map_data.leading_extractor(study_id)
     if not map_data.choices(study_id).models:
-        nothing_yet()
+        nothing_yet(is_recorded=session.declared(study_id).is_recorded)
         return
     with line:
         view = controls(study_id)

@@ -238,3 +238,14 @@ def test_a_table_of_scores_alone_is_said_to_flip_in_results_and_offers_no_run(ap
     said = words(app).replace("\\", "")
     assert not app.exception and "The result differs between two prompts of one question" in said
     assert "A log that holds the outputs' texts is read here besides." in said and "run it again" not in said
+
+
+def test_grades_alone_are_shown_by_score_and_no_page_waits_for_answers(app):
+    """A grade of 0 or 1 was taken for wrong or right, and those items alone were ranked."""
+    rows = [{"item_id": i, "model": model, "score": (i % 5) / 4} for i in range(12) for model in ("oak-1", "tin-2")]
+    uploaded(app, lines(rows))
+    app.button(key="log-import").click().run()
+    for page in ("flips", "ranking"):
+        app.switch_page(f"{page}/page.py").run()
+        said = words(app).replace("\\", "")
+        assert not app.exception and "these are grades. Score shows them." in said and "as answers arrive" not in said
