@@ -293,7 +293,7 @@ class Curve {
       context.arc(center, top, radius, -Math.PI / 2, 1.5 * Math.PI);
       if (top - radius > 20) context.lineTo(center, 20);
       context.stroke();
-      say(`as declared: ${numberText(100 * estimate[this.way[0]], 1)}`, Math.min(Math.max(center, gutter + 60), width - 58), 14, "center", "bold");
+      say(`as declared: ${numberText(100 * estimate[this.way[0]], 1)}${this.picture.unit}`, Math.min(Math.max(center, gutter + 60), width - 58), 14, "center", "bold");
     }
     for (const [value, text] of ticks) {
       if (gutter) say(text, gutter - 8, y(value) + 4, "right"); else say(text, 2, y(value) - 3, "left");
@@ -353,7 +353,7 @@ class Curve {
   }
 
   words(way) {
-    const { choices, reasons } = this.picture;
+    const { choices, reasons, unit } = this.picture;
     const i = this.first.get(way);
     const others = [];
     choices.forEach((choice, c) => {
@@ -363,11 +363,11 @@ class Curve {
     const limits = [this.low, this.high].map((side) => side[this.level + way]);
     const [value, low, high, lowest, highest] = [this.estimate[way], ...limits, this.lowest[way], this.highest[way]]
       .map((x) => numberText(100 * x, 1));
-    const state = this.closed[way] ? `not claimed: ${reasons[this.closed[way] - 1]}` : Math.abs(this.state[way]) === 2 ? "shown"
+    const state = this.closed[way] ? `not claimed: ${reasons[this.closed[way] - 1]}` : Math.abs(this.state[way]) === 2 ? "beyond chance"
       : "not beyond chance";
     const apart = this.defensible[way] ? "" : ", asks slightly otherwise";
-    const unread = this.picture.unread && lowest !== highest ? `; whatever the unread answers are, ${lowest} to ${highest}` : "";
-    return `${others.join("; ") || "As declared"}. ${value} [${low}, ${high}], ${state}${apart}${unread}.`;
+    const unread = this.picture.unread && lowest !== highest ? `; whatever the unread answers are, ${lowest} to ${highest}${unit}` : "";
+    return `${others.join("; ") || "As declared"}. ${value}${unit} [${low}, ${high}], ${state}${apart}${unread}.`;
   }
 
   open(place) {

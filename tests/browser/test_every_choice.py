@@ -125,7 +125,8 @@ def test_a_mark_opens_its_setting_by_the_keyboard_and_an_uncertain_option_is_ask
     drawn(page, board)
     page.locator(".plot").focus()
     page.keyboard.press("End")
-    assert "points" not in page.locator(".plot").get_attribute("aria-valuetext")
+    value = number_text(100 * sent.estimate.max(), 1)
+    assert f". {value} points [" in page.locator(".plot").get_attribute("aria-valuetext")
     page.keyboard.press("Enter")
     page.locator(".offered summary").click()
     page.get_by_label("Prompt: prompt 2").click()
@@ -163,7 +164,7 @@ def test_a_mark_says_what_unread_answers_could_change(page):
     page.keyboard.press("End")
     place = int(np.nanargmax(sent.estimate))
     ends = " to ".join(number_text(100 * values[place], 1) for values in (sent.lowest, sent.highest))
-    assert page.locator(".plot").get_attribute("aria-valuetext").endswith(f"; whatever the unread answers are, {ends}.")
+    assert page.locator(".plot").get_attribute("aria-valuetext").endswith(f"; whatever the unread answers are, {ends} points.")
 
 
 # Number of pixels of the plot that are gray and partly transparent.

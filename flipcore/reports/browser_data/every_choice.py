@@ -65,6 +65,7 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         for claim in row:
             index = sentences.setdefault(_split_sentences(claim), len(sentences))
             sentence_indices.append(index)
+    unit = "%" if decision.is_bar else " points"
     picture = {
         "kind": "ways",
         "name": "Ways of counting, from the lowest to the highest",
@@ -81,6 +82,7 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "reasons": reasons,
         "scale": scale,
         "ticks": ticks,
+        "unit": unit,
         "ahead": decision.sides[0],
         "behind": decision.sides[1],
         "words": list(decision.side_words),
@@ -91,7 +93,6 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "unmoved": unmoved,
         "offered": _offered(sent, choices),
     }
-    unit = "%" if decision.is_bar else " points"
     threshold_control = Control(
         "threshold",
         "Bar" if decision.is_bar else "Margin",
