@@ -29,9 +29,10 @@ from flipcore.reports.choices import (
 )
 from flipcore.reports.chosen_ways import Toggles
 from flipcore.stats.base.estimate import level_text
-from flipcore.stats.choices.choice import selected
+from flipcore.stats.choices.choice import WEIGHTS, selected
 from flipcore.stats.choices.curve import Curve
 from flipcore.stats.choices.flips import FlipMaterial
+from flipcore.stats.choices.material import ALIKE
 from flipcore.stats.choices.readouts import AnswerMaterial
 from flipcore.store.judgements import KEY_VERDICTS
 from flipcore.store.queries import judgements
@@ -254,7 +255,10 @@ def _behind(study_id: str, subject: Subject, material: Material, way: str) -> No
                 item = screen.select(label, items, "behind-item", width=320)
             st.button("Close", key="behind-close", icon=":material/close:", on_click=_close_way)
         if item is None:
-            st.caption("It counts every item as the declared way does.")
+            if setting.get(WEIGHTS) == ALIKE:
+                st.caption("Every item counts as declared, but with another weight.")
+            else:
+                st.caption("It counts every item as the declared way does.")
             return
         if isinstance(material, FlipMaterial):
             link = {"study": study_id, "item": item, "readout": material.extractor}

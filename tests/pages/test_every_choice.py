@@ -92,6 +92,13 @@ def test_a_link_restores_level_margin_and_switches_and_what_nobody_has_is_left_o
     assert len(prompts_of(board)) == 2
 
 
+def test_a_way_of_other_weights_alone_says_that_items_weigh_otherwise(part):
+    app = part("score", way="weights=alike")
+    captions = [caption.value for caption in app.caption]
+    assert "Every item counts as declared, but with another weight." in captions
+    assert "It counts every item as the declared way does." not in captions
+
+
 @pytest.mark.parametrize(
     "forged", [{"control": 5}, VIEW | {"level": "high"}, VIEW | {"prompt": None}, [1], "x", VIEW | {"level": 3}]
 )
