@@ -74,7 +74,11 @@ def calls(pattern: str) -> Callable[[Path], list[str]]:
 
 def contracts_of(folder: Path) -> subprocess.CompletedProcess[str]:
     """Check the contracts of a folder's `pyproject.toml`, in a process of its own: import-linter turns off every logger there is."""
-    command = [sys.executable, "-c", "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(cache_dir=None))"]
+    command = [
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(cache_dir=None))",
+    ]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
