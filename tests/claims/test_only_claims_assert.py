@@ -36,7 +36,7 @@ ASSERTING = re.compile(
 # names of columns and marks, which say what is counted, and the cells of the published table, whose models are simulated
 NAMES = re.compile(
     r"^(flagged( by| at \d+×)?|smallest D flagged|sees from|items of the dose flagged|inflation( \(points\)|, points)?"
-    r"|never-seen items flagged|not flagged|memorized|-?0\.\d+ \[.*\], (not )?flagged)$"
+    r"|(never-seen|read) items flagged|not flagged|memorized|-?0\.\d+ \[.*\], (not )?flagged)$"
 )
 # sentences that count what a rule did or could do on these rows, and say nothing of memory
 COUNTS = re.compile(
