@@ -525,9 +525,7 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
 
 
 def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; several without a name, as in spreadsheets, get numbers."""
-    if sum(not cell.strip() for cell in cells) < 2:
-        return tuple(cells)
+    """Return the names of columns; those without a name, such as a data frame's index, get numbers."""
     return tuple(cell if cell.strip() else f"Unnamed: {i}" for i, cell in enumerate(cells))
 
 

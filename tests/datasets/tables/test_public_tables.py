@@ -1334,3 +1334,14 @@ def test_right_answers_in_words_behind_many_numbers_are_read(tmp_path):
     source = Source(path, path.name)
     kinds = Counter(type(record).__name__ for record in table_reader(source, {}).records(source, ()))
     assert kinds == {"LogRecord": 600}
+
+
+def test_a_column_without_a_name_holds_no_right_answers(tmp_path):
+    """The index of a data frame was the right answer of each row, so that models were 0% right."""
+    path = tmp_path / "table.csv"
+    lines = [f"{i},Rate task {i}.,I rate it {i % 5}." for i in range(12)]
+    path.write_text("\n".join([",question,response", *lines]), encoding="utf-8")
+    assert "Unnamed: 0" in read_table(path).columns
+    source = Source(path, path.name)
+    records = list(table_reader(source, {}).records(source, ()))
+    assert len(records) == 12 and not any(record.targets for record in records)
