@@ -74,11 +74,21 @@ def _content(profile: Profile, roles: Roles) -> tuple[str, ...]:
     content = [roles.prompts[0], *_deciding_text(profile, roles)]
     target = [roles.target] if roles.target else []
     systems = _named_conditions(profile, roles)
+    if target and _has_slips(profile, roles):
+        target = []
     for name in (*roles.prompts[1:], *target, *roles.options, *roles.contexts):
         raises = profile.n_distinct([*content, name]) > RAISES * profile.n_distinct(content)
         if raises and not _is_of_system(profile, content, systems, name):
             content.append(name)
     return tuple(content)
+
+
+def _has_slips(profile: Profile, roles: Roles) -> bool:
+    """Tell whether few questions have several right answers, and an id counts the questions."""
+    n_prompts = profile.n_distinct(roles.prompts[:1])
+    if profile.n_distinct([roles.prompts[0], roles.target]) > (1 + DIFFERING) * n_prompts:
+        return False
+    return any(profile.are_same(name, roles.prompts[0]) for name in _ids(profile, roles))
 
 
 def _is_of_system(

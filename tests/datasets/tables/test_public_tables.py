@@ -1345,3 +1345,17 @@ def test_a_column_without_a_name_holds_no_right_answers(tmp_path):
     source = Source(path, path.name)
     records = list(table_reader(source, {}).records(source, ()))
     assert len(records) == 12 and not any(record.targets for record in records)
+
+
+@pytest.mark.parametrize("n_differing", [1, 3])
+def test_an_id_counts_questions_of_which_few_have_two_right_answers(tmp_path, n_differing):
+    """Fourteen right answers that one arm's rows wrote otherwise made 337 questions of 323."""
+    rows = []
+    for i in range(80):
+        for k, arm in enumerate(("dense", "router", "agent")):
+            gold = f"{i}.{int(k == 0 and i < n_differing)}0"
+            row = {"qid": f"q{i}", "question": f"How much was receipt {i}?", "gold_answer": gold}
+            rows.append(row | {"arm": arm, "model_answer": gold if (i + k) % 3 else "none", "correct": (i + k) % 3 > 0})
+    reading = read(tmp_path, rows)
+    assert (reading.grid.items, reading.n_items, reading.roles.target) == (("qid",), 80, "gold_answer")
+    assert not reading.questions
