@@ -43,9 +43,12 @@ def score_of(value: Any) -> float | None:
     """
     if isinstance(value, Mapping) and len(value) == 1:
         (value,) = value.values()
-    return number_of(_score_of_text(value) if isinstance(value, str) else value)
+    score = number_of(_score_of_text(value) if isinstance(value, str) else value)
+    # the cosine of equal texts may be 1.0000000000000002
+    return 1.0 if score is not None and 1 < score < 1 + _ROUNDING else score
 
 
+_ROUNDING = 1e-9
 _score_of_text = lru_cache(4_096)(score_of_cell)  # the cells of a table repeat
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.by_structure import guessed
+from flipcore.datasets.recorded.fields import score_of
 from flipcore.datasets.recorded.formats.tables import table_reader
 from flipcore.datasets.tables.coding import Coding, score_of_cell
 from flipcore.datasets.tables.reading import MATCH, read_table
@@ -1359,3 +1360,9 @@ def test_an_id_counts_questions_of_which_few_have_two_right_answers(tmp_path, n_
     reading = read(tmp_path, rows)
     assert (reading.grid.items, reading.n_items, reading.roles.target) == (("qid",), 80, "gold_answer")
     assert not reading.questions
+
+
+def test_a_score_of_a_rounding_error_above_1_is_1():
+    """A scale "from 0 to 1.0000000000000002" was called a finding."""
+    assert score_of("1.0000000000000002") == score_of(1.0000000000000002) == 1.0
+    assert score_of(1.001) == 1.001
