@@ -1366,3 +1366,14 @@ def test_a_score_of_a_rounding_error_above_1_is_1():
     """A scale "from 0 to 1.0000000000000002" was called a finding."""
     assert score_of("1.0000000000000002") == score_of(1.0000000000000002) == 1.0
     assert score_of(1.001) == 1.001
+
+
+def test_true_and_false_are_labels_beside_right_answers_of_true_and_false(tmp_path):
+    """A right answer of false that the model gave was wrong: 60% for 100%."""
+    rows = [{"claim": f"{i} is odd", "label": i % 3 > 0, "prediction": i % 3 > 0 or i == 3} for i in range(12)]
+    read(tmp_path, rows)
+    path = tmp_path / "table.jsonl"
+    source = Source(path, path.name)
+    records = list(table_reader(source, {}).records(source, ()))
+    said = [readout.answer for record in records for readout in record.readouts]
+    assert said == [str(row["prediction"]) for row in rows]

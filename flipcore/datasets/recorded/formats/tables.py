@@ -547,6 +547,9 @@ class _Rows:
         values = self._in_letters(field.column, values)
         if item.kind == "text" and isinstance(values.get(field.column), (str, float)):
             values = {**values, field.column: _plain_number(values[field.column])}
+        answer, right = values.get(field.column), values.get(self.recording.target)
+        if isinstance(answer, bool) and isinstance(right, bool):
+            values = {**values, field.column: str(answer)}  # a label, and no grade
         return readout_of(field, values, item.kind, item.options, order, is_answered, self.forms.get(field.column, ""))
 
     def _in_letters(self, column: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
