@@ -525,7 +525,7 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
 
 
 def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; those without a name, such as a data frame's index, get numbers."""
+    """Return the names of columns; without a name, as a data frame's index is, a number."""
     return tuple(cell if cell.strip() else f"Unnamed: {i}" for i, cell in enumerate(cells))
 
 

@@ -28,6 +28,8 @@ _NUMBERS = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?")
 # 0,57 and 3,5, as European spreadsheets write numbers
 DECIMAL_COMMA = r"-?(?:\d+,\d{1,2}|0,\d+|\d+,\d{4,})"
 _ONLY_LETTERS = re.compile(r"[A-Z\s,;\[\]\"'/&+]+")
+# an output that says why a call failed: "ERROR: 429 You exceeded your current quota"
+ERROR_TEXT = r"(?i)^\W*(?:api )?error(?: code)?\s*[:\]0-9(-]|^traceback \(most recent call"
 _PLACE = re.compile(r"\d{1,2}")
 _LEADING_LETTER = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]+\s")
 

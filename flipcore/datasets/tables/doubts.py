@@ -11,7 +11,7 @@ from itertools import product
 from math import nan
 from statistics import StatisticsError, correlation
 
-from flipcore.datasets.tables.coding import Coding, agreement, score_of_cell
+from flipcore.datasets.tables.coding import ERROR_TEXT, Coding, agreement, score_of_cell
 from flipcore.datasets.tables.grid import (
     EVEN,
     LEAST_ITEMS,
@@ -21,7 +21,7 @@ from flipcore.datasets.tables.grid import (
 )
 from flipcore.datasets.tables.own_columns import OF_MODEL
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall
+from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall, score_sql
 from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, is_overall, part_of
 from flipcore.datasets.tables.shape import CONTRASTED, keys_of_outputs
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
@@ -31,6 +31,7 @@ from flipcore.text.counts import count_of
 TOLD = 0.95  # least share of rows that are told apart, where no further column is needed
 PARTS = 1.2  # least factor of combinations by which a column divides the rows of a question
 MOST_VALUES = 60  # values of a column that may be a system or a setting
+MOVED = 0.005  # least difference of two scores that is worth a question
 RELATED = 0.5  # least correlation with right and wrong of a column that may be the score
 DIFFERENT = 3.0  # standard errors between two runs, above which they are no reruns
 NEARLY = 0.98
@@ -57,9 +58,12 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         or _doubt_score(table_profile, reading),
         _doubt_target(table_profile, reading) or _doubt_differing_target(table_profile, reading),
         _doubt_direction(table_profile, reading),
+        _doubt_failed(table_profile, reading),
         _doubt_means(table_profile, reading)
+        or _doubt_unmatched(table_profile, reading)
         or _doubt_item(table_profile, reading)
         or _doubt_pooled(table_profile, reading)
+        or _doubt_reruns(table_profile, reading)
         or _doubt_repeats(table_profile, reading)
         or _doubt_runs(table_profile, reading)
         or _doubt_sparse(table_profile, reading)
@@ -320,6 +324,15 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
             Choice(f"{best} is the score.", (f"score={best}",), mean_of(table_profile, best)),
             Choice(f"{lead} leads.", (f"score={','.join(roles.graders)}",), overall(reading)),
         )
+    if lead and _is_beside_labels(table_profile, reading, lead):
+        values = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
+        return Question(
+            "score",
+            f"{roles.output} and {roles.target} hold labels, and {lead} numbers from "
+            f"{table_profile[lead].least:g} to {table_profile[lead].most:g}.",
+            Choice("The labels are compared.", ("score=",), sum(values) / len(values)),
+            Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
+        )
     is_constant = bool(lead) and table_profile[lead].n_distinct == 1
     if not lead or not (is_constant or lower_is_better(lead)):
         return None
@@ -337,6 +350,16 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
         Choice(f"{better} is the score.", (f"score={better}",), mean_of(table_profile, better)),
         Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
     )
+
+
+def _is_beside_labels(table_profile: Profile, reading: TableReading, lead: str) -> bool:
+    """Tell whether a score that may be of something else is no share, beside labels."""
+    kinds = ("score", "filler", "judge")
+    is_plain = all(any(names(word, kind) for kind in kinds) for word in words_of(last_part(lead)))
+    is_compared = any(grader == MATCH for _, grader in reading.scores)
+    column, is_label = table_profile[lead], reading.coding in (Coding.LABEL, Coding.LETTER)
+    is_scale = not (is_plain or column.is_verdict) and (column.most or 0) > 1
+    return is_compared and is_label and is_scale
 
 
 def _is_overall(table_profile: Profile, name: str) -> bool:
@@ -379,7 +402,7 @@ def _doubt_score(table_profile: Profile, reading: TableReading) -> Question | No
         if _correlation(pairs) < RELATED:
             continue
         share, mean = overall(reading), mean_of(table_profile, name)
-        if abs(share - mean) < 0.005:
+        if abs(share - mean) < MOVED:
             continue  # the answer would not change the score
         return Question(
             "score",
@@ -478,6 +501,34 @@ def _is_known(word: str) -> bool:
     return len(word) < 3 or word.isdigit() or any(names(word, kind) for kind in kinds)
 
 
+def _doubt_failed(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether calls count whose outputs say why they failed, if that moves the score."""
+    roles, table = reading.roles, table_profile.table
+    lead = next(iter((*roles.scores, *roles.judges)), "")
+    if not (roles.output and lead):
+        return None
+    output, value = table.sql(roles.output), score_sql(table.sql(lead))
+    failed = f"regexp_matches({output}, '{ERROR_TEXT}')"
+    query = (
+        f"SELECT count(*) FILTER ({failed} AND {value} IS NOT NULL), avg({value}), "
+        f"avg({value}) FILTER (NOT {failed}) FROM {table.relation}"
+    )
+    n_failed, mean, mean_without = table.rows(query)[0]
+    if not n_failed or (mean_without is not None and abs(mean - mean_without) < MOVED):
+        return None
+    return Question(
+        "failed calls",
+        f"{count_of(n_failed, 'output')} of {table_profile.n_rows:,} "
+        f"{'says' if n_failed == 1 else 'say'} that the call failed, and {lead} grades them.",
+        Choice(
+            "Failed calls are left out.",
+            ("failed=out",),
+            nan if mean_without is None else float(mean_without),
+        ),
+        Choice("Failed calls count as they are graded.", ("failed=wrong",), float(mean)),
+    )
+
+
 # Doubts about what a question is, and what its rows are.
 
 
@@ -557,6 +608,52 @@ def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | N
             f"{count_of(reading.n_items, 'question')}, some asked more often than others.",
             (f"item={items}",),
             score,
+        ),
+    )
+
+
+def _doubt_reruns(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether a few rows per question that nothing tells apart are reruns or systems."""
+    grid, output, n_runs = reading.grid, reading.roles.output, reading.n_runs
+    is_open = grid.is_rerun and not (grid.conditions or grid.open_item[1])
+    if not (is_open and output and 2 <= n_runs <= MOST_ARMS):
+        return None
+    items = ",".join(grid.items)
+    return Question(
+        "item",
+        f"Each {items} has {n_runs} rows, and no column says what differs between them.",
+        Choice("They are reruns of one system.", (f"item={items}",), overall(reading)),
+        Choice(
+            f"They are of {n_runs} systems: nothing is read until a column names these.",
+            ("score=",),
+        ),
+    )
+
+
+def _doubt_unmatched(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask about systems with the same right answers, if no column numbers their questions."""
+    grid, target, table = reading.grid, reading.roles.target, table_profile.table
+    if grid.items or len(grid.conditions) != 1 or not target or reading.shape:
+        return None
+    name = table.sql(grid.conditions[0])
+    # equal sums of hashes are equal right answers, whatever their order
+    query = (
+        f"SELECT count(*), sum(hash({table.sql(target)})) FROM {table.relation} "
+        f"WHERE {name} IS NOT NULL GROUP BY {name}"
+    )
+    sizes_and_keys = table.rows(query)
+    if len(sizes_and_keys) < 2 or len(set(sizes_and_keys)) > 1:
+        return None
+    n_rows = sizes_and_keys[0][0]
+    return Question(
+        "item",
+        f"No column tells which rows of {grid.conditions[0]} answer the same question, and all "
+        f"values have the same {n_rows:,} right answers.",
+        Choice("No two rows answer the same question.", ("item=",), overall(reading)),
+        Choice(
+            f"They answer {count_of(n_rows, 'question')}: nothing is read until a column "
+            "numbers these.",
+            ("target=",),
         ),
     )
 

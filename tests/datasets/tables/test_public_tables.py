@@ -1348,6 +1348,17 @@ def test_a_column_without_a_name_holds_no_right_answers(tmp_path):
     assert len(records) == 12 and not any(record.targets for record in records)
 
 
+def test_a_few_rows_of_one_question_are_asked_about(tmp_path):
+    """Three models without a column that names them were reruns of one."""
+    rows = []
+    for i in range(36):
+        row = {"user_input": f"What is {i // 3}?", "response": f"It is {i}, I think."}
+        rows.append(row | {"faithfulness": (i % 5) / 4})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "Each user_input has 3 rows, and no column says what differs between them."
+    assert not read_table(tmp_path / "table.jsonl", {"item": "user_input"}).questions
+
+
 @pytest.mark.parametrize("n_differing", [1, 3])
 def test_an_id_counts_questions_of_which_few_have_two_right_answers(tmp_path, n_differing):
     """Fourteen right answers that one arm's rows wrote otherwise made 337 questions of 323."""
@@ -1362,10 +1373,49 @@ def test_an_id_counts_questions_of_which_few_have_two_right_answers(tmp_path, n_
     assert not reading.questions
 
 
-def test_a_score_of_a_rounding_error_above_1_is_1():
-    """A scale "from 0 to 1.0000000000000002" was called a finding."""
-    assert score_of("1.0000000000000002") == score_of(1.0000000000000002) == 1.0
-    assert score_of(1.001) == 1.001
+def test_numbers_beside_labels_are_asked_about(tmp_path):
+    """The grade of a student was the score of the model that checked it."""
+    rows = []
+    for i in range(12):
+        right = ["consistent", "inconsistent"][i % 2]
+        said = right if i % 3 else "consistent"
+        rows.append({"case_id": i, "prediction": said, "ground_truth_label": right, "ta_score": 6 + i % 5})
+    (question,) = read(tmp_path, rows).questions
+    assert question.first.words == ("score=",) and round(question.first.score, 2) == 0.83
+    answered = read_table(tmp_path / "table.jsonl", {"score": ""})
+    assert not answered.questions and round(answered.scores["", MATCH], 2) == 0.83
+
+
+def test_systems_with_equal_right_answers_and_no_ids_are_asked_about(tmp_path):
+    """351 questions of two models were 702 questions."""
+    rows = []
+    for k, model in enumerate(("one", "two")):
+        for i in range(40):
+            right = ["Adam", "Abigail", "Aaron"][i % 3]
+            said = right if (i + k) % 4 else "Adele"
+            rows.append({"model": model, "size": i // 4, "response": said, "answer": right})
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "item" and "the same 40 right answers" in question.seen
+    rows[0]["answer"] = "Ada"
+    assert not read(tmp_path, rows).questions
+
+
+def test_outputs_that_say_an_error_are_asked_about(tmp_path):
+    """All calls had failed, and their error messages scored .33."""
+    rows = []
+    for i in range(20):
+        for model in ("one", "two"):
+            has_failed = model == "two" and i < 8
+            output = "ERROR: 429 You exceeded your quota" if has_failed else f"It is {i}."
+            row = {"question_id": i, "question": f"What is {i}?", "model": model, "response": output}
+            rows.append(row | {"score": 0.3 if has_failed else 0.5 + i / 50})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "8 outputs of 40 say that the call failed, and score grades them."
+    path = tmp_path / "table.jsonl"
+    assert not read_table(path, {"failed": "out"}).questions
+    source = Source(path, path.name)
+    records = table_reader(source, {"column:failed": "out"}).records(source, ())
+    assert sum(readout.score is None for record in records for readout in record.readouts) == 8
 
 
 def test_true_and_false_are_labels_beside_right_answers_of_true_and_false(tmp_path):
@@ -1377,3 +1427,9 @@ def test_true_and_false_are_labels_beside_right_answers_of_true_and_false(tmp_pa
     records = list(table_reader(source, {}).records(source, ()))
     said = [readout.answer for record in records for readout in record.readouts]
     assert said == [str(row["prediction"]) for row in rows]
+
+
+def test_a_score_of_a_rounding_error_above_1_is_1():
+    """A scale "from 0 to 1.0000000000000002" was called a finding."""
+    assert score_of("1.0000000000000002") == score_of(1.0000000000000002) == 1.0
+    assert score_of(1.001) == 1.001

@@ -47,7 +47,7 @@ from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogReco
 from flipcore.datasets.recorded.plain_tables import PlainTable, is_plain
 from flipcore.datasets.recorded.recording import SETS
 from flipcore.datasets.recorded.table_names import TableName
-from flipcore.datasets.tables.coding import entries_of, letter_in, letters_of
+from flipcore.datasets.tables.coding import ERROR_TEXT, entries_of, letter_in, letters_of
 from flipcore.datasets.tables.load import as_cell
 from flipcore.datasets.tables.reading import TableReading
 from flipcore.datasets.tables.roles import OUTPUT, part_of
@@ -352,6 +352,11 @@ def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_colu
             )
 
 
+def _has_failed(text: Any) -> bool:
+    """Tell whether a call has no output, or one that says why it failed."""
+    return text in (None, "") or (isinstance(text, str) and bool(re.match(ERROR_TEXT, text)))
+
+
 class _Rows:
     """Make records of rows. Items and the names of prompts are remembered, so that all models get the same ones."""
 
@@ -509,8 +514,7 @@ class _Rows:
         if number is None:
             return value
         is_missing = f"{number:g}" in recording.missing.split(",")
-        has_failed = recording.failed == "out" and recording.text and values.get(recording.text) in (None, "")
-        if is_missing or has_failed:
+        if is_missing or (recording.failed == "out" and recording.text and _has_failed(values.get(recording.text))):
             return None
         return number / 100 if number > 1 and column in recording.percent.split(",") else value
 
