@@ -625,7 +625,7 @@ def _doubt_reruns(table_profile: Profile, reading: TableReading) -> Question | N
         Choice("They are reruns of one system.", (f"item={items}",), overall(reading)),
         Choice(
             f"They are of {n_runs} systems: nothing is read until a column names these.",
-            ("score=",),
+            ("text=", "score="),
         ),
     )
 

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.by_structure import guessed
 from flipcore.datasets.recorded.fields import score_of
@@ -1357,6 +1358,9 @@ def test_a_few_rows_of_one_question_are_asked_about(tmp_path):
     (question,) = read(tmp_path, rows).questions
     assert question.seen == "Each user_input has 3 rows, and no column says what differs between them."
     assert not read_table(tmp_path / "table.jsonl", {"item": "user_input"}).questions
+    path, words = tmp_path / "table.jsonl", dict(word.split("=") for word in question.second.words)
+    with pytest.raises(BadInput):  # nothing is read, as the answer says
+        table_reader(Source(path, path.name), {f"column:{key}": value for key, value in words.items()})
 
 
 @pytest.mark.parametrize("n_differing", [1, 3])
