@@ -9,7 +9,12 @@ import pytest
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import no_fault
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),  # longer than MOST_S, which says which card had no answer
+    pytest.mark.usefixtures("allowed_folders"),
+]
 MOST_S, LEAST_WORDS, REDRAWN_S = 420, 60, 30
 ANSWERS = {
     "Does the answer flip?": re.compile("of answers change|changes answers"),
