@@ -153,7 +153,7 @@ def retention_pairs(
     """Return {kept, total, rate}. A pair is kept if both its votes on meaning (`sem_votes`) and
     those on the solution path pass `rule`. Raises BadInput for unequal lengths."""
     if len(sem_votes) != len(path_votes):
-        raise BadInput(f"Both checks must cover the same pairs: came {len(sem_votes)} and {len(path_votes)}.")
+        raise BadInput(f"Both checks must cover the same pairs: got {len(sem_votes)} and {len(path_votes)}.")
     kept = sum(passes(meaning, rule) and passes(path, rule) for meaning, path in zip(sem_votes, path_votes, strict=True))
     return {"kept": kept, "total": len(sem_votes), "rate": retention(kept, len(sem_votes))["rate"]}
 
@@ -273,7 +273,7 @@ def corrected_accuracy(correct: Sequence[int], flagged: Sequence[int]) -> dict[s
     """
     right, is_flagged = np.asarray(correct, dtype=float), np.asarray(flagged, dtype=bool)
     if right.shape != is_flagged.shape:
-        raise BadInput(f"Correctness and flags must cover the same items: came {len(right)} and {len(is_flagged)}.")
+        raise BadInput(f"Correctness and flags must cover the same items: got {len(right)} and {len(is_flagged)}.")
     unflagged = right[~is_flagged]
     return {
         "raw": float(right.mean()) if len(right) else math.nan,

@@ -210,7 +210,7 @@ def _steps(row: Mapping[str, Any]) -> float:
 
 
 def n_steps(solution: str) -> float:
-    """Count calculations marked `<<…>>`, else lines before the final answer; NaN without any."""
+    """Count calculations marked `<<…>>`, else lines before the final answer; NaN for neither."""
     steps = solution.rpartition("####")[0] if "####" in solution else solution
     n_calculations = len(_CALCULATION.findall(steps))
     n_lines = sum(bool(line.strip()) for line in steps.splitlines())

@@ -176,7 +176,7 @@ def people_agreement(labels: Sequence[Mapping]) -> Agreement:
 
 
 def median_label_seconds(labels: Sequence[Mapping]) -> float:
-    """Return the median seconds between labels of one person, without breaks; NaN without any."""
+    """Return the median seconds between labels of one person, without breaks. NaN for none."""
     times: dict[str, list[float]] = {}
     for row in labels:
         times.setdefault(row["reviewer"], []).append(row["seconds"])

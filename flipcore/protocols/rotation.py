@@ -70,7 +70,7 @@ class Votes:
         return top - second
 
     def first_top(self) -> int | None:
-        """Return the option with most votes, at a tie the first to reach them; None without any."""
+        """Return the option with most votes, at a tie the first to reach them; None for no vote."""
         top = max(self.counts, default=0)
         leaders = [option for option, count in enumerate(self.counts) if count == top]
         return min(leaders, key=lambda option: self.reached_at[option]) if top else None

@@ -116,7 +116,7 @@ _MATHEMATICS = re.compile(r"[$^=<>+*/(\[{|]")
 
 
 def text_target(answers: Iterable[str], *, as_written: bool = False) -> str | None:
-    """Return several right answers as one target, one per line; None without any.
+    """Return several right answers as one target, one per line; None for no answer.
 
     Of answers that compare equal, the first is kept. Words are normalised unless `as_written`;
     mathematics is not, because normalising would destroy it.

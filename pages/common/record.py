@@ -110,7 +110,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
 
 
 def history(study_id: str) -> None:
-    """Show the decisions on this study; nothing without any."""
+    """Show the decisions on this study, if there are any."""
     record = decisions.decisions(session.store(), study_id)
     if record.empty:
         return

@@ -134,7 +134,7 @@ def pair_review(view: dict, *, key: str, on_sent: Callable[[], None]) -> None:
 
 
 def kept_verdicts(*, key: str) -> str:
-    """Offer to go on with verdicts that the browser could not send yet; nothing without any.
+    """Offer to go on with verdicts that the browser could not send yet, if there are any.
 
     Returns the reviewer's name once they press the button, and "" before.
     """

@@ -148,7 +148,7 @@ def steps_of(view: View, flipmap: DrawnMap) -> Steps:
 
 
 def show_selection(view: View, flipmap: DrawnMap) -> None:
-    """Show how many items are selected and what can be done with them; nothing without any."""
+    """Show how many items are selected and what can be done with them, if any are."""
     selection = selected_items(view, flipmap)
     if not selection:
         return

@@ -39,7 +39,7 @@ _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Respo
 
 
 def looked_at(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
-    """Return the first good rows of a file. Raises BadInput for a file without any."""
+    """Return the first good rows of a file. Raises BadInput for a file that has none."""
     file_rows = list(islice(read_rows(path, most_mb=MOST_MB, sheet=sheet), N_LOOKED_AT))
     rows: list[Mapping[str, Any]] = [with_messages(row).values for row in file_rows if not row.problem]
     if not rows:

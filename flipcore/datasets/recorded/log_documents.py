@@ -271,7 +271,7 @@ def text_hash(record: LogRecord) -> int:
 
 
 def gold_hash(record: LogRecord) -> int:
-    """Return the hash of the right answers, an option by its text; 0 without any."""
+    """Return the hash of the right answers, an option by its text; 0 if there are none."""
     kind = kind_of(record)
     options = unique_options(record.options) if kind == "choice" else ()
     target = target_of(record, kind, options)

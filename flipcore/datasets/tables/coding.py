@@ -60,7 +60,7 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """The share of right outputs; NaN without any."""
+        """The share of right outputs; NaN if `n` is 0."""
         return self.n_right / self.n if self.n else math.nan
 
 
@@ -187,7 +187,7 @@ def _options_in(row: Mapping[str, str | None], options: Sequence[str]) -> list[s
 def codings_of(
     rows: Sequence[Mapping[str, str | None]], output: str, target: str, options: Sequence[str]
 ) -> list[Coding]:
-    """Return the codings that the right answers allow, the likeliest first; [] without any."""
+    """Return the codings that the right answers allow, the likeliest first; [] if there is none."""
     keys = [key for row in rows if (key := row.get(target)) is not None]
     outputs = [text for row in rows if (text := row.get(output)) is not None]
     if not keys or not outputs:

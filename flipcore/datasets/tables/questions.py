@@ -41,7 +41,7 @@ def is_answered(question: Question, words: Mapping[str, str]) -> bool:
 
 
 def overall(reading: TableReading) -> float:
-    """Return the mean of the leading score over the arms of a reading; NaN without any."""
+    """Return the mean of the leading score over the arms of a reading; NaN if no arm has it."""
     lead = next(iter(reading.roles.graders), MATCH)
     values = [value for (_, grader), value in reading.scores.items() if grader == lead]
     values = [value for value in values if value == value]
@@ -231,7 +231,7 @@ def _ask_negative(table_profile: Profile, reading: TableReading) -> Question | N
 
 
 def mean_of(table_profile: Profile, name: str) -> float:
-    """Return the mean of a column as scores; NaN without any."""
+    """Return the mean of a column as scores; NaN if it has none."""
     table = table_profile.table
     mean = table.rows(f"SELECT avg({score_sql(table.sql(name))}) FROM {table.relation}")[0][0]
     return nan if mean is None else float(mean)

@@ -507,7 +507,7 @@ class ChoiceText:
         return listed
 
     def _single_choice(self, named, text):
-        """Return the choice where all (label, start) name one label; None without any."""
+        """Return the choice where all (label, start) name one label; None for no label."""
         if not named:
             return None
         labels = {label for label, _ in named}

@@ -53,7 +53,7 @@ class WorkerState:
 
 
 def missing_workers(workers: Sequence[WorkerState]) -> str:
-    """Return a sentence on missing and set-aside workers, naming the first few; "" without any."""
+    """Return a sentence on missing and set-aside workers, naming the first few; "" for none."""
     missing = [worker for worker in workers if worker.state in (MISSING, SET_ASIDE)]
     if not missing:
         return ""

@@ -33,12 +33,12 @@ def _paired(a: Sequence, b: Sequence) -> list[tuple]:
     """Return the pairs of ratings of the items that both raters rated. Raises BadInput for unequal
     lengths."""
     if len(a) != len(b):
-        raise BadInput(f"Two raters must rate the same items: came {len(a)} and {len(b)} ratings.")
+        raise BadInput(f"Two raters must rate the same items: got {len(a)} and {len(b)} ratings.")
     return [(x, y) for x, y in zip(a, b, strict=True) if not is_missing(x) and not is_missing(y)]
 
 
 def raw_agreement(a: Sequence, b: Sequence) -> float:
-    """Return the share of equal ratings among the items that both rated; NaN without any."""
+    """Return the share of equal ratings among the items that both rated; NaN for no item."""
     pairs = _paired(a, b)
     return sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
 
@@ -129,7 +129,7 @@ def _units(ratings: Sequence[Sequence]) -> list[list]:
     """Return the present ratings of each unit, from `ratings[rater][unit]`."""
     if len({len(rater) for rater in ratings}) > 1:
         raise BadInput(
-            "Every rater has a place for every unit, None where missing: came "
+            "Every rater has a place for every unit, None where missing: got "
             f"{sorted(map(len, ratings))} ratings."
         )
     units = []

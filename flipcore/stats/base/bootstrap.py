@@ -61,7 +61,7 @@ def acceleration(jackknife: np.ndarray) -> float:
 
 def studentized_limits(t_values: np.ndarray, mean: float, se: float, level: float) -> list[float]:
     """Return mean - t* se at the two percentiles of the (B,) studentised replicates `t_values`;
-    [mean, mean] without any."""
+    [mean, mean] if there are none."""
     if t_values.size == 0:
         return [mean, mean]
     low, high = np.percentile(t_values, [50 * (1 - level), 50 * (1 + level)])

@@ -102,7 +102,7 @@ class ParaphraseGate:
 
     @property
     def chosen_text(self) -> str:
-        """Say how many reviewed pairs do not count, after a leading space; "" without any."""
+        """Say how many reviewed pairs do not count, after a leading space; "" for 0."""
         if not self.n_chosen:
             return ""
         if self.n_chosen == 1:
@@ -228,7 +228,7 @@ def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None
     """
     if len(forwards) != len(backwards):
         raise BadInput(
-            f"Both orders must cover the same texts: came {len(forwards)} and {len(backwards)}."
+            f"Both orders must cover the same texts: got {len(forwards)} and {len(backwards)}."
         )
     read_pairs = [
         (i, j) for i, j in zip(forwards, backwards, strict=True) if i is not None and j is not None

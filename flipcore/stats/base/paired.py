@@ -53,7 +53,7 @@ def before_and_after(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray
     before, after = correctness(o), correctness(p)
     if before.shape != after.shape:
         raise BadInput(
-            f"Before and after must be the same items: came {len(before)} and {len(after)}."
+            f"Before and after must be the same items: got {len(before)} and {len(after)}."
         )
     has_both = ~(np.isnan(before) | np.isnan(after))
     return before[has_both], after[has_both]

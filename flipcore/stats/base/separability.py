@@ -142,7 +142,7 @@ def separability(
 def _check(n_rows: int, y: np.ndarray, group: np.ndarray, *, paired: bool) -> None:
     if n_rows != len(y) or len(group) != len(y):
         raise BadInput(
-            f"Rows, labels and groups must be equally many: came {n_rows}, {len(y)} and "
+            f"Rows, labels and groups must be equally many: got {n_rows}, {len(y)} and "
             f"{len(group)}."
         )
     if set(np.unique(y)) != {0, 1}:

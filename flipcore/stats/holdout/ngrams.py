@@ -73,11 +73,11 @@ def ngrams(
     """
     if not len(target) or not len(retro):
         raise BadInput(
-            f"Comparing words needs entries of both sets: came {len(target)} and {len(retro)}."
+            f"Comparing words needs entries of both sets: got {len(target)} and {len(retro)}."
         )
     if paired and len(target) != len(retro):
         raise BadInput(
-            f"Paired sets must be equally long: came {len(target)} and {len(retro)} entries."
+            f"Paired sets must be equally long: got {len(target)} and {len(retro)} entries."
         )
     n_target, n_retro = len(target), len(retro)
     counts, names = _counts([*target, *retro], longest)

@@ -49,7 +49,7 @@ def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
     """Return the smallest number of entries per set, to about 2%, that shows two sets of accuracy
     `p` equivalent within `margin` with `power`. Raises BadInput outside (0, 1)."""
     if not 0 < p < 1 or not 0 < margin < 1:
-        raise BadInput(f"An accuracy and a margin lie between 0 and 1: came {p} and {margin}.")
+        raise BadInput(f"An accuracy and a margin lie between 0 and 1: got {p} and {margin}.")
     guess = n_tost_two_prop(p, margin, power=power)
     # From a little below the normal approximation; below ten entries nothing is claimed.
     n = max(MIN_N, math.floor(0.8 * min(guess, MOST)))

@@ -29,7 +29,7 @@ def unit_vectors(E: ArrayLike) -> np.ndarray:
     vectors = np.asarray(E, dtype=float)
     if vectors.ndim != 2:
         raise BadInput(
-            "Embeddings must be a table with one row per text; came an array with "
+            "Embeddings must be a table with one row per text: got an array with "
             f"{vectors.ndim} dimensions."
         )
     lengths = np.linalg.norm(vectors, axis=1)
@@ -199,7 +199,7 @@ def perm_test_mmd(
         return undefined | {"n_perm": 0}
     if paired and n_t != n_r:
         raise BadInput(
-            f"Paired sets must be equally long: came {n_t} targets and {n_r} holdout entries."
+            f"Paired sets must be equally long: got {n_t} targets and {n_r} holdout entries."
         )
     rng = generator(seed)
     total = target.sum(axis=0) + retro.sum(axis=0)
@@ -232,7 +232,7 @@ def perm_test_within_paired(
     group, partners = (target, retro) if which == "target" else (retro, target)
     if len(group) != len(partners):
         raise BadInput(
-            f"Paired sets must be equally long: came {len(group)} and {len(partners)} entries."
+            f"Paired sets must be equally long: got {len(group)} and {len(partners)} entries."
         )
     n = len(group)
     if n < 2:

@@ -21,7 +21,7 @@ def pooled_z(k1: int, n1: int, k2: int, n2: int) -> tuple[float, float]:
 
 
 def _binomial(k: int, n: int, p0: float) -> dict[str, float]:
-    """Return {acc, p_two_sided (small-p method), p_greater} of k hits in n; NaN without any."""
+    """Return {acc, p_two_sided (small-p method), p_greater} of k hits in n; NaN for n = 0."""
     from scipy.stats import binomtest
 
     if not n:

@@ -117,7 +117,7 @@ def cutoff_curve(d: ArrayLike, d0: ArrayLike) -> CutoffCurve:
     n, m = len(items), len(controls)
     if not n or not m:
         raise BadInput(
-            f"A cut-off needs both sets: came {n} items and {m} controls with a finite loss "
+            f"A cut-off needs both sets: got {n} items and {m} controls with a finite loss "
             "difference."
         )
     cutoffs = np.append(np.unique(np.concatenate([items, controls])), np.inf)
@@ -283,7 +283,7 @@ class LossTest:
         correctness = np.asarray(values, dtype=float)
         if len(correctness) != len(self.d0):
             raise BadInput(
-                f"Correctness of {len(self.d0)} controls was wanted, in the order of d0; came "
+                f"Expected the correctness of {len(self.d0)} controls, in the order of d0: got "
                 f"{len(correctness)}."
             )
         return correctness
@@ -315,7 +315,7 @@ def loss_test(
     values, controls = np.asarray(d, dtype=float), np.asarray(d0, dtype=float)
     if len(item_ids) != len(values):
         raise BadInput(
-            f"Every item needs one loss difference: came {len(item_ids)} ids and {len(values)} "
+            f"Every item needs one loss difference: got {len(item_ids)} ids and {len(values)} "
             "values."
         )
     is_finite, is_finite_control = np.isfinite(values), np.isfinite(controls)

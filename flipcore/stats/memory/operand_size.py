@@ -54,7 +54,7 @@ def operand_check(original: Sequence[float], resampled: Sequence[float]) -> Oper
 
     old, new = np.abs(np.asarray(original, dtype=float)), np.abs(np.asarray(resampled, dtype=float))
     if old.shape != new.shape:
-        raise BadInput(f"Every number needs its resampled one: came {len(old)} and {len(new)}.")
+        raise BadInput(f"Every number needs its resampled one: got {len(old)} and {len(new)}.")
     usable = (old > SLACK) & (new > SLACK) & np.isfinite(old) & np.isfinite(new)
     n, n_left_out = int(usable.sum()), int((~usable).sum())
     if not n:

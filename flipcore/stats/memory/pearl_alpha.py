@@ -145,7 +145,7 @@ def min_calibration(fpr: float, conf: float = 0.95) -> int:
     fpr)^m >= conf. Raises BadInput unless both shares are between 0 and 1."""
     if not (0 < fpr < 1 and 0 < conf < 1):
         raise BadInput(
-            f"A tolerance bound needs shares between 0 and 1: came {fpr} false positives and "
+            f"A tolerance bound needs shares between 0 and 1: got {fpr} false positives and "
             f"{conf} confidence."
         )
     return math.ceil(math.log(1 - conf) / math.log(1 - fpr) - SLACK)

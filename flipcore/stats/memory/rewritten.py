@@ -57,7 +57,7 @@ class Rewritten:
             lengths.add(len(reruns))
         if len(lengths) > 1:
             raise BadInput(
-                f"Ids, before and after must cover the same items: came {sorted(lengths)} rows."
+                f"Ids, before and after must cover the same items: got {sorted(lengths)} rows."
             )
         if len(set(item_ids)) < len(item_ids):
             raise BadInput(

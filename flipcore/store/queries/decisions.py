@@ -62,7 +62,7 @@ def data_state(store: Store, study_id: str, locked_page: str | None = None) -> d
 
 
 def changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> str:
-    """Return a sentence on the differences between two data states; "" without any."""
+    """Return a sentence on the differences between two data states; "" for equal ones."""
     if not _is_data_state(before):
         return UNKNOWN
     assert before is not None
@@ -107,7 +107,7 @@ def decisions(store: Store, study_id: str) -> pd.DataFrame:
 
 
 def latest(store: Store, study_id: str, page: str) -> str:
-    """Return the latest decision on a page, in people's own words if given; "" without any."""
+    """Return the latest decision on a page, in people's own words if given; "" if there is none."""
     record = decisions(store, study_id)
     rows = record[record["page"] == page].to_dict("records")
     return str(rows[0]["resolution"] or rows[0]["sentence"]) if rows else ""

@@ -335,7 +335,7 @@ def held_by(store: Store, study_id: str) -> dict[str, int]:
 
 
 def held_sentence(store: Store, study_id: str) -> str:
-    """Return a sentence on items that other studies hide here; "" without any."""
+    """Return a sentence on items that other studies hide here; "" if there is none."""
     parts = [
         f"{n:,} of its items stay hidden: {name} set them aside"
         for name, n in held_by(store, study_id).items()
@@ -362,7 +362,7 @@ WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
 
 
 def came_after(store: Store, lock: Mapping[str, Any]) -> str:
-    """Return a sentence on readouts of a lock's items that came after it; "" without any."""
+    """Return a sentence on readouts of a lock's items that came after it; "" if there is none."""
     items = [item for item, _ in lock["settings"].get(STATE, {}).get("items", ())]
     n, n_differ = store.rows(_N_LATE_READOUTS, study_id=lock["study_id"], items=items or [""])[0]
     if not n:

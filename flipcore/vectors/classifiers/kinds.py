@@ -153,7 +153,7 @@ class Words(_Linear):
 
     @staticmethod
     def _effects(shares, labels: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-        """Return (tokens,) mean effects over the held-out entries with the token; 0 without any."""
+        """Return (tokens,) mean effects over the held-out entries with the token; 0 for none."""
         held_out_shares = shares[held_out]
         _, weights = linear_decisions(
             shares[~held_out], labels[~held_out], held_out=held_out_shares

@@ -90,7 +90,7 @@ def comparison(
     """Return both sets in one embedding. Raises BadInput for a set without entries."""
     if not target or not retro:
         raise BadInput(
-            f"Comparing two sets needs entries of both: came {len(target)} benchmark and "
+            f"Comparing two sets needs entries of both: got {len(target)} benchmark and "
             f"{len(retro)} holdout entries."
         )
     units, described = embedded(store, [*target, *retro], backend_name=backend)

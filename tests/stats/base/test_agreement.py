@@ -144,7 +144,7 @@ def test_krippendorff_agreement_reports_units_and_raw_pairs():
 
 
 def test_raters_of_different_items_are_refused():
-    with pytest.raises(BadInput, match="came 2 and 1"):
+    with pytest.raises(BadInput, match="got 2 and 1"):
         agreement.cohen_kappa([1, 2], [1])
 
 
@@ -165,7 +165,7 @@ def test_an_agreement_that_every_resample_repeats_gets_a_bound_with_width():
 
 
 def test_raters_with_unequal_places_are_refused_in_words():
-    with pytest.raises(BadInput, match=r"came \[1, 2\] ratings"):
+    with pytest.raises(BadInput, match=r"got \[1, 2\] ratings"):
         source_statistics.krippendorff_alpha([[1, 2], [1]])
     with pytest.raises(BadInput, match="differ in length"):
         agreement.fleiss_kappa([[1, 2], [3]])

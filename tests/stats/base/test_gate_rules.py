@@ -131,7 +131,7 @@ def test_position_bias_counts_changes_and_unreadable_answers_flip():
     found = gate_rules.position_bias([0, 2, 1, 1], [2, 0, None, 1])
     assert (found.n_first, found.n_last, found.flip_rate.value, found.p) == (1, 1, 0.75, 1.0)
     assert math.isnan(gate_rules.position_bias([], []).p) and "not been asked" in gate_rules.position_bias([], []).sentence()
-    with pytest.raises(BadInput, match="came 1 and 0"):
+    with pytest.raises(BadInput, match="got 1 and 0"):
         gate_rules.position_bias([1], [])
 
 
@@ -225,7 +225,7 @@ def test_the_rule_travels_with_the_number():
 
 
 def test_unequal_checks_and_unknown_rules_are_refused():
-    with pytest.raises(BadInput, match="came 1 and 0"):
+    with pytest.raises(BadInput, match="got 1 and 0"):
         source_statistics.retention_pairs([YES], [])
     with pytest.raises(BadInput, match="most"):
         retention.passes(YES, "most")

@@ -153,7 +153,7 @@ def test_pairs_that_are_not_pairs_are_refused():
         separability(X, y, majority, [0, 1, 0, 1, 2, 2], paired=True)
     with pytest.raises(BadInput, match="rows of both"):
         separability(X, [1] * 6, majority)
-    with pytest.raises(BadInput, match="came 6, 2 and 2"):
+    with pytest.raises(BadInput, match="got 6, 2 and 2"):
         separability(X, [0, 1], majority)
 
 

@@ -75,9 +75,9 @@ def test_nothing_frequent_enough_leaves_no_row():
 
 
 def test_sets_that_cannot_be_compared_are_refused():
-    with pytest.raises(BadInput, match="came 0 and 1"):
+    with pytest.raises(BadInput, match="got 0 and 1"):
         ngrams([], ["a"])
-    with pytest.raises(BadInput, match="equally long: came 1 and 2"):
+    with pytest.raises(BadInput, match="equally long: got 1 and 2"):
         ngrams(["a"], ["b", "c"], paired=True)
 
 

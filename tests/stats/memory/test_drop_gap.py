@@ -47,7 +47,7 @@ def test_an_empty_set_has_no_gap():
 def test_an_item_without_a_rewrite_leaves_both_members():
     with_gap = paired.discordant([1, 1, 0, 1], [0, None, 1, 1])
     assert with_gap == paired.discordant([1, 0, 1], [0, 1, 1]) == (1, 1, 3)
-    with pytest.raises(BadInput, match="came 2 and 1"):
+    with pytest.raises(BadInput, match="got 2 and 1"):
         paired.discordant([1, 0], [1])
 
 

@@ -58,7 +58,7 @@ def test_the_lower_bound_of_the_excess_holds_at_a_cut_off_fixed_beforehand():
 
 
 def test_a_set_without_a_finite_value_has_no_curve():
-    with pytest.raises(BadInput, match="came 0 items"):
+    with pytest.raises(BadInput, match="got 0 items"):
         cutoff_curve([math.nan], [1.0])
 
 
@@ -136,5 +136,5 @@ def test_without_flags_accuracy_is_unchanged_and_pairs_are_missing():
     assert (found.raw, found.control_raw) == (found.corrected, found.control_corrected)
     pairs = result.paired_correctness(right, right, np.ones(1_200), np.ones(1_200))
     assert pairs.sentence() == "No item lies beyond the cut-off." and math.isnan(pairs.original.value)
-    with pytest.raises(BadInput, match="1200 controls was wanted"):
+    with pytest.raises(BadInput, match="1200 controls, in the order"):
         result.corrected_accuracy(right, np.ones(3))

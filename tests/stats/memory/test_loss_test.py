@@ -100,7 +100,7 @@ def test_corrected_accuracy_leaves_flagged_items_out():
         "n_kept": 3,
     }
     assert math.isnan(source_statistics.corrected_accuracy([], [])["raw"])
-    with pytest.raises(BadInput, match="came 2 and 1"):
+    with pytest.raises(BadInput, match="got 2 and 1"):
         source_statistics.corrected_accuracy([1, 0], [1])
 
 

@@ -32,5 +32,5 @@ def test_zeros_have_no_magnitude_and_are_counted():
 
 
 def test_numbers_without_a_partner_are_refused():
-    with pytest.raises(BadInput, match="came 1 and 2"):
+    with pytest.raises(BadInput, match="got 1 and 2"):
         operand_check([1], [1, 2])
