@@ -172,7 +172,7 @@ def monte_carlo_p(
     to `max_m`, as long as the 99% interval of p contains `alpha`. NaN for a NaN statistic.
     """
     if np.isnan(observed):
-        return MonteCarloP(float("nan"), float("nan"), float("nan"), 0, 0)
+        return MonteCarloP(p=float("nan"), low=float("nan"), high=float("nan"), b=0, m=0)
     b, n_draws, step = 0, 0, m
     while True:
         # The slack makes statistics that differ only by rounding count as ties.

@@ -1,10 +1,10 @@
-"""Words and word pairs that differ between a target set and its retro-holdout.
+"""Words and word pairs that differ between a benchmark (`target`) and its holdout (`retro`).
 
 This follows Haimes et al. (2024, arXiv:2410.09247, appendix E.1). An entry may repeat a word in
-every option, so the test counts the entries that contain an n-gram. Each n-gram has the log of the
-odds ratio, with half a count added to each cell (Haldane, Anscombe). It also has an exact
+every option, so the test counts the entries that contain an n-gram. For each n-gram it estimates
+the log odds ratio, with half a count added to each cell (Haldane, Anscombe), and an exact
 conditional p-value, twice the smaller tail: Fisher's, or McNemar's for source-paired sets. Sets are
-source-paired if each entry of the holdout was written from one entry of the target. The false
+source-paired if each entry of the holdout was written from one entry of the benchmark. The false
 discovery rate is controlled over all n-grams that are frequent enough.
 """
 
@@ -25,9 +25,11 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True)
 class Ngram:
-    """One n-gram. `total_…` counts all occurrences, `entries_…` the entries that contain it.
-    `log_odds` is above 0 where it is more frequent in the retro-holdout. `q` is the p-value after
-    Benjamini-Hochberg."""
+    """An n-gram and its counts.
+
+    `total_…` counts all occurrences, `entries_…` the entries that contain it. `log_odds` is above 0
+    where it is more frequent in the holdout. `q` is the p-value after Benjamini-Hochberg.
+    """
 
     text: str
     total_target: int
@@ -41,8 +43,10 @@ class Ngram:
 
 @dataclass(frozen=True)
 class NgramTable:
-    """N-grams that at least `fewest` entries contain, the most different first. The sizes of the
-    sets are in entries and in words."""
+    """N-grams in at least `fewest` entries of both sets together, the most different first.
+
+    `n_…` counts the entries of a set, `n_words_…` its words, numbers and punctuation marks.
+    """
 
     rows: tuple[Ngram, ...]
     n_target: int
@@ -120,13 +124,13 @@ def ngrams(
         )
     # The text comes last, so that equally different n-grams have a fixed order.
     rows.sort(key=lambda row: (row.p, -abs(row.log_odds.value), row.text))
-    is_word = [" " not in name for name in names]
+    is_single_token = [" " not in name for name in names]
     return NgramTable(
         tuple(rows),
         n_target,
         n_retro=n_retro,
-        n_words_target=int(target_totals[is_word].sum()),
-        n_words_retro=int(retro_totals[is_word].sum()),
+        n_words_target=int(target_totals[is_single_token].sum()),
+        n_words_retro=int(retro_totals[is_single_token].sum()),
         fewest=fewest,
     )
 
@@ -159,20 +163,21 @@ def _counts(texts: Sequence[str], longest: int):
 
 
 def _unpaired(
-    a: np.ndarray, n_a: int, b: np.ndarray, n_b: int
+    target: np.ndarray, n_target: int, retro: np.ndarray, n_retro: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the log odds ratio of `b` of `n_b` entries against `a` of `n_a`, its standard error,
-    and Fisher's exact p."""
+    """Return log odds ratio, standard error and Fisher's exact p, from the numbers of entries that
+    have the n-gram (`target`, `retro`), of `n_target` and `n_retro`."""
     from scipy.stats import hypergeom
 
     # Half a count per cell keeps the log odds finite where a set never has the n-gram.
-    cells = b + 0.5, n_b - b + 0.5, a + 0.5, n_a - a + 0.5
+    retro_with, retro_without = retro + 0.5, n_retro - retro + 0.5
+    target_with, target_without = target + 0.5, n_target - target + 0.5
     # For equal odds and given totals, the count in a set is hypergeometric.
-    chance = hypergeom(n_a + n_b, a + b, n_b)
+    chance = hypergeom(n_target + n_retro, target + retro, n_retro)
     return (
-        np.log(cells[0] / cells[1]) - np.log(cells[2] / cells[3]),
-        np.sqrt(sum(1 / cell for cell in cells)),
-        np.minimum(1, 2 * np.minimum(chance.cdf(b), chance.sf(b - 1))),
+        np.log(retro_with / retro_without) - np.log(target_with / target_without),
+        np.sqrt(1 / retro_with + 1 / retro_without + 1 / target_with + 1 / target_without),
+        np.minimum(1, 2 * np.minimum(chance.cdf(retro), chance.sf(retro - 1))),
     )
 
 
@@ -180,7 +185,7 @@ def _paired(
     only_target: np.ndarray, only_retro: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return log odds ratio, standard error and McNemar's exact p, from the numbers of pairs in
-    which only one entry has the n-gram."""
+    which only the benchmark's or only the holdout's entry has the n-gram."""
     from scipy.stats import binom
 
     # Half a count per cell keeps the log odds finite where a set never has the n-gram.

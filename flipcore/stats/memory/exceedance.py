@@ -1,9 +1,13 @@
-"""Test of a whole set of items against its controls by how many items exceed a cut-off.
+"""Test of a whole set of items against its controls: do too many items lie above a mark?
 
-The cut-off is the k-th largest of m control values; k is fixed before any value is seen. If items
-and controls are exchangeable, the number of n items STRICTLY above it is beta-binomial (n; k, m + 1
-- k), whatever the distribution of values. Ties can only lower that number. A single item beyond the
-cut-off is no evidence: n k / (m + 1) are expected in a clean set.
+The mark is the k-th largest of m control values; k is fixed before any value is seen. If items and
+controls are exchangeable, the number of items strictly above the mark, out of n, has the
+beta-binomial distribution (n; k, m + 1 - k), whatever the distribution of values. Ties can only
+lower that number. A single item above the mark is no evidence: n k / (m + 1) are expected in a
+clean set.
+
+`d` are the items' scores and `d0` those of the controls, one number each. Scores are large where
+memory is suspected. Scores that are not finite are left out.
 """
 
 import math
@@ -17,8 +21,8 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.resample import MonteCarloP, monte_carlo_p
 from flipcore.stats.memory.loss_test import finite
 
-RATE = 0.05  # share of the controls at or above the cut-off
-ERROR = 0.05  # of the one-sided bound of the number of contaminated items
+RATE = 0.05  # share of the controls at or above the mark
+BOUND_ERROR = 0.05  # how often `least_contaminated` may be too high
 _CELLS = 2_000_000  # values permuted at once
 
 
@@ -29,21 +33,22 @@ def rank(m: int, rate: float = RATE) -> int:
 
 
 def n_beyond(d: ArrayLike, d0: ArrayLike, k: int) -> int:
-    """Count the finite values of `d` that lie strictly above the k-th largest of `d0`."""
+    """Count the items `d` strictly above the mark, the k-th largest of the controls `d0`."""
     controls = np.sort(finite(d0))
     return int((finite(d) > controls[len(controls) - k]).sum())
 
 
 def chance_count(n: int, k: int, m: int) -> float:
-    """Return how many of `n` clean items are expected beyond the k-th largest of `m` controls."""
+    """Return how many of `n` clean items are expected above the k-th largest of `m` controls."""
     return n * k / (m + 1)
 
 
 def set_p(c: int, n: int, k: int, m: int) -> float:
-    """Return P(beta-binomial(n; k, m + 1 - k) >= c), the p of `c` items beyond the cut-off.
+    """Return P(beta-binomial(n; k, m + 1 - k) >= c), the p of `c` items above the mark.
 
-    At least c items lie beyond the k-th largest control exactly if at most k - 1 of the c + k - 1
-    largest of all n + m values are controls. That is a hypergeometric sum of at most k terms.
+    At least c items lie above the k-th largest control if, and only if, at most k - 1 of the
+    c + k - 1 largest of all n + m values are controls. That is a hypergeometric sum of at most k
+    terms.
     """
     from scipy.special import gammaln
 
@@ -66,12 +71,12 @@ def set_p(c: int, n: int, k: int, m: int) -> float:
 
 
 @lru_cache(maxsize=100_000)
-def least_contaminated(c: int, n: int, k: int, m: int, error: float = ERROR) -> int:
+def least_contaminated(c: int, n: int, k: int, m: int, error: float = BOUND_ERROR) -> int:
     """Return a lower bound of the number of contaminated items, at confidence 1 - `error`.
 
-    It is the smallest j such that c - j of n - j clean items beyond the cut-off have a p above
-    `error`. All j contaminated items are assumed to be beyond the cut-off, the least favourable
-    case. 0 if no contamination is needed to explain `c`.
+    It is the smallest j such that c - j of n - j clean items above the mark have a p above `error`.
+    All j contaminated items are assumed to be above the mark, the least favourable case.
+    0 if no contamination is needed to explain `c`.
     """
     # p grows with j, so bisection finds the bound. j = c has p = 1 and is never rejected.
     rejected, accepted = -1, c
@@ -116,8 +121,7 @@ class SetTest:
 def set_test(d: ArrayLike, d0: ArrayLike, rate: float = RATE, k: int | None = None) -> SetTest:
     """Test whether the items `d` have larger scores than the controls `d0`.
 
-    Scores are large where memory is suspected. Scores that are not finite are left out. `k` is
-    `rank(m, rate)` unless given. Without items or controls, p is NaN.
+    `k` is `rank(m, rate)` unless given. Without items or controls, p is NaN.
     """
     items, controls = finite(d), finite(d0)
     n, m = len(items), len(controls)
@@ -176,7 +180,7 @@ def spread_p(d: ArrayLike, d0: ArrayLike) -> float:
 def largest_excess_p(
     d: ArrayLike, d0: ArrayLike, seed: int = 0, n_draws: int = 1999
 ) -> MonteCarloP:
-    """Return the Monte Carlo p of a set whose cut-off was chosen by looking at the data.
+    """Return the Monte Carlo p of a set whose mark was chosen by looking at the data.
 
     The statistic is the smallest `set_p` over all k up to half the controls. It is compared with
     its values under random regroupings of items and controls.
@@ -184,7 +188,7 @@ def largest_excess_p(
     items, controls = finite(d), finite(d0)
     n, m = len(items), len(controls)
     if not n or not m:
-        return MonteCarloP(math.nan, math.nan, math.nan, 0, 0)
+        return MonteCarloP(p=math.nan, low=math.nan, high=math.nan, b=0, m=0)
     rng, tail_table = generator(seed), _tail_table(n, m)
     pool = np.concatenate([items, controls])
 
@@ -230,7 +234,7 @@ def _tail_table(n: int, m: int) -> np.ndarray:
 
 
 __all__ = [
-    "ERROR",
+    "BOUND_ERROR",
     "RATE",
     "SetTest",
     "chance_count",
