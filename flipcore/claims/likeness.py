@@ -71,7 +71,7 @@ def mixing_claim(mixing: Mixing) -> Claim:
     return Claim(NEIGHBOURS_DIFFER, direction, sentence, asserted=True, numbers=numbers)
 
 
-def compared_claims(comparison: Comparison) -> tuple[Claim, Claim]:
+def embedding_claims(comparison: Comparison) -> tuple[Claim, Claim]:
     """Return the claims on neighbors and on likeness inside a set, for one embedding."""
     # Tests use one entry per template, because entries of one template are alike by construction.
     distinct = comparison.distinct

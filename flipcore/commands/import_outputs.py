@@ -9,7 +9,7 @@ from flipcore.commands.questions import UNANSWERED, Unanswered, settled
 from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.columns import read_words
-from flipcore.runs.harnesses.coming_back import store_survey
+from flipcore.runs.harnesses.import_answers import store_survey
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import Survey, survey, tables_in

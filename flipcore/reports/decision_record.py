@@ -200,7 +200,7 @@ def json_object(value: Any) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def looked_at(store: Store, study_id: str, model: str, query: str) -> dict[str, Any]:
+def outputs_in_view(store: Store, study_id: str, model: str, query: str) -> dict[str, Any]:
     """Return {item, axis, variant, extractor, calls} of the outputs that a link opens.
 
     `query` is the link's query string. `calls` are the call ids of the first sample on the left and

@@ -28,7 +28,7 @@ def claim_of(
         lock,
         all_locks,
         lock_queries.n_verdicts_changed(store, lock),
-        lock_queries.came_after(store, lock),
+        lock_queries.late_readouts_sentence(store, lock),
         is_first=is_first,
         n_elsewhere=lock_queries.n_answered_before(store, lock) if is_first else 0,
     )

@@ -29,7 +29,7 @@ class Draft:
     notes: tuple[str, ...]
 
 
-def asked_again(store: Store, study_id: str, item_ids: Collection[str] | None = None) -> Draft:
+def draft_again(store: Store, study_id: str, item_ids: Collection[str] | None = None) -> Draft:
     """Draft a study that asks the models of a stored study about its items again.
 
     The draft has the open items (only those of `item_ids`, if given) in their roles, and two or
@@ -124,13 +124,13 @@ def _source(items: pd.DataFrame, role: str, kind: str) -> ItemSource:
     return ItemSource("file", role, path=str(path), columns=columns)
 
 
-def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
+def draft_with_items(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
     """Draft the study with only the items of `item_ids`, and everything else as declared. For
-    recorded outputs, the draft is that of `asked_again`. Items that the study set aside are never
+    recorded outputs, the draft is that of `draft_again`. Items that the study set aside are never
     included. Raises BadInput where no item is left."""
     study = studies.declared(store, study_id)
     if study.is_recorded:
-        return asked_again(store, study_id, item_ids)
+        return draft_again(store, study_id, item_ids)
     members = studies.study_items(store, study_id)
     open_ids = set(members.loc[~members["confirmatory"].astype(bool), "item_id"]) & set(item_ids)
     sources, n = [], 0

@@ -15,7 +15,7 @@ from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.log_scores import TaskScore, leading, sentences_of_tasks, task_scores
 from flipcore.reports.score import ScoreReport, scored_items
 from flipcore.runs import rereading
-from flipcore.runs.asking_again import asked_again
+from flipcore.runs.asking_again import draft_again
 from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
 from flipcore.text.counts import count_of
@@ -26,7 +26,7 @@ from pages.common.drafts import open_draft
 from pages.common.every_choice import TITLE
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
-from pages.common.inspector import inspector_place, open_item
+from pages.common.inspector import draw_inspector, open_item
 from pages.common.showing import SEND_HOLDOUT_LABEL, how_to_read, plain, shown_problem
 
 
@@ -41,7 +41,7 @@ def next_steps(study_id: str) -> None:
             help="Opens New study with these items and this model.",
         ):
             with shown_problem():
-                open_draft(f"again-{study_id}", asked_again(session.store(), study_id))
+                open_draft(f"again-{study_id}", draft_again(session.store(), study_id))
         st.page_link("studies/page.py", label="All studies", icon=":material/folder_open:")
 
 
@@ -308,7 +308,7 @@ def _show_item_of_task(study_id: str, number: str) -> None:
     if number in by_number:
         sentence, score = by_number[number]
         if score.items:
-            inspector_place(study_id, score.model, Steps(score.items), sheet=True, title=sentence)
+            draw_inspector(study_id, score.model, Steps(score.items), sheet=True, title=sentence)
 
 
 def _show_item_of_score(study_id: str, model: str) -> None:
@@ -317,7 +317,7 @@ def _show_item_of_score(study_id: str, model: str) -> None:
     score = report.find_model(model) if report else None
     if score is not None:
         steps = Steps(scored_items(score))
-        inspector_place(study_id, model, steps, sheet=True, title=score.claim.text)
+        draw_inspector(study_id, model, steps, sheet=True, title=score.claim.text)
 
 
 study_id = page_header("audit")
@@ -339,7 +339,7 @@ if study_id is not None:
         if finding.items:
             model, title = finding.model, finding.claim.text
             model = model or session.study_row(study_id)["models"][0]
-            inspector_place(study_id, model, Steps(finding.items), sheet=True, title=title)
+            draw_inspector(study_id, model, Steps(finding.items), sheet=True, title=title)
     elif number_in_link == SCORE:
         _show_item_of_score(study_id, st.query_params.get("on", ""))
     elif number_in_link.startswith(TASK):

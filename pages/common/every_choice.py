@@ -195,7 +195,7 @@ def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
         show_table("every-option", chosen_ways.option_rows(report))
         show_table("every-way", chosen_ways.way_rows(report))
         st.caption(f"Intervals at {level_text(report.level)}; equal ways stand once.")
-    record.history(study_id)
+    record.show_decisions(study_id)
     how_to_read(
         "A mark is one **way of counting** with its interval; the ring is the declared one. A "
         "triangle lies behind, an open ring may not be claimed. A **thin line** reaches from all "
@@ -231,7 +231,7 @@ def _draw(
     decided = decision and chosen_ways.written_down(
         _report(study_id, subject, lock, decision), decision
     )
-    record.offer(study_id, page, "locked" if lock else "explore", decided)
+    record.offer_decision(study_id, page, "locked" if lock else "explore", decided)
     if opened is not None:
         # Cut, because a browser may send a text of any length.
         st.query_params["way"] = str(opened)[:2_000]

@@ -38,7 +38,7 @@ from pages.components import component
 _link_button = component("copy_link")
 
 
-def inspector_place(
+def draw_inspector(
     study_id: str,
     model: str,
     steps: Steps,

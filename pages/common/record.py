@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
-from flipcore.reports.decision_record import looked_at
+from flipcore.reports.decision_record import outputs_in_view
 from flipcore.store.queries import decisions
 from flipcore.store.rows import now
 from pages.common import session
@@ -30,7 +30,7 @@ def log_move(study_id: str, moved: dict | None) -> None:
         decisions.keep_move(session.store(), study_id, moved, session_id)
 
 
-def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
+def offer_decision(study_id: str, page: str, mode: str, decision: dict | None) -> None:
     """Open the dialog that stores a decision, and confirm after it was stored.
 
     `decision` is {"sentences": [...], **settings}; with None no dialog opens.
@@ -66,7 +66,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         st.caption(plain(f"Replaces the decision of this page until now: {former_decision}"))
     # The link is stored with the decision, so that its view can be opened again.
     query = urlencode(list(st.query_params.to_dict().items()))
-    evidence = looked_at(session.store(), study_id, str(decision.get("model", "")), query)
+    evidence = outputs_in_view(session.store(), study_id, str(decision.get("model", "")), query)
     if evidence:
         st.caption(
             plain(
@@ -109,7 +109,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
     st.rerun()
 
 
-def history(study_id: str) -> None:
+def show_decisions(study_id: str) -> None:
     """Show the decisions on this study, if there are any."""
     record = decisions.decisions(session.store(), study_id)
     if record.empty:

@@ -16,7 +16,7 @@ from flipcore.core.browser_messages import (
     is_opened,
 )
 from flipcore.reports.browser_data.parts import BOARD
-from flipcore.reports.browser_data.said import sentences_at
+from flipcore.reports.browser_data.quoted_sentences import sentences_at
 from pages.components import component
 
 _board = component("board", *BOARD)

@@ -8,13 +8,13 @@ import streamlit as st
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import IDENTITY
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.runs.asking_again import narrowed
+from flipcore.runs.asking_again import draft_with_items
 from flipcore.stats.flips.map_cells import column_id, column_parts
 from flipcore.store.export import safe
 from flipcore.store.queries import review
 from pages.common import screen, session
 from pages.common.drafts import open_draft
-from pages.common.inspector import inspector_place, open_item
+from pages.common.inspector import draw_inspector, open_item
 from pages.common.showing import offer_file, plain, show_table
 from pages.components.boards import flip_map, map_events
 from pages.flips.map_data import DrawnMap, View
@@ -61,7 +61,7 @@ def _show_details(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None
         st.rerun()
     show_selection(view, flipmap)
     steps = steps_of(view, flipmap)
-    if not inspector_place(view.study_id, _inspected_model(view), steps, readout=view.compared):
+    if not draw_inspector(view.study_id, _inspected_model(view), steps, readout=view.compared):
         show_most_flips(flip_table)
 
 
@@ -209,7 +209,7 @@ def _offer_review(view: View, selection: list[str]) -> None:
 def _ask_selection(view: View, selection: list[str]) -> None:
     """Open New study with a draft of this study on the selected items only."""
     try:
-        draft = narrowed(session.store(), view.study_id, selection)
+        draft = draft_with_items(session.store(), view.study_id, selection)
     except FlipscopeError as error:
         st.error(plain(error), icon=":material/error:")
         return

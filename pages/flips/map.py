@@ -16,7 +16,7 @@ from flipcore.reports.flips import ASKED_ONCE, graders, nothing_to_compare
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen, session
-from pages.common.inspector import inspector_place, open_item
+from pages.common.inspector import draw_inspector, open_item
 from pages.common.showing import how_to_read, nothing_yet, plain, show_figure, show_table
 from pages.flips import map_data
 from pages.flips.explorer import OPENED_AXES_KEY, explorer
@@ -183,7 +183,7 @@ def show_asked_once(study_id: str) -> None:
     linked = st.query_params.get("of", "")
     model = linked if linked in models else models[0]
     items = map_data.most_disputed(study_id, model)
-    if not inspector_place(study_id, model, Steps(items), sheet=True) and items:
+    if not draw_inspector(study_id, model, Steps(items), sheet=True) and items:
         axis = readouts_of_model(study_id, model)["axis"].iloc[0]
         st.button(
             "Read the outputs",

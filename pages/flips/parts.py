@@ -29,7 +29,7 @@ from flipcore.store.queries import judgements, studies
 from pages.common import gates, headline, modes, record, repeats, screen, session
 from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited
-from pages.common.inspector import inspector_place, open_item
+from pages.common.inspector import draw_inspector, open_item
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
 
@@ -369,12 +369,12 @@ def board(
                 opened=opened_row(),
             )
         record.log_move(study_id, moved)
-        record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
+        record.offer_decision(study_id, PAGE, mode, decision and decision | {"model": model})
         st.caption(modes.note(mode, study_id, levels.band_words(cells)))
     if right is not None:
         with right:
             items = items_of_row(study_id, model, mode, opened_row(), view["reference"])
-            inspector_place(study_id, model, Steps(items))
+            draw_inspector(study_id, model, Steps(items))
     # The click may come from a board that was drawn before the settings changed.
     if row in rows:
         axis, extractor = row.split("|")
@@ -435,7 +435,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
                 show_by_people(study_id, model, mode, view, closed_gates, cells)
             show_each_extractor(study_id, model, mode, view["policy"])
             show_predictor(study_id, model, mode)
-            record.history(study_id)
+            record.show_decisions(study_id)
     how_to_read(
         "**T** is how often two harmless versions of an item get different answers, **G** the same "
         "under the reference extractor, **A** is T − G. ✓ artifact: more pairs flip under one "

@@ -148,7 +148,7 @@ class BoardPlace:
             st.caption(plain(sentence))
             record.log_move(sets.record_id, moved)
             modes.remember(sets.record_id, PAGE, START, moved and view | moved)
-            record.offer(
+            record.offer_decision(
                 sets.record_id,
                 PAGE,
                 mode,

@@ -11,7 +11,7 @@ from flipcore.reports.holdout_sets import Sets, pocket_study
 from flipcore.stats.base.estimate import p_text, percent_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import screen, session
-from pages.common.inspector import inspector_place, open_item
+from pages.common.inspector import draw_inspector, open_item
 from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout import cached
 from pages.holdout.chosen import ask_models
@@ -151,7 +151,7 @@ def _show_questions(sets: Sets, condition: Condition) -> None:
         if chosen_id and st.query_params.get("item") != chosen_id:
             open_item(chosen_id, axis=IDENTITY, readout=condition.extractor)
     if st.query_params.get("item") in items:
-        inspector_place(condition.study_id, condition.model, Steps(table["item_id"]), sheet=True)
+        draw_inspector(condition.study_id, condition.model, Steps(table["item_id"]), sheet=True)
 
 
 def _offer_study(sets: Sets) -> None:

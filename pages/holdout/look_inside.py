@@ -7,7 +7,7 @@ import streamlit as st
 
 from flipcore.charts.entry_map import SETS
 from flipcore.charts.holdout import giveaway_bars, pair_likeness
-from flipcore.claims.likeness import compared_claims, words_claim
+from flipcore.claims.likeness import embedding_claims, words_claim
 from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.duplicates import NEAR, duplicates
@@ -109,7 +109,7 @@ def _show_likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) 
     if embedding is None:
         return
     comparison = comparison_of(target, retro, store, embedding)
-    claim = compared_claims(comparison)[1]
+    claim = embedding_claims(comparison)[1]
     st.markdown(f"**{plain(claim.text)}**")
     st.caption(plain(claim.detail))
     alt = "Share of the pairs of either set by their cosine."

@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.annotation.surveys.sheets import file_text, pick_column, picks
 from flipcore.charts.entry_map import SETS, Colouring, entry_map
 from flipcore.charts.holdout import nearest_histogram
-from flipcore.claims.likeness import compared_claims, map_quality_text
+from flipcore.claims.likeness import embedding_claims, map_quality_text
 from flipcore.core.records import Item
 from flipcore.reports.holdout import FEWEST, component_axes, entry_rows
 from flipcore.reports.holdout_sets import without_ids
@@ -53,7 +53,7 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
             kept_target = without_ids(target, excluded_ids)
             kept_retro = without_ids(retro, excluded_ids)
             remaining = likeness.comparison_of(kept_target, kept_retro, store, embedding)
-        st.markdown(f"## {plain(compared_claims(remaining)[0].text)}")
+        st.markdown(f"## {plain(embedding_claims(remaining)[0].text)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             # A widget's value can be set only before the widget is drawn.
             if "map-colour-next" in st.session_state:

@@ -153,7 +153,7 @@ if full_sets is not None and sets is not None:
                 tests.show(sets, report, confirmatory=mode == "locked")
             elif part == "Versions":
                 versions.show(sets, report.tests, view)
-        record.history(sets.record_id)
+        record.show_decisions(sets.record_id)
 
 how_to_read(
     "**Source's rule**: four tests that do not reject. **Ours**: ✗✗ beyond, the 95% interval lies "

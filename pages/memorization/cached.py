@@ -281,7 +281,7 @@ def handle_move(
         decision_settings = {"model": view.model} | about | {setting: decision.get("cutoff")}
         all_sentences = [*sentences, *decision["sentences"]]
         decision = decision | decision_settings | {"sentences": all_sentences}
-    record.offer(view.study_id, "memorization", mode, decision)
+    record.offer_decision(view.study_id, "memorization", mode, decision)
     modes.remember(
         view.study_id, "memorization", start, moved and about | {setting: moved.get("cutoff")}
     )

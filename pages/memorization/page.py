@@ -9,7 +9,7 @@ from flipcore.reports.memory import kinds_in
 from flipcore.stats.memory import frames
 from pages.common import modes, record, repeats, screen, session
 from pages.common.header import offer_suited, page_header
-from pages.common.inspector import inspector_place
+from pages.common.inspector import draw_inspector
 from pages.common.showing import shown_problem
 from pages.memorization import agreement, gap, loss, pearl, summary, truth
 from pages.memorization.cached import View
@@ -75,7 +75,7 @@ if study_id is not None:
             with shown_problem():
                 TABS[tab].show(view, mode, settings, controls)
             if st.query_params.get("item") and tab != "truth":
-                inspector_place(study_id, model, Steps(view.frame["item_id"].unique()), sheet=True)
+                draw_inspector(study_id, model, Steps(view.frame["item_id"].unique()), sheet=True)
             repeats.show(study_id)
             st.caption(modes.note(mode, study_id, "at every position of a cut-off at once"))
-            record.history(study_id)
+            record.show_decisions(study_id)

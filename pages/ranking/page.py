@@ -202,7 +202,7 @@ def board(
             opened=st.query_params.get("way", ""),
         )
     record.log_move(study_id, moved)
-    record.offer(
+    record.offer_decision(
         study_id,
         PAGE,
         mode,
@@ -268,7 +268,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     # These leave out the items that were set aside, so they have nothing to show under a lock.
     if mode != "locked":
         show_memory_and_inflation(study_id)
-    record.history(study_id)
+    record.show_decisions(study_id)
 
 
 def show_order(study_id: str, line: DeltaGenerator) -> None:

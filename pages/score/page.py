@@ -13,7 +13,7 @@ from pages.common import every_choice, modes, record, repeats, scores, screen
 from pages.common.answers import answer_of
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
-from pages.common.inspector import inspector_place, open_item
+from pages.common.inspector import draw_inspector, open_item
 from pages.common.links import bound
 from pages.common.showing import how_to_read, plain, show_table
 from pages.components import boards
@@ -200,7 +200,7 @@ def board(
         )
     record.log_move(study_id, moved)
     settings = {name: chosen[name] for name in ("reader", "role", "axes")}
-    record.offer(study_id, PAGE, mode, decision and decision | settings)
+    record.offer_decision(study_id, PAGE, mode, decision and decision | settings)
     st.caption(modes.note(mode, study_id, BAND))
     # The click may come from a board with other settings and other models.
     if isinstance(dot, dict) and (model_score := report.find_model(dot.get("model", ""))):
@@ -210,7 +210,7 @@ def board(
     way = st.query_params.get("way", "")
     extractor = st.query_params.get("readout", opened_score.reference)
     steps = Steps(score_reports.behind(opened_score, way, extractor))
-    inspector_place(study_id, opened_score.model, steps, readout=opened_score.reference, sheet=True)
+    draw_inspector(study_id, opened_score.model, steps, readout=opened_score.reference, sheet=True)
     # This board can only move the level.
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)
 
@@ -250,7 +250,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     board(study_id, mode, chosen, lock_id, report)
     repeats.show(study_id)
     show_details(report)
-    record.history(study_id)
+    record.show_decisions(study_id)
 
 
 def show_intervals(study_id: str, line: DeltaGenerator) -> None:

@@ -32,7 +32,7 @@ from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.datasets.recorded.table_names import names_of_tables
 from flipcore.datasets.tables.table_reading import Choice, Question
-from flipcore.runs.harnesses.coming_back import store_survey
+from flipcore.runs.harnesses.import_answers import store_survey
 from flipcore.runs.log_corrections import CLUSTERS, TARGETS, corrections_of
 from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import (

@@ -17,7 +17,7 @@ from flipcore.models import own_models
 from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
 from flipcore.runs import inbox, runner
-from flipcore.runs.asking_again import asked_again, narrowed
+from flipcore.runs.asking_again import draft_again, draft_with_items
 from flipcore.runs.demo import demo_study
 from flipcore.runs.harnesses.writing import write_variants, zipped_variants
 from flipcore.store.archiving import archive, back_up, restore
@@ -48,8 +48,11 @@ WAYS = {
     "flipcore/store/uploads.py": {
         "upload": (Permission.BRING, lambda s, f: keep_upload("a.csv", b"x")),
         "uploads of a log": (Permission.BRING, lambda s, f: keep_files([("a.json", b"{}")])),
-        "ask a log's items again": (Permission.BRING, lambda s, f: asked_again(s, LOG[0])),
-        "ask selected items of a log": (Permission.BRING, lambda s, f: narrowed(s, LOG[0], studies.study_items(s, LOG[0])["item_id"])),
+        "ask a log's items again": (Permission.BRING, lambda s, f: draft_again(s, LOG[0])),
+        "ask selected items of a log": (
+        Permission.BRING,
+        lambda s, f: draft_with_items(s, LOG[0], studies.study_items(s, LOG[0])["item_id"]),
+    ),
     },
     "flipcore/store/archiving.py": {
         "back up": (Permission.FILES, lambda s, f: back_up(s)),

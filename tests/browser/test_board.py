@@ -8,7 +8,7 @@ import pytest
 from flipcore.charts.theme import LIGHT
 from flipcore.reports.browser_data.board import Board, Control, Headline, Outcome, Row, level_control, steps
 from flipcore.reports.browser_data.parts import BOARD, part, script_of
-from flipcore.reports.browser_data.said import sentences_at
+from flipcore.reports.browser_data.quoted_sentences import sentences_at
 from tests.browser.serving import browser_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -9,7 +9,7 @@ from flipcore.claims.likeness import (
     MORE_ALIKE,
     NEIGHBOURS_DIFFER,
     WORDS_DIFFER,
-    compared_claims,
+    embedding_claims,
     likeness_claim,
     map_quality_text,
     mixing_claim,
@@ -90,7 +90,7 @@ def test_likeness_that_cannot_be_compared_says_why(target, retro, words):
 
 def test_one_embedding_is_compared_by_neighbors_and_likeness_without_twins():
     distinct = SimpleNamespace(mixing=mixing_of(0.4), likeness_difference=near(-0.1))
-    mixing, likeness = compared_claims(SimpleNamespace(distinct=distinct, likeness=(near(0.3), near(0.2))))
+    mixing, likeness = embedding_claims(SimpleNamespace(distinct=distinct, likeness=(near(0.3), near(0.2))))
     assert (mixing.outcome, likeness.outcome) == ("less", "less")
 
 

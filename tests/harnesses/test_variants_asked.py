@@ -13,7 +13,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load
 from flipcore.reports.study import study_report
 from flipcore.runs import runner
-from flipcore.runs.harnesses.coming_back import store_survey
+from flipcore.runs.harnesses.import_answers import store_survey
 from flipcore.runs.harnesses.writing import write_variants
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store

@@ -3,7 +3,7 @@
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.decision_record import UNCHANGED, count_sentence, entries, looked_at
+from flipcore.reports.decision_record import UNCHANGED, count_sentence, entries, outputs_in_view
 from flipcore.store.connection import Store
 from flipcore.store.queries.decisions import UNKNOWN, keep_decision
 from tests.stores import store_with
@@ -37,7 +37,7 @@ def store(path, tmp_path):
 @pytest.mark.slow
 def test_the_outputs_in_sight_are_named_by_the_completions_they_were_read_from(store):
     item = store.rows("SELECT min(item_id) FROM items")[0][0]
-    evidence = looked_at(store, S, MODEL, f"study={S}&item={item}&axis=option_order&readout=first_token&variant=rotate-1")
+    evidence = outputs_in_view(store, S, MODEL, f"study={S}&item={item}&axis=option_order&readout=first_token&variant=rotate-1")
     known = {call for (call,) in store.rows("SELECT call_id FROM completions")}
     variants = store.rows(
         "SELECT DISTINCT key FROM readout_sources r JOIN study_variants v USING (study_id, item_id, axis, variant_id) "
@@ -50,7 +50,7 @@ def test_the_outputs_in_sight_are_named_by_the_completions_they_were_read_from(s
 
 @pytest.mark.parametrize("query", ["", "item=none&axis=identity&readout=regex", "item=x", "axis=identity&readout=first_token"])
 def test_without_outputs_in_sight_there_are_none(store, query):
-    assert looked_at(store, S, MODEL, query) == {}
+    assert outputs_in_view(store, S, MODEL, query) == {}
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource
 from flipcore.runs import plan
-from flipcore.runs.asking_again import narrowed
+from flipcore.runs.asking_again import draft_with_items
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.runs.test_runner import tiny_study
@@ -36,7 +36,7 @@ def test_a_narrowed_study_asks_the_selected_items_in_their_roles(stored, tmp_pat
     store, study = stored
     items = studies.study_items(store, study.study_id)
     chosen = [items[items["role"] == role]["item_id"].iloc[0] for role in ("benchmark", "control")]
-    draft = narrowed(store, study.study_id, chosen)
+    draft = draft_with_items(store, study.study_id, chosen)
     assert [(source.role, source.where, source.n) for source in draft.study.items] == [
         ("benchmark", {"item_id": [chosen[0]]}, 0),
         ("control", {"item_id": [chosen[1]]}, 0),
@@ -51,7 +51,7 @@ def test_what_was_set_aside_is_not_taken(stored, tmp_path):
     everything = [one.item.item_id for one in asked_items(study)]
     opened = set(studies.study_items(store, study.study_id)["item_id"])
     assert 0 < len(opened) < len(everything)
-    draft = narrowed(store, study.study_id, everything)
+    draft = draft_with_items(store, study.study_id, everything)
     assert {one for source in draft.study.items for one in source.where["item_id"]} == opened
     with pytest.raises(BadInput, match="None of the selected items"):
-        narrowed(store, study.study_id, set(everything) - opened)
+        draft_with_items(store, study.study_id, set(everything) - opened)

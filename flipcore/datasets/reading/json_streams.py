@@ -212,7 +212,7 @@ def _elements(text: _Text) -> Iterator[Any]:
             return
 
 
-def whole(source: Source) -> Any:
+def read_document(source: Source) -> Any:
     """Return a whole document, for small files beside a log. Raises BadInput if large or broken."""
     if source.size > MAX_LINE:
         raise BadInput(

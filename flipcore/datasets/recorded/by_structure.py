@@ -22,12 +22,12 @@ from flipcore.datasets.recorded.columns import (
     find_marker,
     find_options,
     find_pattern,
+    first_good_rows,
     inspect_recording,
     is_order,
     is_written,
     letters_among,
     lists_as_many,
-    looked_at,
     score_fields,
     shows_options,
     variants_in,
@@ -73,7 +73,7 @@ def guessed(path: str, words: Mapping[str, str] | None = None) -> Recording:
     """
     words = words or {}
     # before the file's state is read, because this refuses a file that is missing or not allowed
-    rows = looked_at(path, words.get("sheet", ""))
+    rows = first_good_rows(path, words.get("sheet", ""))
     recording = recording_by(read_by_structure(path, words), rows, path)
     return replace(recording, sheet=words.get("sheet", ""))
 

@@ -38,7 +38,7 @@ _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
 
 
-def looked_at(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
+def first_good_rows(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
     """Return the first good rows of a file. Raises BadInput for a file that has none."""
     file_rows = list(islice(read_rows(path, most_mb=MOST_MB, sheet=sheet), N_LOOKED_AT))
     rows: list[Mapping[str, Any]] = [with_messages(row).values for row in file_rows if not row.problem]
@@ -53,7 +53,7 @@ def looked_at(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
 
 def answers_in(path: str, recording: Recording) -> list[Mapping[str, Any]]:
     """Return the first rows of a file as `answers_of` does."""
-    return answers_of(looked_at(path, recording.sheet), recording)
+    return answers_of(first_good_rows(path, recording.sheet), recording)
 
 
 def answers_of(rows: Sequence[Mapping[str, Any]], recording: Recording) -> list[Mapping[str, Any]]:

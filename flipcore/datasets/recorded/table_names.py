@@ -17,7 +17,7 @@ from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.packed import without_packing
 from flipcore.datasets.reading.rows import SUFFIXES, read_rows
 from flipcore.datasets.recorded.by_structure import read_by_structure
-from flipcore.datasets.recorded.columns import columns_of, looked_at
+from flipcore.datasets.recorded.columns import columns_of, first_good_rows
 from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.datasets.recorded.layouts import Layout, layouts_of
 from flipcore.datasets.tables.roles import PROMPT, part_of
@@ -205,7 +205,7 @@ def _table_and_questions(source: Source, layout: Layout | None) -> tuple[_Table,
         reading, models, first_rows = layout.reading({}), layout.models[source.path], layout.rows_of(source.path)
     else:
         reading = read_by_structure(source.path, {})
-        models, first_rows = reading.named_models, looked_at(str(source.path))
+        models, first_rows = reading.named_models, first_good_rows(str(source.path))
     answered = {reading.roles.output, *reading.roles.readouts}
     rows: list[Mapping[str, Any]] = []
     for row in first_rows:

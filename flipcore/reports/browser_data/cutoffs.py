@@ -79,7 +79,7 @@ def edges_of(*groups: np.ndarray, n_bins: int = 60) -> np.ndarray:
 
 
 MARGINS = np.round(np.arange(0.0, 0.3001, 0.001), 3)  # every tenth of a point up to 30 points
-_FLOAT = "<f4"  # the type in which `board.js` and `said` read the numbers of a line
+_FLOAT = "<f4"  # the type in which `board.js` and `quoted_sentences` read the numbers of a line
 
 
 def _line(

@@ -361,7 +361,7 @@ WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
 """
 
 
-def came_after(store: Store, lock: Mapping[str, Any]) -> str:
+def late_readouts_sentence(store: Store, lock: Mapping[str, Any]) -> str:
     """Return a sentence on readouts of a lock's items that came after it; "" if there is none."""
     items = [item for item, _ in lock["settings"].get(STATE, {}).get("items", ())]
     n, n_differ = store.rows(_N_LATE_READOUTS, study_id=lock["study_id"], items=items or [""])[0]

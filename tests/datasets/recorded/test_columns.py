@@ -8,7 +8,15 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.study import REMARKS
 from flipcore.datasets.recorded.by_structure import guessed
-from flipcore.datasets.recorded.columns import Recording, columns_of, corrected, looked_at, mapping_of, scored_field, unused
+from flipcore.datasets.recorded.columns import (
+    Recording,
+    columns_of,
+    corrected,
+    first_good_rows,
+    mapping_of,
+    scored_field,
+    unused,
+)
 from flipcore.datasets.recorded.fields import Field
 from flipcore.datasets.tables.roles import OUTPUT, PROMPT, TARGET, part_of
 from flipcore.extractors import mathematics
@@ -98,7 +106,7 @@ def test_options_in_a_text_that_no_prompt_shows_are_taken_in_their_own_order(tmp
     found = guessed(path)
     assert (found.options, found.target, found.item, found.kind) == ("options", "answer", "question", "choice")
     assert found.axis == "recorded"  # nothing says that the order was changed
-    assert unused(found, columns_of(looked_at(path))) == ["price"]
+    assert unused(found, columns_of(first_good_rows(path))) == ["price"]
     records = recorded(path, found).records
     assert len({record.item.item_id for record in records}) == 2 and {record.item.target for record in records} == {"1"}
 
@@ -154,7 +162,7 @@ def test_a_mapping_is_plain_data_without_what_is_empty():
 @pytest.mark.parametrize("content", ["{half", "[1]\n", "\n"])
 def test_a_file_without_a_row_gets_a_sentence(tmp_path, content):
     with pytest.raises(BadInput, match="a.jsonl"):
-        looked_at(written(tmp_path / "a.jsonl", content).path)
+        first_good_rows(written(tmp_path / "a.jsonl", content).path)
 
 
 @pytest.mark.parametrize("in_prompt", [True, False])
@@ -175,7 +183,9 @@ def test_a_column_an_option_and_a_letter_as_key_make_a_choice(tmp_path, in_promp
     found = guessed(path)
     assert (found.options, found.finish, found.kind, found.target) == ("A,B,C,D", "finish_reason", "choice", "target")
     there = {"prompt": "question", "text": "output", "item": "id"}
-    assert not unused(found, columns_of(looked_at(path))) and all(getattr(found, key) == name for key, name in there.items())
+    assert not unused(found, columns_of(first_good_rows(path))) and all(
+        getattr(found, key) == name for key, name in there.items()
+    )
     records = recorded(path, found).records
     assert records[0].item.options == ("one", "two", "three", "four") and records[0].completion.finish_reason == "length"
     assert [one.item.target for one in records[:5]] == ["0", "1", "2", "3", "0"] and records[
@@ -318,7 +328,7 @@ def test_a_question_of_several_tasks_is_another_one_in_each_and_of_each_text_tha
     path = made.lines(tmp_path / "several.jsonl", list(of_several_tasks()))
     found = guessed(str(path))
     assert (found.tasks, found.prompt, found.text) == ("task_type", "question,solution", "model_prediction")
-    assert "question" not in unused(found, columns_of(looked_at(str(path))))
+    assert "question" not in unused(found, columns_of(first_good_rows(str(path))))
     looked = survey([path])
     assert looked.kinds == {"solving": "number", "answerable": "text", "judging": "text"} and not looked.n_refused
     store = Store.open(":memory:")

@@ -11,7 +11,7 @@ from flipcore.core.randomness import generator
 from flipcore.reports.browser_data import cutoffs
 from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.cutoffs import MARGINS, margin_line
-from flipcore.reports.browser_data.said import sentences_at
+from flipcore.reports.browser_data.quoted_sentences import sentences_at
 from flipcore.reports.memory import Measurement, family_tests
 from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis

@@ -19,7 +19,7 @@ from flipcore.reports.browser_data.levels import (
     level_board,
     resamples,
 )
-from flipcore.reports.browser_data.said import sentences_at
+from flipcore.reports.browser_data.quoted_sentences import sentences_at
 from flipcore.reports.browser_data.verdicts import every_pairing
 from flipcore.reports.flips import claimed_headline, headline
 from flipcore.stats.flips.coded_answers import coded_answers

@@ -4,8 +4,8 @@ import json
 
 from flipcore.claims.ranking import best_claim, pair_claim
 from flipcore.reports.browser_data.board import value_at
+from flipcore.reports.browser_data.quoted_sentences import sentences_at
 from flipcore.reports.browser_data.ranking import board
-from flipcore.reports.browser_data.said import sentences_at
 from flipcore.reports.ranking import ranking_report, way_rows
 from tests.stats.ranking.worlds import readouts
 

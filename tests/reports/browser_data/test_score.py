@@ -9,7 +9,7 @@ import pytest
 
 from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.levels import LEVELS
-from flipcore.reports.browser_data.said import sentences_at
+from flipcore.reports.browser_data.quoted_sentences import sentences_at
 from flipcore.reports.browser_data.score import board, level_of_each
 from flipcore.reports.score import score_report
 from tests.reports.test_score import readouts

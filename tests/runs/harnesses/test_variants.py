@@ -10,7 +10,7 @@ from flipcore.core.paths import ROOT
 from flipcore.core.study import ItemSource, ModelUse, OwnPrompt, Part, Study
 from flipcore.reports.locks import locked
 from flipcore.runs import runner
-from flipcore.runs.harnesses.coming_back import store_survey
+from flipcore.runs.harnesses.import_answers import store_survey
 from flipcore.runs.harnesses.writing import HARNESSES, write_variants, zipped_variants
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan

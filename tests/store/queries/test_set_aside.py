@@ -177,7 +177,7 @@ CALLS = {
     "locks.lock_by_id": lambda s: locks.lock_by_id(s, S, "none"),
     "locks.sight": lambda s: locks.sight(s, S, None),
     "locks.n_verdicts_changed": lambda s: locks.n_verdicts_changed(s, {"settings": {}}),
-    "locks.came_after": lambda s: locks.came_after(
+    "locks.late_readouts_sentence": lambda s: locks.late_readouts_sentence(
         s, {"study_id": S, "settings": {"state": {"items": [[one, ""] for one in hidden_ids(s)]}}}
     ),
     "locks.is_before_answers": lambda s: locks.is_before_answers(locks._state(s, S)),

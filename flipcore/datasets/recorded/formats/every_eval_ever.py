@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.datasets.reading.json_streams import json_lines, whole
+from flipcore.datasets.reading.json_streams import json_lines, read_document
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
@@ -35,7 +35,7 @@ def _aggregate(source: Source, companions: Sequence[Source]) -> tuple[Source, Ma
     evaluation_id = first_object(source).get("evaluation_id")
     for file in companions:
         if _belongs(file) and first_object(file).get("evaluation_id") == evaluation_id:
-            data = whole(file)
+            data = read_document(file)
             return (file, data) if isinstance(data, Mapping) else None
     return None
 

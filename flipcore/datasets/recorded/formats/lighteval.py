@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from flipcore.datasets.reading.json_streams import whole
+from flipcore.datasets.reading.json_streams import read_document
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import parquet_rows
 from flipcore.datasets.recorded import log_records as log
@@ -52,7 +52,7 @@ def _belongs(source: Source) -> bool:
 
 def _results(source: Source, companions: Sequence[Source]) -> tuple[Source, Mapping] | None:
     results = of_same_time(source, [file for file in companions if _belongs(file)])
-    data = whole(results) if results else None
+    data = read_document(results) if results else None
     return (results, data) if results and isinstance(data, Mapping) else None
 
 
