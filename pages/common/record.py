@@ -31,7 +31,7 @@ def log_move(study_id: str, moved: dict | None) -> None:
 
 
 def offer_decision(study_id: str, page: str, mode: str, decision: dict | None) -> None:
-    """Open the dialog that stores a decision, and confirm after it was stored.
+    """Open the dialog that stores a decision, and confirm once it is stored.
 
     `decision` is {"sentences": [...], **settings}; with None no dialog opens.
     """
@@ -63,14 +63,14 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         )
     former_decision = decisions.latest(session.store(), study_id, page)
     if former_decision:
-        st.caption(plain(f"Replaces the decision of this page until now: {former_decision}"))
+        st.caption(plain(f"Replaces the earlier decision of this page: {former_decision}"))
     # The link is stored with the decision, so that its view can be opened again.
     query = urlencode(list(st.query_params.to_dict().items()))
     evidence = outputs_in_view(session.store(), study_id, str(decision.get("model", "")), query)
     if evidence:
         st.caption(
             plain(
-                f"Kept with it: the two outputs in sight ({evidence['item']}, "
+                f"Kept with it: the two outputs on screen ({evidence['item']}, "
                 f"{evidence['variant']})."
             )
         )

@@ -165,7 +165,7 @@ def show_decisions() -> None:
         st.markdown("## No decision has been written down yet.")
         st.markdown(
             "Drag a threshold on a page that has one, then press **Write to record** beside it. "
-            "The sentence comes here, with its settings, the outputs in sight and your name."
+            "The sentence comes here, with its settings, the outputs on screen and your name."
         )
         with st.container(horizontal=True, gap="small"):
             for page in PAGES:

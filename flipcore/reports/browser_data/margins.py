@@ -1,4 +1,4 @@
-"""The board of the four tests of two sets: a row per test, with a handle for its margin."""
+"""The board of the four holdout tests: a row per test, with a handle for its margin."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,8 @@ from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout import units, verdict
 
 WAITING, MISSING = "waiting", "missing"
+# One rank for all, so that the decision record keeps the order of the rows. Tests that wait or are
+# missing have none and stay out of it.
 OUTCOMES = {
     verdict.BEYOND: Outcome("✗✗", becomes="different beyond the margin", rank=0),
     verdict.DIFFERENT: Outcome("✗", becomes="different", rank=0),
@@ -49,15 +51,18 @@ def margins_of(test: verdict.HoldoutTest) -> list[float | None]:
 
 
 def _with_margin(margins: list[float | None], margin: float | None) -> list[float | None]:
-    """Return the handle's margins with `margin` among them, so that a lock's is never rounded."""
+    """Return the handle's margins with `margin` among them: a locked margin is never rounded."""
     numbers = [number for number in margins if number is not None]
     if margin is None or any(math.isclose(number, margin) for number in numbers):
         return margins
-    return [*sorted([*numbers, margin])]
+    return [*sorted([*numbers, margin])]  # unpacked, because its type allows None
 
 
 def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> Row:
-    """Return the row of a test: its claim at every margin, its handle and its picture."""
+    """Return the row of a test: its claim at every margin, its handle and its picture.
+
+    `margin` is where the handle starts, None for the test's own. `about` is a line of the hint.
+    """
     margin = test.margin if margin is None else margin
     margins = _with_margin(margins_of(test.with_margin(margin)), margin)
     numbers = [number for number in margins if number is not None]
@@ -72,10 +77,10 @@ def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> Row:
     title = units.TITLES[test.name]
     control = Control(
         test.name,
-        "",
-        None if margin is None else numbers[nearest(numbers, margin)],
-        margins,
-        labels,
+        title="",
+        start=None if margin is None else numbers[nearest(numbers, margin)],
+        values=margins,
+        labels=labels,
         logged_as=f"margin of {test.name}",
         aria=f"Margin of {title.lower()}",
     )
@@ -104,21 +109,24 @@ def _picture(test: verdict.HoldoutTest, margins: Sequence[float]) -> dict:
     low, high = test.bound
     # A one-sided bound has no lower end, so the interval's is drawn.
     low = test.estimate.low if test.name in units.ONE_SIDED else low
-    two_sided, nothing = test.name == "difficulty", units.NO_DIFFERENCE[test.name]
-    shown = (high, test.estimate.value, *margins[:1], nothing, low)
+    two_sided = test.name == "difficulty"
+    no_difference = units.NO_DIFFERENCE[test.name]
+    shown = (high, test.estimate.value, *margins[:1], no_difference, low)
     ends = [end for end in shown if math.isfinite(end)]
-    # Margins of difficulty reach to 40 points; the axis has room for about half of that.
-    top = max(*(number * (0.55 if two_sided else 1.0) for number in margins[-1:]), *ends)
-    axis = [min(-top, *ends) if two_sided else min(nothing, *ends), top]
+    if margins:
+        # Margins of difficulty reach to 40 points; the axis has room for about half of that.
+        ends.append(margins[-1] * (0.55 if two_sided else 1.0))
+    top = max(ends)
+    axis = [min(-top, *ends) if two_sided else min(no_difference, *ends), top]
     return {
         "kind": "margin",
         "name": f"{units.TITLES[test.name]}: {units.estimate_text(test)}",
         "value": test.estimate.value,
         "bound": [low, high],
         "two_sided": two_sided,
-        "nothing": nothing,
+        "nothing": no_difference,
         "scale": axis,
-        "ticks": [(x, units.axis_text(test, x)) for x in (*axis, nothing)],
+        "ticks": [(x, units.axis_text(test, x)) for x in (*axis, no_difference)],
     }
 
 
@@ -130,8 +138,9 @@ def board(
 ) -> Board:
     """Make the board: a row per test, and the verdict on all tests.
 
-    `margins` is test -> margin, `about` how it was made, `missing` why it was not run. The verdict
-    is made for every combination of outcomes that the margins allow.
+    Keys of the mappings are names of tests: `margins` has the margin of each, `about` a line on how
+    the test was made, `missing` why it was not run. The verdict is made for every combination of
+    outcomes that the margins allow.
     """
     by_name = {test.name: test for test in verdict.as_family(tests)}
     rows: list[Row] = []
@@ -170,7 +179,9 @@ def waiting_board(
 ) -> Board:
     """Make the board while a test is still running: estimates of the others, and no verdict.
     P-values are corrected over all tests, so they are not known yet."""
-    full_board, rows, n = board(tests, margins, about, missing), [], len(tests)
+    full_board = board(tests, margins, about, missing)
+    n = len(tests)
+    rows = []
     for row in full_board.rows:
         if row.control:
             row = replace(row, sentences=[[0, _WAITS]], outcomes=[[0, WAITING]])

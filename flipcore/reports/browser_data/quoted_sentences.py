@@ -77,10 +77,13 @@ class _Shown:
                 ranked.append((outcome["rank"], -row.get("weight", 0), index))
         for *_, index in sorted(ranked):
             sentences.append(self._sentence(index, self._position(self._rows[index])))
-        return [self._noted(sentence) for sentence in sentences if sentence]
+        return [self._with_setting(sentence) for sentence in sentences if sentence]
 
     def _part(self, chosen: Any) -> Any:
-        """Return a part of the board, which may be a `Chosen`; None where it has no such part."""
+        """Return a part of the board; of a `board.Chosen` the one that the view's choices name.
+
+        None if the board has no such part.
+        """
         if not isinstance(chosen, Mapping) or "by" not in chosen:
             return chosen
         values = [str(self._view.get(name)) for name in chosen["by"]]
@@ -104,27 +107,29 @@ class _Shown:
         value = self._value(control)
         if not control.get("range"):
             return _nearest(control["values"], value)
-        # Positions are 32-bit floats, so a line exactly at a position must be one too.
+        # This handle is a line that can be dragged to any value, see `board.Control`. Its positions
+        # are 32-bit floats, so a value exactly at one of them must be one too.
         changes = _unpacked(control["positions"], "<f4")
-        line = np.float32(self._on_line(control))
+        value = np.float32(self._value_in_range(control))
+        # `is_exceeded`: the last position counts that is not above the line.
         if control.get("is_exceeded"):
-            return max(int(np.searchsorted(changes, line, side="right")) - 1, 0)
-        return min(int(np.searchsorted(changes, line, side="left")), len(changes) - 1)
+            return max(int(np.searchsorted(changes, value, side="right")) - 1, 0)
+        return min(int(np.searchsorted(changes, value, side="left")), len(changes) - 1)
 
-    def _on_line(self, control: Mapping[str, Any]) -> float:
-        """Return the value of a line within its range."""
+    def _value_in_range(self, control: Mapping[str, Any]) -> float:
+        """Return the value of a line, limited to its range."""
         low, high = control["range"]
         return min(max(self._value(control), low), high)
 
-    def _noted(self, sentence: str) -> str:
-        """Return the sentence for the record, with the first handle's value unless it says it."""
+    def _with_setting(self, sentence: str) -> str:
+        """Return the sentence with the first handle's value appended, unless it ends with it."""
         controls = self._board.get("controls", ())
         template = controls[0].get("quoted", "") if controls else ""
         if not template:
             return sentence
         control = controls[0]
         if control.get("range"):
-            text = _filled(control["label"], lambda name: self._on_line(control))
+            text = _filled(control["label"], lambda name: self._value_in_range(control))
         else:
             text = control["labels"][self._position_of(control)]
         if sentence.endswith(f" at {text}."):
@@ -168,7 +173,8 @@ class _Shown:
         def find(name: str) -> Any:
             if name != "lead":
                 return self._number(name, position)
-            # A row of the reference has no leading part, so its total is stated.
+            # `leads` names the part to state: genuine or artifact. A row without it, such as that
+            # of the reference extractor, states its total.
             return self._limits(index, (row.get("leads") or {}).get(outcome) or "T", position)
 
         return _filled(template or "", find)
@@ -185,12 +191,12 @@ class _Shown:
         return math.nan if value is None else value, ends[0], ends[1]
 
 
-def _unpacked(text: str, kind: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), kind)
+def _unpacked(text: str, dtype: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype)
 
 
 def _step_at(steps: Any, position: int) -> Any:
-    """Return the value of steps at a position; None without steps."""
+    """Return the value at a position of `steps`, [(first position, value), ...]; None if empty."""
     current = None
     for first, value in steps or ():
         if first > position:
@@ -200,7 +206,7 @@ def _step_at(steps: Any, position: int) -> Any:
 
 
 def _nearest(values: Sequence[float | None], value: Any) -> int:
-    """Return the index of the nearest value; for None that of None, or 0."""
+    """Return the index of the nearest value. None is nearest to None; without one it is 0."""
     if value is None:
         return list(values).index(None) if None in values else 0
     return min(
