@@ -31,7 +31,8 @@ TOPICS = {
     "prediction": "prediction accuracy",
     "odd one out": "the survey",
 }
-_NULL = (
+# Worlds of the claims ledger (tests/lab/claims) in which both sets have the same distribution.
+_NULL_WORLDS = (
     "identical sets",
     "identical sets of unequal size",
     "source-paired sets",
@@ -55,7 +56,7 @@ SETS_DIFFER = Assertion(
     error_rate=0.05,
     sides=2,
     family="the tests of a page, Holm",
-    worlds=_NULL,
+    worlds=_NULL_WORLDS,
 )
 SETS_DIFFER_BEYOND = Assertion(
     "sets differ beyond the margin",

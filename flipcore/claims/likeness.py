@@ -11,19 +11,16 @@ from flipcore.stats.holdout.ngrams import NgramTable
 from flipcore.stats.holdout.projection import MapQuality
 
 ALPHA = 0.05
-_NULL = (
-    "identical sets",
-    "identical sets of unequal size",
-    "source-paired sets",
-    "templated entries",
-)
+# Worlds of the claims ledger (tests/lab/claims) in which both sets have the same distribution.
+_NULL_WITHOUT_TEMPLATES = ("identical sets", "identical sets of unequal size", "source-paired sets")
+_NULL_WORLDS = (*_NULL_WITHOUT_TEMPLATES, "templated entries")
 NEIGHBOURS_DIFFER = Assertion(
     "neighbours keep to a set",
     "an entry's neighbours are of its own set more or less often than in mixed sets",
     error_rate=0.05,
     sides=2,
     family="each claim",
-    worlds=_NULL,
+    worlds=_NULL_WORLDS,
 )
 MORE_ALIKE = Assertion(
     "one set is more alike inside",
@@ -31,7 +28,7 @@ MORE_ALIKE = Assertion(
     error_rate=0.05,
     sides=2,
     family="each claim",
-    worlds=(*_NULL, "shifted sets of equal likeness"),
+    worlds=(*_NULL_WORLDS, "shifted sets of equal likeness"),
 )
 WORDS_DIFFER = Assertion(
     "words give a set away",
@@ -39,7 +36,7 @@ WORDS_DIFFER = Assertion(
     error_rate=0.05,
     sides=2,
     family="words of a table, FDR",
-    worlds=_NULL[:3],
+    worlds=_NULL_WITHOUT_TEMPLATES,
 )
 ASSERTIONS = (NEIGHBOURS_DIFFER, MORE_ALIKE, WORDS_DIFFER)
 
@@ -80,7 +77,10 @@ def embedding_claims(comparison: Comparison) -> tuple[Claim, Claim]:
 
 
 def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> Claim:
-    """Compare the mean cosine inside each set; `difference` is `retro` minus `target`."""
+    """Compare the mean cosine inside the benchmark (`target`) and inside the holdout (`retro`).
+
+    `difference` is `retro` minus `target`.
+    """
     numbers: dict[str, Any] = {"target": target, "retro": retro, "difference": difference}
     if math.isnan(target.value) or math.isnan(retro.value):
         return description(
@@ -146,5 +146,5 @@ def map_quality_text(quality: MapQuality) -> str:
     agreement = number_text(quality.agreement.value)
     return (
         f"Trustworthiness {trust} of 1. With another seed, {agreement} of an entry's {quality.k} "
-        f"neighbours on the map are the same (n = {quality.trustworthiness.n:,} entries)."
+        f"neighbors on the map are the same (n = {quality.trustworthiness.n:,} entries)."
     )

@@ -25,6 +25,7 @@ HEIGHT_PX = 536
 # Keys of the session state: axes that show their variants, and the selected items.
 OPENED_AXES_KEY = "opened"
 SELECTION_KEY = "map-selection"
+AXIS_TOGGLED_KEY = "axis-toggled"  # True until the page is drawn again
 
 
 def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
@@ -57,7 +58,7 @@ def _show_details(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None
         on_brush=lambda brush: store_selection(view, flipmap, brush),
         on_column=_toggle_axis,
     )
-    if st.session_state.pop("column-turned", False):
+    if st.session_state.pop(AXIS_TOGGLED_KEY, False):
         st.rerun()
     show_selection(view, flipmap)
     steps = steps_of(view, flipmap)
@@ -75,9 +76,11 @@ def _open_cell(view: View, flipmap: DrawnMap, clicked: dict) -> None:
     # A browser may send any position.
     if not 0 <= position < len(flipmap.items):
         return
+    # Panel 0 shows the compared extractor, the other one the reference.
     readout = view.compared if clicked["panel"] == 0 else view.reference
     link_values = {"variant": variant} if variant else {}
     if view.group == "model":
+        # The link's "of" is the opened model on pages that show several.
         link_values["of"] = flipmap.models[position]
     open_item(flipmap.items[position], axis=axis, readout=readout, **link_values)
 
@@ -99,7 +102,7 @@ def _toggle_axis(clicked: dict) -> None:
     st.session_state[OPENED_AXES_KEY] = opened_axes
     # This callback belongs to the fragment. It asks for a run of the whole page, because only that
     # draws the map again.
-    st.session_state["column-turned"] = True
+    st.session_state[AXIS_TOGGLED_KEY] = True
 
 
 def _opened_cell(view: View) -> dict | None:
@@ -166,7 +169,7 @@ def show_selection(view: View, flipmap: DrawnMap) -> None:
             icon=":material/add_circle:",
             help="Ask these items again",
         ):
-            _ask_selection(view, selection)
+            _open_new_study(view, selection)
         offer_file(
             "Export",
             data=lambda: _csv(view, selection),
@@ -176,7 +179,7 @@ def show_selection(view: View, flipmap: DrawnMap) -> None:
             help="Their readouts as CSV",
         )
         st.button(
-            "Let go",
+            "Deselect",
             key="selection-off",
             icon=":material/deselect:",
             on_click=st.session_state.pop,
@@ -206,7 +209,7 @@ def _offer_review(view: View, selection: list[str]) -> None:
         st.switch_page("paraphrase_review/page.py", query_params={"source": SELECTED})
 
 
-def _ask_selection(view: View, selection: list[str]) -> None:
+def _open_new_study(view: View, selection: list[str]) -> None:
     """Open New study with a draft of this study on the selected items only."""
     try:
         draft = draft_with_items(session.store(), view.study_id, selection)

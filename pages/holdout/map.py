@@ -88,11 +88,11 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
 
 
 HOW_TO_READ = (
-    "Each point is an entry; alike texts lie close together. UMAP keeps neighbourhoods and little "
+    "Each point is an entry; alike texts lie close together. UMAP keeps neighborhoods and little "
     "else: the size of a cluster and the distance between clusters say little. **Trustworthiness** "
-    "is how far neighbours on the map are neighbours in all dimensions; 1 is all. Components keep "
+    "is how far neighbors on the map are neighbors in all dimensions; 1 is all. Components keep "
     "large distances and hide small ones. The sentence above does not come from the picture: it "
-    "counts an entry's ten nearest neighbours in all dimensions. Click a bar to highlight its "
+    "counts an entry's ten nearest neighbors in all dimensions. Click a bar to highlight its "
     "entries on the map and list them."
 )
 
@@ -199,7 +199,7 @@ def _drawing_choice(*, is_umap: bool) -> Drawing | None:
         "Map settings", icon=":material/tune:", help="Neighbours, distance and seed of the map"
     ):
         n = st.slider(
-            "Neighbours", 3, 60, DEFAULT.n_neighbours, key="map-neighbours", bind="query-params"
+            "Neighbors", 3, 60, DEFAULT.n_neighbours, key="map-neighbours", bind="query-params"
         )
         distance = st.slider(
             "Smallest distance",
@@ -212,7 +212,7 @@ def _drawing_choice(*, is_umap: bool) -> Drawing | None:
         )
         seed = st.number_input("Seed", 0, 2**31 - 2, 0, key="map-seed", bind=bound("map-seed"))
         st.caption(
-            "Few neighbours show small groups, many the whole. A shape that another seed does not "
+            "Few neighbors show small groups, many the whole. A shape that another seed does not "
             "draw is not there."
         )
     return Drawing(int(seed), int(n), float(distance))
@@ -322,7 +322,7 @@ def _offer_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
     too_few = min(remaining_labels.count(0), remaining_labels.count(1)) < FEWEST
     with st.container(horizontal=True, gap="small"):
         st.button(
-            "Let go", key="let-go", icon=":material/deselect:", on_click=likeness.clear_selection
+            "Deselect", key="let-go", icon=":material/deselect:", on_click=likeness.clear_selection
         )
         label_form(comparison, rows)
         if excluding.may_exclude() and st.button(

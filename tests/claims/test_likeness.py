@@ -124,6 +124,6 @@ def test_words_that_are_more_usual_in_one_set_are_counted(table, words, outcome)
 def test_the_quality_of_a_map_is_said():
     quality = SimpleNamespace(trustworthiness=near(0.91), agreement=near(0.72), k=10)
     assert map_quality_text(quality) == (
-        "Trustworthiness 0.91 of 1. With another seed, 0.72 of an entry's 10 neighbours on the map are the same "
+        "Trustworthiness 0.91 of 1. With another seed, 0.72 of an entry's 10 neighbors on the map are the same "
         "(n = 20 entries)."
     )
