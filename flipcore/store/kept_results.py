@@ -38,7 +38,7 @@ from flipcore.store import commits, packing
 from flipcore.store.archives import fingerprint
 from flipcore.store.connection import Store, results_folder
 from flipcore.store.judgements import KINDS
-from flipcore.store.visible import HOLDINGS
+from flipcore.store.visible import HIDDEN_BY
 
 T = TypeVar("T")
 SECRET = "results-secret"
@@ -56,7 +56,7 @@ _REVIEW_TABLES = ("paraphrases", "control_pairs", "surveys", *_JUDGEMENTS)
 _ITEMS = "SELECT i.* FROM items i JOIN study_items m USING (item_id) WHERE m.study_id = $id"
 _CALLS = """SELECT count(*), bit_xor(hash(c.call_id, c.status, c.created_at))
     FROM completions c JOIN study_calls s USING (call_id) WHERE s.study_id = $id"""
-_HELD = f"SELECT item_id, holder FROM ({HOLDINGS}) WHERE study_id = $id ORDER BY ALL"
+_HIDDEN_BY = f"SELECT item_id, hidden_by FROM ({HIDDEN_BY}) WHERE study_id = $id ORDER BY ALL"
 
 # store -> study id -> (number of the last commit, state)
 _states: WeakKeyDictionary[Store, dict[str, tuple[int, str]]] = WeakKeyDictionary()
@@ -134,7 +134,7 @@ def _compute_state(cursor: DuckDBPyConnection, study_id: str) -> str:
     # A completion changes only when a failed call gets its answer.
     parts.append(str(cursor.execute(_CALLS, parameters).fetchall()))
     # Which items are hidden depends on other studies, too.
-    parts.append(str(cursor.execute(_HELD, parameters).fetchall()))
+    parts.append(str(cursor.execute(_HIDDEN_BY, parameters).fetchall()))
     return digest(*parts)
 
 

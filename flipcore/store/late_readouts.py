@@ -5,7 +5,7 @@ resumed run, failed calls that are asked again, another reading, a judge, a merg
 
 If fewer readouts of the items are stored than when the lock was made, readouts are added as usual.
 This happens after a study was deleted, or in a file that got the lock first. Whether they are the
-same readouts is checked on reading (`queries.locks.sight`). Under a lock from before any answer,
+same readouts is checked on reading (`queries.locks.sight`). Under a lock made before any answer,
 the first readout of each of its extractors counts, and later ones are late.
 """
 

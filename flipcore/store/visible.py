@@ -21,35 +21,37 @@ from typing import Any
 
 # One row per set-aside item without a lock, study (or pair of sets) that set it aside, and id of
 # its question.
-HOLDS = """SELECT coalesce(q.twin, m.item_id) AS item_id, m.study_id,
+SET_ASIDE = """SELECT coalesce(q.twin, m.item_id) AS item_id, m.study_id,
         coalesce(m.since, s.created_at) AS since
     FROM study_items m LEFT JOIN studies s USING (study_id) LEFT JOIN questions.twins q
         USING (item_id)
     WHERE m.confirmatory AND m.study_id NOT IN (SELECT k.study_id FROM locks k)"""
 # (study, item, study that hides it). No correlated subquery, which takes a hundred times as long.
-HOLDINGS = f"""SELECT DISTINCT m.study_id, m.item_id, h.study_id AS holder
-    FROM ({HOLDS}) h JOIN study_items m ON m.item_id = h.item_id
+HIDDEN_BY = f"""SELECT DISTINCT m.study_id, m.item_id, h.study_id AS hidden_by
+    FROM ({SET_ASIDE}) h JOIN study_items m ON m.item_id = h.item_id
     JOIN studies s ON s.study_id = m.study_id
     WHERE if(m.study_id = h.study_id, NOT m.confirmatory, h.since < s.created_at)"""
 
 
-def is_held(i: str = "i") -> str:
+def is_hidden(i: str = "i") -> str:
     """Return SQL for whether another study hides the item of a row of `study_items`. `i` is the
     row's alias."""
-    return f"({i}.study_id, {i}.item_id) IN (SELECT study_id, item_id FROM ({HOLDINGS}))"
+    return f"({i}.study_id, {i}.item_id) IN (SELECT study_id, item_id FROM ({HIDDEN_BY}))"
 
 
 def opened(i: str = "i") -> str:
     """Return SQL for whether a row of `study_items` (alias `i`) shows its item to anybody."""
     return (
         f"((NOT {i}.confirmatory OR {i}.study_id IN (SELECT k.study_id FROM locks k)) "
-        f"AND NOT {is_held(i)})"
+        f"AND NOT {is_hidden(i)})"
     )
 
 
-OPEN = f"(NOT i.confirmatory AND NOT {is_held()})"
+OPEN = f"(NOT i.confirmatory AND NOT {is_hidden()})"
 OPENED = opened()
-HIDDEN = f"SELECT item_id FROM ({HOLDS}) EXCEPT SELECT i.item_id FROM study_items i WHERE {OPENED}"
+HIDDEN = (
+    f"SELECT item_id FROM ({SET_ASIDE}) EXCEPT SELECT i.item_id FROM study_items i WHERE {OPENED}"
+)
 SIGHT = f"""(NOT $locked AND {OPEN}
     OR $locked AND i.confirmatory AND i.item_id IN (SELECT unnest($locked_items)))"""
 SIGHT_OF_MODELS = f"{SIGHT} AND (NOT $locked OR r.model IN (SELECT unnest($locked_models)))"

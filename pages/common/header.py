@@ -100,7 +100,7 @@ def page_header(
     running = session.registry().running()
     row = session.study_row(study_id)
     say_missing("study", row["name"])
-    if hidden := locks.held_sentence(session.store(), study_id):
+    if hidden := locks.hidden_sentence(session.store(), study_id):
         st.info(plain(hidden), icon=":material/visibility_off:")
     with line:
         _provenance(row)

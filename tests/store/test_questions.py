@@ -84,7 +84,7 @@ def test_the_same_questions_under_other_ids_stay_unseen_until_a_lock(store, tmp_
     }
     assert len(studies.study_items(store, other.study_id)) == 24 - n
     assert studies.readouts(store, other.study_id)["item_id"].nunique() == 24 - n
-    assert locks.held_by(store, other.study_id) == {"half set aside": n}
+    assert locks.hidden_by(store, other.study_id) == {"half set aside": n}
     ids = [i for (i,) in store.rows("SELECT item_id FROM study_items WHERE study_id = $s", s=other.study_id)]
     assert len(holdout.items(store, ids)) == 24 - n
     locks.keep_lock(store, S, "decomposition", {}, "Ada")

@@ -9,14 +9,15 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import MAX_LINE, Source
 
 _CHUNK = 1 << 20
-# of one line or element; a nested list takes some sixty bytes, however short it is written
+# The most values in one line or element. A nested list takes some sixty bytes of memory, although
+# it may have only two characters.
 MAX_VALUES = 3_000_000
 _BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
-    """Yield (number from 1, value, "") of each filled line, or (number, None, problem)."""
+    """Yield (number from 1, value, "") per line that is not blank, or (number, None, problem)."""
     for number, line in _lines(source):
         if line is None:
             yield number, None, f"has more than {MAX_LINE // 1_000_000} MB"
@@ -39,14 +40,14 @@ def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
 
 
 def n_values(text: str | bytes) -> int:
-    """Return the most values that a JSON text can hold, by its punctuation."""
+    """Estimate the number of values in a JSON text from its punctuation, without parsing it."""
     if isinstance(text, bytes):
         return text.count(b",") + text.count(b"[") + text.count(b"{")
     return text.count(",") + text.count("[") + text.count("{")
 
 
 def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
-    """Yield (number from 1, line), or None for a line above MAX_LINE, which is not held."""
+    """Yield (number from 1, line). A line above MAX_LINE is None and is not kept in memory."""
     number, line_start, too_long = 1, b"", False
     with source.open() as stream:
         while chunk := _read(stream, source):
@@ -74,8 +75,11 @@ def _read(stream: BinaryIO, source: Source) -> bytes:
 class _Text:
     """The text of a document, read as it is needed; text before `position` is dropped."""
 
-    def __init__(self, source: Source, stream: BinaryIO, most: int, most_values: int) -> None:
-        self.source, self.stream, self.most, self.most_values = source, stream, most, most_values
+    def __init__(
+        self, source: Source, stream: BinaryIO, max_characters: int, max_values: int
+    ) -> None:
+        self.source, self.stream = source, stream
+        self.max_characters, self.max_values = max_characters, max_values
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.text, self.position, self.ended = "", 0, False
 
@@ -83,17 +87,19 @@ class _Text:
         """Read a chunk; False at the end. Raises BadInput for wrong bytes or too large values."""
         if self.ended:
             return False
-        if len(self.text) - self.position > self.most:
+        if len(self.text) - self.position > self.max_characters:
             raise BadInput(
-                f"{self.source.name} holds one value of more than {self.most // 1_000_000} MB; "
-                "it is not read."
+                f"{self.source.name} holds one value of more than "
+                f"{self.max_characters // 1_000_000} MB; it is not read."
             )
+        # A short text cannot have too many values, so it is not counted.
         is_long = len(self.text) - self.position >= _CHUNK // 2
-        if is_long and n_values(self.text[self.position :]) > self.most_values:
+        if is_long and n_values(self.text[self.position :]) > self.max_values:
             raise BadInput(
-                f"{self.source.name} holds one value of more than {self.most_values:,} parts; it "
+                f"{self.source.name} holds one value of more than {self.max_values:,} values; it "
                 "is not read."
             )
+        # A value that goes on is parsed again from its start, so each read doubles the text.
         data = _read_more(self, max(_CHUNK, len(self.text) - self.position))
         self.text, self.position = self.text[self.position :] + data, 0
         return not self.ended or bool(data)
@@ -162,8 +168,8 @@ class ListKey(str):
 def json_document(
     source: Source,
     lists: tuple[str, ...] = (),
-    most: int = MAX_LINE,
-    most_values: int = MAX_VALUES,
+    max_characters: int = MAX_LINE,
+    max_values: int = MAX_VALUES,
     *,
     to_the_end: bool = False,
 ) -> Iterator[tuple[str, Any]]:
@@ -171,13 +177,13 @@ def json_document(
 
     The lists named in `lists` are yielded as one (ListKey, element) at a time, and so is a document
     that is a list itself, with the key "". Raises BadInput if the document breaks off, for a value
-    of more than `most` characters or `most_values` values, and with `to_the_end` for text behind.
+    of more than `max_characters` or `max_values`, and with `to_the_end` for text after its end.
     """
     with source.open() as stream:
-        text = _Text(source, stream, most, most_values)
+        text = _Text(source, stream, max_characters, max_values)
         yield from _top_level(text, lists)
         if to_the_end and text.peek():
-            raise BadInput(_half_written(source, "more stands behind its end"))
+            raise BadInput(_half_written(source, "more text follows its end"))
 
 
 def _top_level(text: _Text, lists: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -213,7 +219,8 @@ def _elements(text: _Text) -> Iterator[Any]:
 
 
 def read_document(source: Source) -> Any:
-    """Return a whole document, for small files beside a log. Raises BadInput if large or broken."""
+    """Return a whole document, for small files next to a log. Raises BadInput if it is large or
+    broken."""
     if source.size > MAX_LINE:
         raise BadInput(
             f"{source.name} has {source.size / 1e6:,.0f} MB, more than such a file can have."

@@ -239,7 +239,7 @@ def notes_on_items(results: WholeStudy) -> list[str]:
             f"{count_of(n, 'item was', 'items were')} set aside for confirmation and not counted"
             " here without a lock."
         )
-    if hidden := locks.held_sentence(results.store, results.study_id):
+    if hidden := locks.hidden_sentence(results.store, results.study_id):
         notes.append(hidden)
     return notes
 

@@ -22,7 +22,8 @@ from flipcore.store.queries import studies
 from flipcore.store.recorded import other_calls, other_revisions
 
 _REPORT_EVERY = 500
-_RECORDED_PREFIX = "recorded-"  # of the revision of models whose answers came in a log
+# Revisions of models whose answers came in a log begin with this.
+_RECORDED_PREFIX = "recorded-"
 
 
 def store_survey(
@@ -34,6 +35,7 @@ def store_survey(
     """Store surveyed files, and return the study's id. Answers to planned prompts become part of
     the study that planned them. Other outputs become a study of their own. Raises BadInput for a
     mixture of both, and for an unknown study."""
+    # A mark names the study and the planned prompt that an output answers.
     if not survey.marks:
         return store_logs(survey, store, on_progress, stop)
     has_other_outputs = sum(survey.marks.values()) < survey.n_records
@@ -64,13 +66,13 @@ class _PlacedAnswers:
     # call id -> the first completion of this call, over all items
     completion_by_call: dict[str, Completion] = field(default_factory=dict)
     n_repeated: int = 0  # further answers to a call, not used
-    misfits: list[str] = field(default_factory=list)  # a sentence per answer without a prompt
+    misfits: list[str] = field(default_factory=list)  # a sentence per answer that fits no prompt
     n_left_out: int = 0  # items that an earlier log answered
 
-    def leave_out(self, places: Iterable[tuple[str, str]]) -> None:
+    def leave_out(self, answered: Iterable[tuple[str, str]]) -> None:
         """Drop the answers for these (model, item id), which an earlier log answered. This happens
         where set-aside items are opened later and come in a log of their own."""
-        dropped = [self.completions.pop(place) for place in places if place in self.completions]
+        dropped = [self.completions.pop(key) for key in answered if key in self.completions]
         self.n_left_out = len(dropped)
         kept_ids = set(chain.from_iterable(self.completions.values()))
         self.calls = {call_id: self.calls[call_id] for call_id in self.calls if call_id in kept_ids}
@@ -98,7 +100,7 @@ def _store(
     was_run = any(
         not earlier.startswith(_RECORDED_PREFIX) for earlier in earlier_revisions.values()
     )
-    if was_run or all(place in earlier_revisions for place in answers.completions):
+    if was_run or all(key in earlier_revisions for key in answers.completions):
         names = ", ".join(sorted({model for model, _ in earlier_revisions}))
         raise BadInput(
             f"{study.name!r} holds answers of {names} from elsewhere already. Import these "
@@ -195,8 +197,10 @@ def _misfit(record: LogRecord, call: Call) -> str:
 def _readouts_of(
     study_plan: Plan, answers: _PlacedAnswers, models: list[str], revision: str
 ) -> tuple[list[Readout], int]:
-    """Return (readouts of the answered items, number of planned calls). A readout without an answer
-    is absent."""
+    """Return (readouts of the answered items, number of planned calls).
+
+    A planned call of such an item that was not answered gives readouts with status `absent`.
+    """
     protocol = study_plan.protocol
     readouts: list[Readout] = []
     n_planned = 0
@@ -236,7 +240,7 @@ def _state_and_message(
     if answers.n_repeated:
         message += f" {answers.n_repeated:,} further answers to the same prompts were left out."
     if answers.n_left_out:
-        message += f" {answers.n_left_out:,} items are answered by an earlier log, which counts."
+        message += f" {answers.n_left_out:,} items keep the answers of an earlier log."
     if answers.misfits:
         message += f" Refused: {len(answers.misfits):,}. The first: {answers.misfits[0]}"
     return "done" if n_answers == n_planned and not n_failed else "incomplete", message

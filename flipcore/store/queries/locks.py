@@ -1,4 +1,4 @@
-"""Locks fix a page's settings before the set-aside items are opened, and the state of these items.
+"""Locks: they fix a page's settings, and the state of the set-aside items, before these are opened.
 
 A lock holds the settings and everything else that a result depends on: the set-aside items with
 their roles, the models, the states of all paraphrases that the study asked, and hashes of the
@@ -6,8 +6,8 @@ declaration, the questions and all readouts of these items. Its id is a hash of 
 
 Results under a lock use this state, whatever was reviewed later. Readouts that come later are
 stored separately (`flipcore.store.late_readouts`). A lock that does not match its id, or whose
-readouts are missing, is refused. A lock from before any answer shows results once all answers are
-stored.
+readouts are missing, is refused. A lock may be made before the first answer; it shows results once
+all answers are stored.
 """
 
 import json
@@ -24,7 +24,7 @@ from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.queries.paraphrase_states import current_states, verdict_state
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
-from flipcore.store.visible import HOLDINGS, Sight, is_held, opened
+from flipcore.store.visible import HIDDEN_BY, Sight, is_hidden, opened
 from flipcore.text.counts import count_of
 
 
@@ -78,12 +78,13 @@ def keep_lock(
     if not is_before_answers(state):
         _check_ended(store, record_id)
     if not state["items"]:
-        if reason := held_sentence(store, record_id):
+        if reason := hidden_sentence(store, record_id):
             raise BadInput(f"There is nothing to lock here. {reason}")
         raise BadInput(
             "No item is set aside here, so there is nothing to lock. Wait until the study's items"
             " are stored."
         )
+    # Through JSON and back, so that the id is that of the lock as it will be read again.
     fixed = json.loads(
         json.dumps({**settings, "page": page, "study": record_id, STATE: state}, default=str)
     )
@@ -100,7 +101,10 @@ def keep_lock(
 
 def is_before_answers(state: Mapping[str, Any]) -> bool:
     """Return whether a lock was made before any of its models answered set-aside items."""
-    return state.get("readouts", [1])[0] == 0 and bool(state.get("extractors"))
+    if not state.get("extractors") or "readouts" not in state:
+        return False
+    n_readouts, _ = state["readouts"]
+    return n_readouts == 0
 
 
 _ENDED = ("done", "incomplete")  # every planned call was made: answered or failed
@@ -121,7 +125,8 @@ def _check_ended(store: Store, study_id: str) -> None:
 
 
 def sight(store: Store, study_id: str, lock: str | None) -> Sight:
-    """Return what may be seen of a study: its open items, or under a lock the set-aside ones.
+    """Return which part of a study queries may read: its open items, or under a lock the set-aside
+    ones.
 
     `lock` is the id of a lock or None. Raises BadInput for a lock that belongs to another study,
     was changed, or whose readouts are missing. Locks of early releases stored no state; they raise
@@ -151,7 +156,7 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
         stored_now = _readouts_fingerprint(store, study_id, items, state["models"])
         if stored_now != state["readouts"]:
             n_then, n_now = state["readouts"][0], stored_now[0]
-            content = "" if n_now != n_then else " with another content"
+            content = "" if n_now != n_then else " with other content"
             raise BadInput(
                 "The readouts under this lock are not those that it was stored over:"
                 f" {n_then:,} then, {n_now:,} here{content}."
@@ -162,8 +167,8 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
 
 
 def _check_complete(store: Store, study_id: str, state: Mapping[str, Any]) -> None:
-    """Raise BadInput where answers to a lock from before all answers are incomplete. Otherwise
-    somebody could stop asking as soon as the result looks good."""
+    """Raise BadInput unless all items of a lock are answered, which was made before any answer.
+    Otherwise somebody could stop asking as soon as the result looks good."""
     items, models = [item for item, _ in state["items"]], state["models"]
     sql = """SELECT count(DISTINCT (model, item_id)) FROM readouts
              WHERE study_id = $study_id AND item_id IN (SELECT unnest($items))
@@ -172,9 +177,8 @@ def _check_complete(store: Store, study_id: str, state: Mapping[str, Any]) -> No
     n_all = len(items) * len(models)
     if n < n_all:
         raise BadInput(
-            f"Locked before the first answer: {n:,} of {n_all:,} items (each of each model) are"
-            " answered. The result is shown when all are, so that nobody stops where it looks"
-            " well."
+            f"Locked before the first answer: {n:,} of {n_all:,} answers are here (one per item and"
+            " model). The result is shown when all are, so that nobody stops where it looks good."
         )
     _check_ended(store, study_id)
 
@@ -254,7 +258,7 @@ def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any])
 
 _SET_ASIDE = f"""
 SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.confirmatory
-    AND NOT {is_held()} ORDER BY i.item_id
+    AND NOT {is_hidden()} ORDER BY i.item_id
 """
 _MODELS = "SELECT DISTINCT model FROM readouts WHERE study_id = $study_id ORDER BY model"
 # (study that shows these questions, number of them, number of them with answers by these models)
@@ -283,18 +287,19 @@ WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items))
 def _state(store: Store, study_id: str) -> dict[str, Any]:
     """Return what a result of the study depends on besides the page's settings.
 
-    Items that an earlier study hides are left out. `seen` lists the studies that show questions set
-    aside here, under any id: [name, items, items with answers by the same models]. `n_older` counts
-    items with answers from before the study was declared.
+    Items that an earlier study hides are left out. `seen` lists the other studies that show a
+    question set aside here, also as an item with another id: [name, items, items with answers by
+    the same models]. `n_older` counts items with answers from before the study was declared.
     """
-    tomls = store.rows(
+    study_rows = store.rows(
         "SELECT toml, code_version FROM studies WHERE study_id = $study_id", study_id=study_id
     )
-    declared = Study.from_toml(tomls[0][0]) if tomls else None
+    toml, code_version = study_rows[0] if study_rows else ("", "")
+    declared = Study.from_toml(toml) if study_rows else None
     model_names = {model for (model,) in store.rows(_MODELS, study_id=study_id)}
     if declared:
         model_names |= {use.name for use in declared.models}
-    names = sorted(model_names)
+    models = sorted(model_names)
     states = current_states(store)
     pairs = store.rows(
         "SELECT DISTINCT material_id FROM study_variants WHERE study_id = $study_id",
@@ -304,7 +309,7 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
     items = [item for item, _ in rows] or [""]
     return {
         "items": rows,
-        "models": names,
+        "models": models,
         "verdicts": {
             pair: states.get(pair, "unreviewed")
             for (pair,) in sorted(pairs, key=str)
@@ -312,33 +317,35 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
         },
         "declaration": _declaration_hash(store, study_id),
         "questions": list(store.rows(_ITEMS_FINGERPRINT, items=items)[0]),
-        "readouts": _readouts_fingerprint(store, study_id, items, names),
-        "extractors": sorted(part.name for part in declared.extractors) if declared else [],
-        "versions": [tomls[0][1] if tomls else "", __version__],
+        "readouts": _readouts_fingerprint(store, study_id, items, models),
+        "extractors": sorted(extractor.name for extractor in declared.extractors)
+        if declared
+        else [],
+        "versions": [code_version, __version__],
         "seen": [
             list(row)
             for row in store.rows(
-                _STUDIES_SHOWING, study_id=study_id, items=items, models=names or [""]
+                _STUDIES_SHOWING, study_id=study_id, items=items, models=models or [""]
             )
         ],
         "n_older": store.rows(_N_OLDER_ITEMS, study_id=study_id, items=items)[0][0],
     }
 
 
-def held_by(store: Store, study_id: str) -> dict[str, int]:
-    """Return name of earlier study (or pair of sets) -> number of this study's items it hides."""
+def hidden_by(store: Store, study_id: str) -> dict[str, int]:
+    """Return the studies (or pairs of sets) that hide items of this study: name -> number."""
     sql = f"""SELECT coalesce(s.name, 'two sets on the Holdout page'), count(DISTINCT h.item_id)
-             FROM ({HOLDINGS}) h LEFT JOIN studies s ON s.study_id = h.holder
+             FROM ({HIDDEN_BY}) h LEFT JOIN studies s ON s.study_id = h.hidden_by
                  WHERE h.study_id = $study_id GROUP BY ALL
                  ORDER BY ALL"""
     return dict(store.rows(sql, study_id=study_id))
 
 
-def held_sentence(store: Store, study_id: str) -> str:
+def hidden_sentence(store: Store, study_id: str) -> str:
     """Return a sentence on items that other studies hide here; "" if there is none."""
     parts = [
         f"{n:,} of its items stay hidden: {name} set them aside"
-        for name, n in held_by(store, study_id).items()
+        for name, n in hidden_by(store, study_id).items()
     ]
     return "; ".join(parts) + ". Lock or delete that study to see them here." if parts else ""
 
@@ -350,7 +357,8 @@ def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:
     return sum(today.get(pair, "unreviewed") != state for pair, state in state_then.items())
 
 
-# (number of late readouts that differ from the lock's, those of them whose key the lock has)
+# (number of late readouts that are new or differ, number of those that the lock has with other
+# content)
 _N_LATE_READOUTS = f"""
 SELECT count(*), count(r.status) FROM late_readouts l LEFT JOIN readouts r
     USING ({", ".join(tables()["readouts"].key)})
@@ -367,10 +375,10 @@ def late_readouts_sentence(store: Store, lock: Mapping[str, Any]) -> str:
     n, n_differ = store.rows(_N_LATE_READOUTS, study_id=lock["study_id"], items=items or [""])[0]
     if not n:
         return ""
-    remark = f", {n_differ:,} of them with another content" if n_differ else ""
+    remark = f", {n_differ:,} of them with other content than before it" if n_differ else ""
     return (
-        f"{count_of(n, 'readout', 'readouts')} of these items came after the lock{remark}: not"
-        " counted."
+        f"{count_of(n, 'readout', 'readouts')} of these items came after the lock{remark}. They"
+        " are not counted."
     )
 
 

@@ -156,7 +156,7 @@ def test_a_lock_before_the_first_answer_counts_what_comes_first_and_shows_it_whe
 
     missing = next(one.item.question for one in plan(study, other).items if one.confirmatory)
     comes_in([row for row in rows if missing not in row["messages"][-1]["content"]])
-    with pytest.raises(BadInput, match=r"Locked before the first answer: \d of \d items .* are answered"):
+    with pytest.raises(BadInput, match=r"Locked before the first answer: \d of \d answers are here"):
         locks.sight(other, study.study_id, lock)
     claim = comes_in(rows)
     assert (
@@ -185,7 +185,7 @@ def test_what_was_set_aside_comes_in_a_log_of_its_own_after_the_open_items_were_
             lock = locks.keep_lock(other, study.study_id, "decomposition", {"level": 0.95}, "Ada")
     (row,) = studies.studies(other).to_dict("records")
     assert row["state"] == "done" and "26 of 26 prompts are answered" in row["message"]
-    assert "items are answered by an earlier log, which counts" in row["message"]
+    assert "items keep the answers of an earlier log" in row["message"]
     assert locked(other, study.study_id, "decomposition").is_made
     n_aside = sum(one.confirmatory for one in plan(study, own).items)
     assert studies.readouts(other, study.study_id, lock=lock)["item_id"].nunique() == n_aside

@@ -40,4 +40,4 @@ def test_a_state_names_the_studies_that_show_its_items_and_those_with_answers_of
     assert state["extractors"] == [] and state["versions"][0] == ""
     assert locks.n_set_aside(store, "s") == locks.n_set_aside(store, "s", "target") == 2
     assert locks.n_set_aside(store, "s", "control") == locks.n_set_aside(store, "t") == 0
-    assert locks.held_by(store, "t") == {} and locks.held_sentence(store, "t") == ""
+    assert locks.hidden_by(store, "t") == {} and locks.hidden_sentence(store, "t") == ""

@@ -185,8 +185,8 @@ CALLS = {
         s, {"study_id": S, "created_at": now(), "settings": {"state": {"items": [[one, ""] for one in hidden_ids(s)]}}}
     ),
     "locks.differences": lambda s: locks.differences(s, {"study_id": S, "settings": {}, "lock_id": "another"}),
-    "locks.held_by": lambda s: locks.held_by(s, S),
-    "locks.held_sentence": lambda s: locks.held_sentence(s, S),
+    "locks.hidden_by": lambda s: locks.hidden_by(s, S),
+    "locks.hidden_sentence": lambda s: locks.hidden_sentence(s, S),
     "locks.n_set_aside": lambda s: locks.n_set_aside(s, S),
     "memory.operands": lambda s: memory.operands(s, S, "numeric_resample"),
     "memory.refusals": lambda s: memory.refusals(s, S, "numeric_resample"),

@@ -35,8 +35,8 @@ def test_a_later_study_over_the_same_items_shows_nothing_that_an_earlier_one_set
     for path in export(store, E, tmp_path, "csv"):
         text = path.read_text(encoding="utf-8")
         assert not [one for one in hidden if one in text], path.name
-    assert "half set aside set them aside" in locks.held_sentence(store, E)
-    assert "half set aside" not in locks.held_sentence(store, S)
+    assert "half set aside set them aside" in locks.hidden_sentence(store, E)
+    assert "half set aside" not in locks.hidden_sentence(store, S)
 
 
 @pytest.mark.slow
@@ -50,7 +50,7 @@ def test_the_later_study_shows_the_items_once_the_earlier_one_is_locked_or_gone(
         locks.keep_lock(store, again.study_id, "decomposition", {"level": 0.95}, "Ada")
     studies.delete_study(store, again.study_id)
     lock = locks.keep_lock(store, S, "decomposition", {"level": 0.95}, "Ada")
-    assert len(studies.study_items(store, E)) == 32 and locks.held_sentence(store, E) == ""
+    assert len(studies.study_items(store, E)) == 32 and locks.hidden_sentence(store, E) == ""
     assert not locks.locks(store, S)[0]["settings"]["state"]["seen"]
     assert set(studies.readouts(store, S, lock=lock)["item_id"]) == hidden
 
@@ -84,4 +84,4 @@ def test_two_sets_that_are_no_study_hold_their_items_against_later_studies_alone
     assert aside == set(chosen) and len(holdout.items(store, chosen)) == 6  # S showed them before
     runner.run(EVERYWHERE, store)
     assert not set(chosen) & set(studies.study_items(store, E)["item_id"])
-    assert locks.held_by(store, E)["two sets on the Holdout page"] == 6
+    assert locks.hidden_by(store, E)["two sets on the Holdout page"] == 6
