@@ -23,7 +23,7 @@ from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.text.counts import count_of
 
 BEYOND = "beyond the control"
-_SIZES = ("clean", "clean, ties", "clean, heavy tail")
+_CLEAN_WORLDS = ("clean", "clean, ties", "clean, heavy tail")
 
 # In one Holm family with the drop gaps and all other detectors.
 SET_BEYOND = Assertion(
@@ -35,7 +35,7 @@ SET_BEYOND = Assertion(
     error_rate=0.05,
     sides=1,
     family=FAMILY,
-    worlds=(*_SIZES, "clean, templated items"),
+    worlds=(*_CLEAN_WORLDS, "clean, templated items"),
 )
 AT_LEAST = Assertion(
     "at least X % beyond chance",
@@ -43,7 +43,7 @@ AT_LEAST = Assertion(
     error_rate=0.05,
     sides=1,
     family="each claim",
-    worlds=(*_SIZES, "a tenth contaminated"),
+    worlds=(*_CLEAN_WORLDS, "a tenth contaminated"),
 )
 ITEMS_NAMED = Assertion(
     "items named",
@@ -117,8 +117,8 @@ def set_claim(
         return Claim(SET_BEYOND, NONE_SHOWN, sentence, detail=detail, numbers=numbers)
     if control == OTHER:
         sentence = (
-            f"The set lies beyond its controls: {count_text} ({p_text(p)}). Unlike controls can "
-            "do the same."
+            f"The set lies beyond its controls: {count_text} ({p_text(p)}). Controls of "
+            "another kind can do the same."
         )
         return Claim(SET_BEYOND, BEYOND, sentence, asserted=True, detail=detail, numbers=numbers)
     start = "Memory, if the pairs are equally hard" if control == PAIRED else "Memory"
@@ -150,9 +150,9 @@ def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) 
     )
     if test.spread_p < 0.05:
         detail += (
-            " The benchmark's scores spread otherwise than the controls', "
-            f"{number_text(test.sd, 3)} against {number_text(test.control_sd, 3)} (standard "
-            "deviations), which memory or another making can do."
+            " The benchmark's scores vary differently from the controls': standard deviation "
+            f"{number_text(test.sd, 3)} against {number_text(test.control_sd, 3)}. Memory can do "
+            "this, and so can another origin of the items."
         )
     if adjusted is not None and n_family > 1:
         detail += f" p is corrected for all {n_family} tests (Holm)."
@@ -222,11 +222,11 @@ def any_cutoff_claim(
     over = f"all cut-offs and {n_family} tests at once" if n_family > 1 else "all cut-offs at once"
     if not p <= ANY_CUTOFF.error_rate:
         sentence = (
-            "After a drag: no cut-off is shown beyond which more of the set lies than chance "
-            f"explains ({p_text(p)}, {over})."
+            "After a drag: at no cut-off is it shown that more of the set lies beyond it than "
+            f"chance explains ({p_text(p)}, {over})."
         )
         return Claim(ANY_CUTOFF, NONE_SHOWN, sentence, withheld=withheld, numbers={"p": p})
-    caution = "" if control == RANDOM else " Unlike controls can do the same."
+    caution = "" if control == RANDOM else " Controls of another kind can do the same."
     sentence = (
         f"After a drag: at some cut-off the set lies beyond its controls ({p_text(p)}, "
         f"{over}).{caution}"

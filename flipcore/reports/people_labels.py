@@ -57,7 +57,7 @@ def people_labels(survey: Survey, read: ReadScores) -> list[PeopleLabels]:
 
 
 def _columns(survey: Survey) -> tuple[list[str], Mapping[str, Sequence[tuple[int, int]]]]:
-    """Return the graders that are people, and column -> counts of its values with labels."""
+    """Return the graders that are people, and the argument of `columns_that_tell`."""
     for file in survey.files:
         if people := str(file.about.columns.get("people", "")):
             return people.split(","), file.about.labelled
@@ -86,7 +86,8 @@ def _labels_of_model(
             return PeopleLabels(model, f"{start}. {lacking}: {_range_text(verdicts, labels)}")
     if telling_columns:
         columns = ", ".join(telling_columns[:3])
-        reason = f"The labels of {people} are no random part: {columns} tells which rows have one"
+        tell = "tells" if len(telling_columns) == 1 else "tell"
+        reason = f"The labels of {people} are no random part: {columns} {tell} which rows have one"
         return PeopleLabels(model, f"{start}. {reason}: {_range_text(verdicts, labels)}")
     # Rows of one passage or template tend to be judged alike, so they form one cluster.
     units = part.index.get_level_values("unit").to_numpy()

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import cycle, islice
 from typing import Any
 
-from flipcore.axes.variants import collapsed
+from flipcore.axes.variants import without_repeated_prompts
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator, nth_sample
 from flipcore.core.records import CONTINUATION, EXAMPLE_TURNS, Item, Prompt, Variant
@@ -36,7 +36,8 @@ class _Pool:
     usable: tuple[tuple[Item, int], ...]
 
     @cached_property
-    def places(self) -> frozenset[int]:
+    def usable_rows(self) -> frozenset[int]:
+        """Indices in `items` of those that may be shown."""
         return frozenset(i for _, i in self.usable)
 
     @cached_property
@@ -109,11 +110,13 @@ class PromptPlan:
         """Yield every possible example for the item, beginning with those that are shown."""
         drawn_rows: Sequence[int] = ()
         if self.prompt.pick == LM_EVAL and self.prompt.n_examples:
+            # As lm-eval draws them, so that its prompts can be reproduced: for each item anew, and
+            # from all candidates, of which some may not be shown.
             n_items, n_examples = len(pool.items), self.prompt.n_examples
             drawn_rows = nth_sample(LM_EVAL_SEED, n_items, n_examples, _row(item))
             for row in drawn_rows:
                 example = pool.items[row]
-                if row in pool.places and example.item_id != item.item_id:
+                if row in pool.usable_rows and example.item_id != item.item_id:
                     yield example
         drawn = set(drawn_rows)
         for example, row in pool.usable:
@@ -147,11 +150,11 @@ class PromptPlan:
             self._draws[selection, n] = generator(self.seed, *names).permutation(n).tolist()
         return self._draws[selection, n]
 
-    def applied(self, variants: Sequence[Variant], item: Item) -> list[Variant]:
+    def write_variants(self, variants: Sequence[Variant], item: Item) -> list[Variant]:
         """Return the variants of one axis with the own prompt; continuations stay as they are."""
         if item.kind == "completion" and not item.solution:
             return list(variants)
-        return collapsed([self._in_own_words(variant, item) for variant in variants])
+        return without_repeated_prompts([self._in_own_words(variant, item) for variant in variants])
 
     def _in_own_words(self, variant: Variant, item: Item) -> Variant:
         parts = dict(variant.prompt.parts)

@@ -255,7 +255,7 @@ def _varied(
     rng = randomness.generator(study.seed, item.item_id, axis.name)
     try:
         variants = axis.variants(item, study.layout, rng, axis_material)
-        variants = own_prompt.applied(variants, item) if own_prompt else variants
+        variants = own_prompt.write_variants(variants, item) if own_prompt else variants
     except BadInput:
         raise
     except Exception as error:  # an axis of another package may raise anything

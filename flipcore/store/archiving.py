@@ -93,9 +93,7 @@ def check(store: Store, study_id: str) -> archives.Archive:
     with store.own_cursor() as cursor:
         sentence = archives.problem(cursor, store.archives[study_id])
     if sentence:
-        raise BadInput(
-            f"{sentence} Put the files back from a backup, or restore nothing from there."
-        )
+        raise BadInput(f"{sentence} Put the files back from a backup before you restore the study.")
     return store.archives[study_id]
 
 
@@ -106,11 +104,12 @@ def _refresh(store: Store, study_id: str) -> None:
 
 
 def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> archives.Archive:
-    state = connection.execute(
+    states = connection.execute(
         "SELECT state FROM studies WHERE study_id = $study_id", {"study_id": study_id}
     ).fetchall()
-    if state != [("done",)]:
-        reason = f"its state is {state[0][0]}" if state else "there is no such study"
+    state = states[0][0] if states else ""
+    if state != "done":
+        reason = f"its state is {state}" if states else "there is no such study"
         raise BadInput(
             f"{study_id} was not archived: {reason}. Only a study that is done can be; run it to"
             " its end first."
@@ -120,9 +119,8 @@ def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> archi
     n_rows: dict[str, int] = {}
     fingerprints: dict[str, str] = {}
     for table in archives.TABLES:
-        (n_rows[table], fingerprints[table]), files[table] = _table_files(
-            connection, table, study_id, root
-        )
+        in_files, files[table] = _table_files(connection, table, study_id, root)
+        n_rows[table], fingerprints[table] = in_files
     for table in reversed(archives.TABLES):
         connection.execute(
             f"DELETE FROM {table} WHERE {_CONDITIONS[table]}", {"study_id": study_id}
@@ -228,7 +226,7 @@ def _check_copy(connection: DuckDBPyConnection, place: str, counts: dict[str, in
     connection.execute(f"ATTACH {place} AS copy_of_all (READ_ONLY)")
     if _counts(connection) != counts:
         raise NotStored(
-            "The copy reads otherwise than it was written, so it was not kept. Check the disk and"
+            "The copy differs from what was written, so it was not kept. Check the disk and"
             " try again."
         )
 
@@ -295,13 +293,13 @@ def _file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def sentence(store: Store) -> str:
+def no_problem_sentence(store: Store) -> str:
     """Return the sentence for a database without a problem."""
     n_own, n_merged = store.rows(
         "SELECT count(*) FILTER (number IS NOT NULL), count(*) FILTER (origin <> '') FROM acts"
     )[0]
     return (
-        f"All is as it was written: {n_own:,} rows of the log of acts, each chained to the one"
-        f" before ({n_merged:,} came with merged files and are told apart), every archive, every"
-        " upload, every lock with the readouts under it; and no file is half written."
+        f"Nothing was changed. The log of acts has {n_own:,} rows, each chained to the one before"
+        f" ({n_merged:,} from merged files are counted apart). Archives, uploads, and locks with"
+        " their readouts are as they were written, and no file is half written."
     )

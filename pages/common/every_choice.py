@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from flipcore.access.acting import Permission, acting
 from flipcore.claims.decisions import EVERY_OTHER
 from flipcore.extractors import title_of
-from flipcore.reports import chosen_ways
+from flipcore.reports import every_choice
 from flipcore.reports.browser_data import every_choice as boards_data
 from flipcore.reports.choices import (
     SCORES_ALONE,
@@ -27,7 +27,7 @@ from flipcore.reports.choices import (
     stored_choices,
     was_stored,
 )
-from flipcore.reports.chosen_ways import Toggles
+from flipcore.reports.every_choice import Toggles
 from flipcore.stats.base.estimate import level_text
 from flipcore.stats.choices.choice import WEIGHTS, selected
 from flipcore.stats.choices.curve import Curve
@@ -83,9 +83,9 @@ def _curve(study_id: str, subject: Subject, lock: str | None, toggles: Toggles) 
 def _report(study_id: str, subject: Subject, lock: dict | None, view: Mapping) -> ChoicesReport:
     lock_id = lock["lock_id"] if lock else None
     material = _material(study_id, subject, lock_id)
-    curve = _curve(study_id, subject, lock_id, chosen_ways.toggles_of(material.choices, view))
+    curve = _curve(study_id, subject, lock_id, every_choice.toggles_of(material.choices, view))
     return ChoicesReport(
-        chosen_ways.decision_of(subject, material, view),
+        every_choice.decision_of(subject, material, view),
         curve,
         offered=material.choices,
         is_locked=was_stored(curve, material.choices, lock),
@@ -176,7 +176,7 @@ def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
         )
     lock = modes.lock_of(study_id, mode, page)
     material = _material(study_id, subject, lock["lock_id"] if lock else None)
-    start = chosen_ways.start_view(material)
+    start = every_choice.start_view(material)
     view = modes.view_of(study_id, page, start, lock)
     report = _report(study_id, subject, lock, view)
     if mode == "locked" and lock is None:
@@ -192,8 +192,8 @@ def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
     for note in filter(None, (report.note, report.curve.note)):
         st.caption(plain(note))
     with st.expander("Every number", icon=":material/table_rows:"):
-        show_table("every-option", chosen_ways.option_rows(report))
-        show_table("every-way", chosen_ways.way_rows(report))
+        show_table("every-option", every_choice.option_rows(report))
+        show_table("every-way", every_choice.way_rows(report))
         st.caption(f"Intervals at {level_text(report.level)}; equal ways stand once.")
     record.show_decisions(study_id)
     how_to_read(
@@ -222,13 +222,13 @@ def _draw(
             has_own_words=True,
         )
     for sent in (moved, decision):
-        if sent is not None and not chosen_ways.fits(sent, start):
+        if sent is not None and not every_choice.fits(sent, start):
             st.error(BAD_MESSAGE)
             return
     if moved and all(isinstance(moved.get(end), (int, float)) for end in ("lowest", "highest")):
         record.log_move(study_id, moved)
     # Made again from the settings, because a browser may send any sentence.
-    decided = decision and chosen_ways.written_down(
+    decided = decision and every_choice.stored_decision(
         _report(study_id, subject, lock, decision), decision
     )
     record.offer_decision(study_id, page, "locked" if lock else "explore", decided)
@@ -244,9 +244,9 @@ def _draw(
 
 def _behind(study_id: str, subject: Subject, material: Material, way: str) -> None:
     """Show the settings of a way, and the outputs of an item that it counts differently."""
-    setting, words = chosen_ways.setting_from(way, material)
+    setting, words = every_choice.setting_from(way, material)
     # Items that this way counts differently from the declared way.
-    items, item = chosen_ways.differing_items(setting, material), None
+    items, item = every_choice.differing_items(setting, material), None
     with st.container(border=True, key="behind-way"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.markdown(plain(words))
@@ -269,7 +269,7 @@ def _behind(study_id: str, subject: Subject, material: Material, way: str) -> No
         models = material.answers.models[:2]
         for column, model in zip(st.columns(len(models)), models, strict=True):
             with column:
-                prompt_way = chosen_ways.way_of(setting, material)
+                prompt_way = every_choice.way_of(setting, material)
                 output_under(study_id, model, item, prompt_way, is_left=model == models[0])
 
 

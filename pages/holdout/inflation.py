@@ -14,7 +14,7 @@ from pages.common import screen, session
 from pages.common.inspector import draw_inspector, open_item
 from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout import cached
-from pages.holdout.chosen import ask_models
+from pages.holdout.set_selection import ask_models
 
 # Haimes et al. (2024), table 3: model, inflation on TruthfulQA against Retro-Misconceptions in
 # points, and the exact-match rate of Deng et al. (2024) in percent.

@@ -15,29 +15,29 @@ from pages.common.links import bound, say_missing
 from pages.common.showing import how_to_read, plain, shown_problem
 from pages.holdout import (
     board,
-    chosen,
     excluding,
     inflation,
     look_inside,
+    set_selection,
     survey_panel,
     tests,
     versions,
 )
 from pages.holdout import map as entry_map
-from pages.holdout.chosen import choose_share_aside
 from pages.holdout.likeness import layouts
+from pages.holdout.set_selection import choose_share_aside
 
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
 STEPS = (Path(__file__).parent / "guide.md").read_text(encoding="utf-8").split("\n## ")[1:]
 
 header = header_line("holdout")
 with header:
-    key, name = chosen.set_choice()
+    key, name = set_selection.choose_sets()
 say_missing("sets", name)
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
     mode = modes.mode_selector()
     controls = screen.Controls()
-full_sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
+full_sets = set_selection.sets_of(key, name, confirmatory=mode == "locked")
 sets = excluding.without_excluded(full_sets)
 
 
@@ -102,7 +102,7 @@ if full_sets is not None and sets is not None:
         )
         show_badges(list(dict.fromkeys(study_badges)))
     if mode == "locked" and lock is None:
-        board.offer_lock(sets, board.with_margin(chosen.sets_of(key, name), view))
+        board.offer_lock(sets, board.with_margin(set_selection.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < FEWEST:
         st.info(
             plain(too_few(len(sets.target), len(sets.retro), sets.notes)),

@@ -131,7 +131,7 @@ def test_a_preset_is_the_harnesses_prompt(sent, preset, monkeypatch):
     monkeypatch.setattr("flipcore.datasets.load_report", lambda source: type("Report", (), {"items": items(source.dataset)}))
     study: Study = tiny_study(prompt=OwnPrompt(preset=preset, examples_from=ItemSource(examples)))
     own = prompt_plan(study, [(item, "benchmark") for item in items(name)], frozenset())
-    prompts = [own.applied([base(item, "identity", "plain")], item)[0].prompt for item in items(name)]
+    prompts = [own.write_variants([base(item, "identity", "plain")], item)[0].prompt for item in items(name)]
     assert len(sent[preset]) == len(prompts) == N
     for said, one in zip(sent[preset], prompts, strict=True):
         messages = Request("generate", one.text, one.system, turns=one.turns).messages

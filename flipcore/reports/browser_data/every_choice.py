@@ -20,7 +20,7 @@ from flipcore.claims.decisions import Decision
 from flipcore.reports.browser_data.board import Board, Control, Headline, Row, level_control, packed
 from flipcore.reports.choices import ChoicesReport
 from flipcore.stats.base.estimate import Estimate, level_text, number_text
-from flipcore.stats.choices.choice import Choice, Option, asks_otherwise
+from flipcore.stats.choices.choice import Choice, Option, asks_another_question
 from flipcore.stats.choices.curve import Curve
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.85, *(round(0.9 + 0.01 * i, 2) for i in range(10)), 0.995, 0.999)
@@ -143,7 +143,7 @@ def in_sight(choices: Sequence[Choice], view: View) -> tuple[Choice, ...]:
         toggled = _toggled(choice, view)
         options = [choice.options[0]]
         for option in choice.options[1:]:
-            if not asks_otherwise(choice, option) or option.name in toggled:
+            if not asks_another_question(choice, option) or option.name in toggled:
                 options.append(option)
         if len(options) > 1:
             visible.append(replace(choice, options=tuple(options)))
@@ -156,9 +156,9 @@ def switched(choices: Sequence[Choice], view: View) -> tuple[list[str], list[str
     for choice in choices:
         toggled = _toggled(choice, view)
         for option in choice.options[1:]:
-            if asks_otherwise(choice, option) and option.name in toggled:
+            if asks_another_question(choice, option) and option.name in toggled:
                 also.append(choice.name)
-            elif asks_otherwise(choice, option) or option.name in toggled:
+            elif asks_another_question(choice, option) or option.name in toggled:
                 without.append(f"{choice.name}={option.name}")
     return without, also
 
@@ -201,7 +201,7 @@ def _option(choice: Choice, option: Option) -> dict[str, Any]:
         "name": quote(option.name, safe=""),
         "title": option.label,
         "reason": f"{choice.reason} {option.label.capitalize()}: {reason}.",
-        "is_uncertain": asks_otherwise(choice, option),
+        "is_uncertain": asks_another_question(choice, option),
     }
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from flipcore.core.records import role_name
 from flipcore.extractors import title_of
-from flipcore.reports import chosen_ways, ranking
+from flipcore.reports import every_choice, ranking
 from flipcore.reports.choices import ChoicesReport
 from flipcore.reports.decision_record import json_object
 from flipcore.reports.exports.data_tables import Table
@@ -114,7 +114,7 @@ def ranking_tables(results: WholeStudy) -> list[Table]:
 def choices_tables(results: WholeStudy, report: ChoicesReport) -> list[Table]:
     """Return one row per option of every choice, and one per way of counting."""
     source = f"{results.provenance}."
-    options, ways = chosen_ways.option_rows(report), chosen_ways.way_rows(report)
+    options, ways = every_choice.option_rows(report), every_choice.way_rows(report)
     return [
         Table("options", "Options of every choice", options, f"Every option counted; {source}"),
         Table("counted", "Ways of counting", ways, f"Every way of counting, in points; {source}"),

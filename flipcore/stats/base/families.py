@@ -359,7 +359,7 @@ def _one_column(values: ArrayLike, families: ArrayLike) -> FamilyMeans:
     x, names = np.asarray(values, dtype=float), np.asarray(families)
     if names.size != x.size:
         raise BadInput(
-            f"{x.size} values came with {names.size} names of families; give one name a value."
+            f"{x.size} values came with {names.size} names of families; give one name per value."
         )
     is_defined = ~np.isnan(x)
     return FamilyMeans.from_values(x[is_defined, None], family_numbers(names[is_defined]))

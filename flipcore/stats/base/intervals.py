@@ -75,7 +75,7 @@ def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.nda
     for unequal lengths."""
     if len(clusters) != len(x):
         raise BadInput(
-            f"{len(x)} values came with {len(clusters)} cluster names; give one name a value."
+            f"{len(x)} values came with {len(clusters)} cluster names; give one name per value."
         )
     if isinstance(clusters, np.ndarray) and clusters.ndim == 1 and clusters.dtype.kind in "OUSiu":
         # pandas uses a hash table in C. The loop below accepts other names too, such as tuples.
@@ -131,7 +131,7 @@ def mean_interval(
     names = np.arange(x.size) if clusters is None else np.asarray(clusters)
     if names.size != x.size:
         raise BadInput(
-            f"{x.size} values came with {names.size} cluster names; give one name a value."
+            f"{x.size} values came with {names.size} cluster names; give one name per value."
         )
     names, x = names[~np.isnan(x)], x[~np.isnan(x)]
     if x.size == 0:

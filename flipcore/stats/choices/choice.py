@@ -9,9 +9,11 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 
+# Names of choices.
 EXTRACTOR, UNREAD, CUT, RERUNS, PROMPT = "extractor", "unread", "cut", "reruns", "prompt"
 KEY, REPEATED, WEIGHTS = "key", "repeated", "weights"
 CATEGORIES, ORIGIN, PARAPHRASES = "categories", "origin", "paraphrases"
+# Names of options that several choices share or that code compares.
 WRONG, LEFT_OUT, MEAN, FIRST, OWN = "wrong", "left-out", "mean", "first", "own"
 MAX_SPECIFICATIONS = 5_000
 
@@ -52,17 +54,17 @@ class Choice:
     reason: str
 
 
-def asks_otherwise(choice: Choice, option: Option) -> bool:
+def asks_another_question(choice: Choice, option: Option) -> bool:
     """Tell whether an option answers a slightly different question, so that it is counted apart."""
     may_differ = option.is_uncertain or choice.kind is ChoiceClass.UNCERTAIN
     return may_differ and option.name != choice.options[0].name
 
 
 def defensible(choices: Iterable[Choice]) -> tuple[Choice, ...]:
-    """Return the choices without options that ask otherwise."""
+    """Return the choices without options that ask another question."""
     kept = []
     for choice in choices:
-        options = [option for option in choice.options if not asks_otherwise(choice, option)]
+        options = [option for option in choice.options if not asks_another_question(choice, option)]
         if len(options) > 1:
             kept.append(replace(choice, options=tuple(options)))
     return tuple(kept)
@@ -119,20 +121,20 @@ def _check_names(choices: Sequence[Choice], included: set[str], excluded: set[st
             raise BadInput(f"There is no choice {name!r} here. There are: {listed or 'none'}.")
 
 
-def at_most(
+def limit_specifications(
     choices: Sequence[Choice], most: int = MAX_SPECIFICATIONS
 ) -> tuple[tuple[Choice, ...], str]:
     """Return the choices reduced to at most `most` specifications, and a sentence that says which
     options were left out ("" if none).
 
-    Options that ask otherwise are left out first, of them single prompts; then the last option of
-    the choice that has most options.
+    Options that ask another question are left out first, and among them single prompts. Then the
+    choice with the most options loses its last one, again and again.
     """
     reduced, left_out = list(choices), []
     while math.prod(len(choice.options) for choice in reduced) > most:
         priorities = []
         for choice in reduced:
-            is_apart = asks_otherwise(choice, choice.options[-1])
+            is_apart = asks_another_question(choice, choice.options[-1])
             is_single_prompt = is_apart and choice.name == PROMPT
             priorities.append((is_apart, is_single_prompt, len(choice.options)))
         index = max(range(len(reduced)), key=priorities.__getitem__)
@@ -153,12 +155,12 @@ def specifications(choices: Sequence[Choice]) -> np.ndarray:
 
 
 def are_apart(choices: Sequence[Choice], options: np.ndarray) -> np.ndarray:
-    """Tell which of these rows of `specifications` have an option that asks otherwise (rows,)."""
-    are_asking = np.zeros(len(options), dtype=bool)
+    """Return (rows,) whether a row of `specifications` has an option that asks another question."""
+    is_apart = np.zeros(len(options), dtype=bool)
     for column, choice in enumerate(choices):
-        asks = [asks_otherwise(choice, option) for option in choice.options]
-        are_asking |= np.array(asks)[options[:, column]]
-    return are_asking
+        asks = [asks_another_question(choice, option) for option in choice.options]
+        is_apart |= np.array(asks)[options[:, column]]
+    return is_apart
 
 
 def setting_of(choices: Sequence[Choice], options: Sequence[int] | np.ndarray) -> dict[str, str]:

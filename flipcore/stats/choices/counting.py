@@ -25,8 +25,8 @@ from flipcore.stats.choices.choice import (
     WEIGHTS,
     Choice,
     are_apart,
-    at_most,
     defensible,
+    limit_specifications,
     selected,
     setting_of,
     specifications,
@@ -81,7 +81,7 @@ class _Part:
 
 def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
     """Count `material` under all combinations of `choices`; None means its defensible choices."""
-    varied, note = at_most(selected(material.choices) if choices is None else choices)
+    varied, note = limit_specifications(selected(material.choices) if choices is None else choices)
     curve = replace(_count(material, varied), note=note)
     ends = material.ends()
     if ends is None:

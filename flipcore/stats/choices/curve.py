@@ -11,7 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.choices.choice import Choice, Setting, are_apart, asks_otherwise, setting_of
+from flipcore.stats.choices.choice import (
+    Choice,
+    Setting,
+    are_apart,
+    asks_another_question,
+    setting_of,
+)
 
 ENDS = ("lowest", "highest")  # fields of a curve: estimates with all unread answers at one end
 
@@ -304,7 +310,7 @@ class Curve:
         for column, choice in enumerate(self.choices):
             for number, option in enumerate(choice.options):
                 has_option = (self.options[:, column] == number) & self.is_open
-                if not asks_otherwise(choice, option):
+                if not asks_another_question(choice, option):
                     has_option &= ~self.is_apart
                 n_ahead = len(set(self.ways.number[has_option & (gaps > 0)].tolist()))
                 n_open = len(set(self.ways.number[has_option].tolist()))

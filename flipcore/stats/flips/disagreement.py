@@ -216,7 +216,7 @@ def null_bounds(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n, _, s = codes.shape
     if s != 1:
         raise BadInput(
-            f"Bounds for unreadable answers are defined for one sample a variant; {s} came. Pass "
+            f"Bounds for unreadable answers are defined for one sample per variant; got {s}. Pass "
             "one sample."
         )
     flat = codes[:, :, 0]

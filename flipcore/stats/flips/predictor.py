@@ -70,7 +70,7 @@ def flip_prediction(
     lacking = [name for name in ("item_id", "axis", "flipped", *features) if name not in rows]
     if lacking:
         raise BadInput(
-            f"The table lacks the column(s) {', '.join(lacking)}; give one row an item and axis."
+            f"The table lacks the column(s) {', '.join(lacking)}; give one row per item and axis."
         )
     # Dummies of all axes would add up to a constant, so the first axis has none.
     dummies = pd.get_dummies(rows["axis"], drop_first=True).astype(float)

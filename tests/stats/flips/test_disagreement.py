@@ -71,7 +71,7 @@ def test_bounds_hold_the_rate_of_every_policy_that_keeps_all_pairs():
 
 def test_bounds_of_one_readout_are_missing_and_of_several_samples_refused():
     assert np.isnan(d.null_bounds(np.array([[[d.NULL], [d.ABSENT]]]))).all()
-    with pytest.raises(BadInput, match="one sample a variant; 2 came"):
+    with pytest.raises(BadInput, match="one sample per variant; got 2"):
         d.null_bounds(np.zeros((1, 2, 2), dtype=int))
 
 

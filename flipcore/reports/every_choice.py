@@ -1,6 +1,7 @@
 """The page of every choice: views from links and browsers, records of decisions, and tables.
 
-A view is the level, the threshold in points, and per choice the options that differ from the start.
+A view is the level, the threshold in points, and per choice the options that were switched since
+the page was opened. The threshold is a margin, or for one model a bar that its score must reach.
 """
 
 from collections.abc import Mapping
@@ -14,27 +15,26 @@ from flipcore.core.records import BASE, IDENTITY
 from flipcore.reports.browser_data.every_choice import start_of
 from flipcore.reports.choices import ChoicesReport, flips_decision
 from flipcore.stats.base.estimate import level_text, number_text, p_text
-from flipcore.stats.choices import choice as names
-from flipcore.stats.choices.choice import Choice, ChoiceClass
+from flipcore.stats.choices.choice import EXTRACTOR, OWN, PROMPT, Choice, ChoiceClass
 from flipcore.stats.choices.flips import FlipMaterial
 from flipcore.stats.choices.readouts import AnswerMaterial
 from flipcore.stats.ranking.ways import Way
 from flipcore.text.counts import with_capital
 
-Counted = AnswerMaterial | FlipMaterial
+Material = AnswerMaterial | FlipMaterial
 Toggles = tuple[tuple[str, str], ...]
 
 
-def start_view(material: Counted) -> dict[str, Any]:
-    """Return the view to begin with: no margin, or a bar a little below the declared score. The bar
-    is a multiple of 5 points, at least one point below the score."""
+def start_view(material: Material) -> dict[str, Any]:
+    """Return the view to begin with: margin 0, or for one model a bar a little below its declared
+    score. The bar is a multiple of 5 points, at least one point below the score."""
     if isinstance(material, FlipMaterial) or len(material.answers.models) > 1:
         return start_of(material.choices)
     score = 100 * float(np.nanmean(material.values(_declared(material))))
     return start_of(material.choices, max(0.0, 5.0 * ((score - 1) // 5)))
 
 
-def decision_of(subject: tuple[str, ...], material: Counted, view: Mapping[str, Any]) -> Decision:
+def decision_of(subject: tuple[str, ...], material: Material, view: Mapping[str, Any]) -> Decision:
     """Return the decision at the threshold of a view. It is about two models, about one model and a
     bar, or about the flips of `material`. `subject` has the names of the models."""
     margin = view["threshold"] / 100
@@ -61,7 +61,7 @@ def fits(message: object, start: Mapping[str, Any]) -> bool:
     return 0 < message["level"] < 1 and abs(message["threshold"]) <= 100
 
 
-def written_down(report: ChoicesReport, view: Mapping[str, Any]) -> dict[str, Any]:
+def stored_decision(report: ChoicesReport, view: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a decision stores: claims, settings, choices, and how many ways show it."""
     shares = report.curve.equally_defensible.shares(report.level, report.decision.margin)
     ways = f"{shares.n_shown} of {shares.n_open} ways of counting show it"
@@ -83,7 +83,7 @@ def written_down(report: ChoicesReport, view: Mapping[str, Any]) -> dict[str, An
     } | settings
 
 
-def setting_from(text: str, material: Counted) -> tuple[dict[str, str], str]:
+def setting_from(text: str, material: Material) -> tuple[dict[str, str], str]:
     """Return the setting in a link ("unread=left-out+key=…"), and a description of its options.
     Unknown choices and options are ignored, so that the choice stays as declared."""
     parts = dict(part.partition("=")[::2] for part in text.split("+"))
@@ -100,26 +100,26 @@ def setting_from(text: str, material: Counted) -> tuple[dict[str, str], str]:
 def way_of(setting: Mapping[str, str], material: AnswerMaterial) -> Way:
     """Return the prompt and extractor whose outputs show a setting. A setting that takes the mean
     over prompts shows the own prompt."""
-    axis, _, key = setting.get(names.PROMPT, names.OWN).partition(":")
-    extractor = setting.get(names.EXTRACTOR, material.answers.extractors[0])
+    axis, _, key = setting.get(PROMPT, OWN).partition(":")
+    extractor = setting.get(EXTRACTOR, material.answers.extractors[0])
     return Way(axis if key else IDENTITY, key or BASE, extractor)
 
 
-def differing_items(setting: Mapping[str, str], material: Counted) -> list[str]:
+def differing_items(setting: Mapping[str, str], material: Material) -> list[str]:
     """Return items that a setting counts differently than the declared one. Items that it leaves
     out or takes in come first, then the others by the difference of values."""
     values = []
     for counted_setting in (_declared(material), setting):
         is_counted = material.is_counted(counted_setting)
         values.append(np.where(is_counted, material.values(counted_setting), np.nan))
-    declared_values, values_then = values
-    is_moved = np.isnan(declared_values) != np.isnan(values_then)
+    declared_values, setting_values = values
+    is_in_one_only = np.isnan(declared_values) != np.isnan(setting_values)
     # 3 is larger than any difference of two values.
-    gaps = np.nan_to_num(np.where(is_moved, 3.0, np.abs(declared_values - values_then)))
+    gaps = np.nan_to_num(np.where(is_in_one_only, 3.0, np.abs(declared_values - setting_values)))
     return [material.items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
 
 
-def _declared(material: Counted) -> dict[str, str]:
+def _declared(material: Material) -> dict[str, str]:
     return {choice.name: choice.options[0].name for choice in material.choices}
 
 
@@ -145,6 +145,7 @@ def option_rows(report: ChoicesReport) -> list[dict[str, Any]]:
 def way_rows(report: ChoicesReport) -> list[dict[str, Any]]:
     """Return one row per way of counting, the lowest first."""
     curve, rows = report.curve, []
+    # `ways.first` has one specification per way. Others of the way have the same numbers.
     low, high = curve.limits(report.level)
     states = curve.states(report.level, report.decision.margin)
     for index in sorted(curve.ways.first, key=lambda index: curve.estimate[index]):

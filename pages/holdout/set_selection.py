@@ -34,7 +34,7 @@ def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
     return sets_of_sources(name, _sources)
 
 
-def divided(sets: Sets, *, confirmatory: bool) -> Sets:
+def shown_part(sets: Sets, *, confirmatory: bool) -> Sets:
     """Return the entries that may be shown; with `confirmatory`, those that were set aside.
 
     The share comes from the control on the page and never from a link, because it is permanent.
@@ -71,9 +71,9 @@ def choose_share_aside(sets: Sets, *, is_locked: bool) -> None:
 
 
 EXAMPLES = {
-    "pocket": "Example: pocket problems, read up to 256 times v never read",
+    "pocket": "Example: pocket problems, read up to 256 times or never",
     "halves": "Example: two halves of our own choices",
-    "unlike": "Example: our own word problems v pocket problems",
+    "unlike": "Example: our own word problems and pocket problems",
 }
 _SOURCES = {
     "halves": [
@@ -88,7 +88,7 @@ _SOURCES = {
 OWN = "own"
 
 
-def set_choice() -> tuple[str, str]:
+def choose_sets() -> tuple[str, str]:
     """Draw the selector of sets; return key and name. The key is in the link (`?sets=`)."""
     studies = {
         f"study:{row['study_id']}": row["name"]
@@ -152,11 +152,11 @@ def _sets(sets_key: str, name: str, *, confirmatory: bool) -> Sets | None:
         row = versions[key]
         target = tuple(holdout.items(session.store(), list(row["target_ids"])))
         retro = tuple(holdout.items(session.store(), list(row["retro_ids"])))
-        return divided(Sets.without_study(name, target, retro), confirmatory=confirmatory)
+        return shown_part(Sets.without_study(name, target, retro), confirmatory=confirmatory)
     if kind == OWN:
         return _own_sets(name, confirmatory=confirmatory)
     sources = list(example_holdout().items) if kind == "pocket" else _SOURCES[kind]
-    return divided(read_sets(name, sources), confirmatory=confirmatory)
+    return shown_part(read_sets(name, sources), confirmatory=confirmatory)
 
 
 def _own_sets(name: str, *, confirmatory: bool) -> Sets | None:
@@ -174,7 +174,7 @@ def _own_sets(name: str, *, confirmatory: bool) -> Sets | None:
             icon=":material/library_add:",
         )
         return None
-    return divided(read_sets(name, sources), confirmatory=confirmatory)
+    return shown_part(read_sets(name, sources), confirmatory=confirmatory)
 
 
 def ask_models(sets: Sets) -> None:
