@@ -273,7 +273,7 @@ OFF_SCREEN = {
     "pages/flips/map_data.py": {"DrawnMap": "what was drawn on this screen"},
     "pages/common/session.py": {"_stamp_of_cards": "part of the key under which pages remember"},
     "pages/holdout/cached.py": {"_names": "the key under which the page keeps a result"},
-    "pages/holdout/chosen.py": {"_aside_key": "the key under which the session keeps what was set aside"},
+    "pages/holdout/set_selection.py": {"_aside_key": "the key under which the session keeps what was set aside"},
     "pages/memorization/items.py": {"*": "what the page calls its parts"},
     "pages/new_study/questions.py": {"_number": "what was typed into a field"},
 }

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.variants import without_repeated_prompts
+from flipcore.axes.variants import collapsed
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
@@ -174,7 +174,7 @@ class BitFlip(Axis):
                 )
             )
         # Two levels of a very short text can flip no bit at all.
-        return without_repeated_prompts(variants)
+        return collapsed(variants)
 
     def split(self, item) -> tuple[str, dict]:
         """Return the text to show, and params with the reference that outputs are compared with."""

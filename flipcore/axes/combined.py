@@ -23,7 +23,7 @@ from flipcore.axes.framing import (
 )
 from flipcore.axes.options import LabelSet, OptionOrder
 from flipcore.axes.stored_wordings import ParaphraseAxis, Typos
-from flipcore.axes.variants import base, variant, without_repeated_prompts
+from flipcore.axes.variants import base, collapsed, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
@@ -105,7 +105,7 @@ class CombinedWordings(Axis):
                     params={"settings": keys},
                 )
             )
-        return without_repeated_prompts([plain, *changed])
+        return collapsed([plain, *changed])
 
 
 @lru_cache(64)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.variants import ALL_KINDS, base, variant, without_repeated_prompts
+from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import EFFORTS, Item, Variant
@@ -40,7 +40,7 @@ class Effort(Axis):
             variant(item, self.name, key=level, layout=layout, params={"effort": level})
             for level in self.levels
         ]
-        return without_repeated_prompts([base(item, self.name, layout=layout), *changed])
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
 AXIS = Effort()

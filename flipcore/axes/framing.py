@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.variants import ALL_KINDS, base, variant, without_repeated_prompts
+from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CODE, Item, Prompt, Variant
@@ -33,7 +33,7 @@ class PromptFormat(Axis):
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
         changed = [variant(item, self.name, key=name, layout=name) for name in self.layouts]
-        return without_repeated_prompts([base(item, self.name, layout=layout), *changed])
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
 # Form -> kind of item -> the instruction
@@ -85,7 +85,7 @@ class AnswerFormat(Axis):
             )
             for form in self.forms
         ]
-        return without_repeated_prompts([plain, *changed])
+        return collapsed([plain, *changed])
 
 
 def with_instruction(prompt: Prompt, sentence: str) -> Prompt:
@@ -134,7 +134,7 @@ class SystemPrompt(Axis):
         # The study inserts its own system prompt later. Until then the base lacks it, so equal
         # prompts must stay.
         variants = [plain, *changed]
-        return variants if material.has_system else without_repeated_prompts(variants)
+        return variants if material.has_system else collapsed(variants)
 
 
 MOST = 10  # examples, orders and choices of examples
@@ -170,9 +170,7 @@ class FewShot(Axis):
             return [plain]
         shots = "".join(_shot(example, layout) for example in examples)
         prompt = Prompt((("shots", shots), *plain.prompt.parts), plain.prompt.system)
-        return without_repeated_prompts(
-            [plain, replace(plain, key=f"{self.n}-shot", prompt=prompt)]
-        )
+        return collapsed([plain, replace(plain, key=f"{self.n}-shot", prompt=prompt)])
 
 
 def _shot(item: Item, layout: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from flipcore.axes.variants import base, variant, without_repeated_prompts
+from flipcore.axes.variants import base, collapsed, variant
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Prompt, Variant
@@ -169,7 +169,7 @@ class OptionOrder(Axis):
             )
             for key, order in zip(keys, orders, strict=True)
         ]
-        return without_repeated_prompts([base(item, self.name, layout=layout), *changed])
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
 def _spread(size: int, n: int) -> list[int]:
@@ -214,7 +214,7 @@ class LabelSet(Axis):
             )
             for label_set in self.sets
         ]
-        return without_repeated_prompts([base(item, self.name, layout=layout), *changed])
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
 POINTS = re.compile(
@@ -249,7 +249,7 @@ class QuestionPosition(Axis):
             ("cue", parts["cue"]),
         )
         changed = replace(plain, key="behind", prompt=Prompt(moved_parts, plain.prompt.system))
-        return without_repeated_prompts([plain, changed])
+        return collapsed([plain, changed])
 
 
 AXES = (OptionOrder(), LabelSet(), QuestionPosition())

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.variants import ALL_KINDS, base, variant, without_repeated_prompts, worded
+from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant, worded
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
@@ -78,7 +78,7 @@ class Typos(Axis):
                 for wording in material.wordings(item, with_unreviewed=False)
                 if wording.change == TYPOS
             ]
-            return without_repeated_prompts([plain, *changed])
+            return collapsed([plain, *changed])
         versions = misspellings(item.question, self.versions, share=self.share, rng=rng)
         texts = {f"typos-{number}": text for number, text in enumerate(versions, start=1)}
         needs_case = _FORMULA.search(item.question) or _MEANINGFUL_CAPITALS.search(item.question)
@@ -92,7 +92,7 @@ class Typos(Axis):
             return [
                 base(item, self.name, layout=layout, params={"refusal": "no word", "why": NO_WORD})
             ]
-        return without_repeated_prompts([plain, *changed])
+        return collapsed([plain, *changed])
 
 
 def misspellings(question: str, n: int, share: float, rng: np.random.Generator) -> list[str]:
@@ -153,7 +153,7 @@ class Language(Axis):
                 changed.append(
                     worded(item, self.name, prefix=prefix, layout=layout, wording=wording)
                 )
-        return without_repeated_prompts([base(item, self.name, layout=layout), *changed])
+        return collapsed([base(item, self.name, layout=layout), *changed])
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class ParaphraseAxis(Axis):
             variant(item, self.name, key=f"wording-{i + 1}", layout=layout, question=text)
             for i, text in enumerate(item.meta.get("paraphrases", ()))
         ]
-        return without_repeated_prompts([base(item, self.name, layout=layout), *changed, *wordings])
+        return collapsed([base(item, self.name, layout=layout), *changed, *wordings])
 
 
 AXES = (Typos(), Language(), ParaphraseAxis())

@@ -65,7 +65,7 @@ def worded(item: Item, axis: str, prefix: str, layout: str, wording: Paraphrase)
     )
 
 
-def without_repeated_prompts(variants: Iterable[Variant]) -> list[Variant]:
+def collapsed(variants: Iterable[Variant]) -> list[Variant]:
     """Return the first variant of each prompt: the same words twice are no change."""
     by_prompt: dict[tuple[str, str, str], Variant] = {}
     for candidate in variants:
@@ -98,6 +98,6 @@ def rewritten_or_base(
         if not isinstance(rewrite, Refusal):
             variants.append(variant_of(number, rewrite))
     if variants:
-        return without_repeated_prompts([base(item, axis, layout=layout), *variants])
+        return collapsed([base(item, axis, layout=layout), *variants])
     first = next(rewrite for rewrite in rewrites if isinstance(rewrite, Refusal))
     return [base(item, axis, layout=layout, params={"refusal": first.kind, "why": first.reason})]

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import cycle, islice
 from typing import Any
 
-from flipcore.axes.variants import without_repeated_prompts
+from flipcore.axes.variants import collapsed
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator, nth_sample
 from flipcore.core.records import CONTINUATION, EXAMPLE_TURNS, Item, Prompt, Variant
@@ -154,7 +154,7 @@ class PromptPlan:
         """Return the variants of one axis with the own prompt; continuations stay as they are."""
         if item.kind == "completion" and not item.solution:
             return list(variants)
-        return without_repeated_prompts([self._in_own_words(variant, item) for variant in variants])
+        return collapsed([self._in_own_words(variant, item) for variant in variants])
 
     def _in_own_words(self, variant: Variant, item: Item) -> Variant:
         parts = dict(variant.prompt.parts)

@@ -25,7 +25,7 @@ from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
 from pages.common.showing import plain
 from pages.holdout import cached as holdout_cached
-from pages.holdout.chosen import sets_of
+from pages.holdout.set_selection import sets_of
 from pages.memorization.cached import View, gap_analysis
 from pages.memorization.items import PARTS
 

@@ -1,6 +1,6 @@
 """The base of every axis, variants of one prompt, and an item that an axis leaves alone."""
 
-from flipcore.axes.variants import Refusal, base, rewritten_or_base, variant, without_repeated_prompts
+from flipcore.axes.variants import Refusal, base, collapsed, rewritten_or_base, variant
 from tests.extractors.asking import choice
 
 
@@ -15,7 +15,7 @@ def test_one_prompt_under_two_names_is_one_variant():
     first, same, other = (
         variant(choice(), "x", key, "plain", question=q) for key, q in (("a", "One?"), ("b", "One?"), ("c", "Two?"))
     )
-    assert [one.key for one in without_repeated_prompts([first, same, other])] == ["a", "c"]
+    assert [one.key for one in collapsed([first, same, other])] == ["a", "c"]
 
 
 def test_a_refused_item_keeps_its_base_with_the_first_reason():

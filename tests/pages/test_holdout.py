@@ -17,7 +17,7 @@ from flipcore.store.connection import Store
 from flipcore.store.judgements import SURVEY_ANSWERS
 from flipcore.store.queries import holdout, judgements, studies
 from pages.common import session
-from pages.holdout import chosen
+from pages.holdout import set_selection
 from tests.annotation.surveys.test_sheets import RETRO, TARGET
 from tests.pages.opening import opened as opened_page
 from tests.pages.opening import quiet, words
@@ -306,5 +306,5 @@ def test_excluded_entries_leave_every_number_with_the_tests_before_and_after_and
 
 def chosen_ids() -> tuple[str, list[str]]:
     """The id of the sets that the page compares, and the ids of their benchmark entries."""
-    sets = sets_of_sources("halves", chosen._SOURCES["halves"])
+    sets = sets_of_sources("halves", set_selection._SOURCES["halves"])
     return sets.sets_id, [item.item_id for item in sets.target]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.choices.choice import Choice, ChoiceClass, Option, at_most, selected, specifications
+from flipcore.stats.choices.choice import Choice, ChoiceClass, Option, limit_specifications, selected, specifications
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import State
 from flipcore.stats.choices.material import ArrayMaterial
@@ -146,7 +146,7 @@ def test_ways_that_ask_otherwise_are_counted_apart():
 def test_more_than_5000_leave_out_single_prompts_first_and_say_so():
     prompts = tuple(Option(f"p{k}", f"p{k}", "", is_uncertain=k > 0) for k in range(40))
     many = (choice("extractor", *map(str, range(60))), Choice("prompt", "Prompt", prompts, ChoiceClass.EQUAL, ""), KEY)
-    kept, sentence = at_most(many, 1_200)
+    kept, sentence = limit_specifications(many, 1_200)
     assert len(kept[0].options) == 60 and len(kept[1].options) == 10
     assert len(specifications(kept)) == 1_200 and "prompt p39" in sentence
 
