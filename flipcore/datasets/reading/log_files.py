@@ -1,4 +1,4 @@
-"""Make sources of files, folders and zips, bounded so that no file can fill memory or disk."""
+"""List the files in folders and zips as sources, bounded so that none can fill memory or disk."""
 
 import atexit
 import gzip
@@ -22,9 +22,9 @@ from flipcore.datasets.reading.sheets import is_workbook
 
 HEAD = 262_144  # bytes from the beginning of a file by which it is recognised
 MAX_LINE = 64_000_000  # bytes of one line or one element; a larger record is refused
-MAX_UNPACKED = 16_000_000_000
+MAX_UNPACKED = 16_000_000_000  # bytes of all that is unpacked from one file
 MAX_MEMBERS = 200_000
-MAX_MEMBER = 1_000_000_000
+MAX_MEMBER = 1_000_000_000  # bytes of one member of a zip
 _RATIO = 2_000  # most unpacked bytes per packed byte of a zip's member, against zip bombs
 _UPLOADS = re.compile(r"logs-[0-9a-f]{12,16}")  # the generated name of a folder of uploads
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -36,7 +36,7 @@ class Source:
 
     path: Path
     name: str
-    most: int = MAX_UNPACKED  # bytes
+    max_bytes: int = MAX_UNPACKED  # unpacked
 
     @cached_property
     def head(self) -> bytes:
@@ -89,27 +89,28 @@ class Source:
         return stem.removesuffix(".eval").removesuffix(".csv").removesuffix(".parquet")
 
     def open(self) -> BinaryIO:
-        """Open the file's bytes; gzip and zstd are unpacked, up to `most` bytes."""
+        """Open the file's bytes; gzip and zstd are unpacked, up to `max_bytes`."""
         if self.magic[:2] == GZIP:
-            return _LimitedReader(gzip.open(self.path), self.name, self.most)  # type: ignore[return-value]
+            return _LimitedReader(gzip.open(self.path), self.name, self.max_bytes)  # type: ignore[return-value]
         if self.magic[:4] == ZSTD:
-            return _LimitedReader(unpacked_zstd(self.path), self.name, self.most)  # type: ignore[return-value]
+            return _LimitedReader(unpacked_zstd(self.path), self.name, self.max_bytes)  # type: ignore[return-value]
         return self.path.open("rb")
 
 
 class _LimitedReader:
-    """A stream that raises BadInput if more than `most` bytes are unpacked."""
+    """A stream that raises BadInput if more than `max_bytes` are unpacked."""
 
-    def __init__(self, stream, name: str, most: int) -> None:
-        self._stream, self._name, self._most, self._n_bytes_remaining = stream, name, most, most
+    def __init__(self, stream, name: str, max_bytes: int) -> None:
+        self._stream, self._name = stream, name
+        self._max_bytes = self._n_bytes_remaining = max_bytes
 
     def read(self, n: int = -1) -> bytes:
         data = self._stream.read(n if n >= 0 else MAX_MEMBER)
         self._n_bytes_remaining -= len(data)
         if self._n_bytes_remaining < 0:
             raise BadInput(
-                f"{self._name} unpacks to more than {self._most / 1e6:,.0f} MB; unpack and split "
-                "it."
+                f"{self._name} unpacks to more than {self._max_bytes / 1e6:,.0f} MB; unpack and "
+                "split it."
             )
         return data
 
@@ -183,6 +184,7 @@ def _unpacked(source: Source) -> list[Source]:
                 ) from error
             raise
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        # Readers check that a path is allowed, so the new folder is allowed like its zip.
         admit_unpacked(folder, {inner.path: inner.name for inner in _unpacked_zips[key]})
     return _unpacked_zips[key]
 
@@ -209,13 +211,15 @@ def _unpacked_into(folder: Path, source: Source) -> Iterator[Source]:
             yield Source(path, f"{source.stem.removesuffix('.zip')}/{info.filename}")
 
 
-def member_bytes(source: Source, info: zipfile.ZipInfo, most: int = MAX_LINE) -> bytes:
+def member_bytes(source: Source, info: zipfile.ZipInfo, max_bytes: int = MAX_LINE) -> bytes:
     """Return one member of a zip: stored, deflated or zstd.
 
     Raises BadInput for a damaged member, another compression, and one that unpacks to too much.
     """
     where = f"{info.filename} in {source.name}"
-    if info.file_size > most or info.file_size > 1_000_000 + _RATIO * max(1, info.compress_size):
+    if info.file_size > max_bytes or info.file_size > 1_000_000 + _RATIO * max(
+        1, info.compress_size
+    ):
         raise BadInput(
             f"{where} would unpack from {info.compress_size:,} to {info.file_size:,} bytes; it "
             "is not read."
@@ -242,6 +246,7 @@ def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
         raise ValueError("it is encrypted")
     if info.compress_type == zipfile.ZIP_STORED:
         return packed
+    # One byte more than the zip states, so that a member that unpacks to too much is noticed.
     if info.compress_type == zipfile.ZIP_DEFLATED:
         return zlib.decompressobj(-15).decompress(packed, info.file_size + 1)
     if info.compress_type == 93:  # zstd
