@@ -196,7 +196,7 @@ def _drawing_choice(*, is_umap: bool) -> Drawing | None:
     if not is_umap:
         return None
     with st.popover(
-        "Map settings", icon=":material/tune:", help="Neighbours, distance and seed of the map"
+        "Map settings", icon=":material/tune:", help="Neighbors, distance and seed of the map"
     ):
         n = st.slider(
             "Neighbors", 3, 60, DEFAULT.n_neighbours, key="map-neighbours", bind="query-params"

@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.usefixtures("allowed_folders", "allowed_callables"),
 ]  # Streamlit's own: threads without a script context
 PARTS = {
-    "Map": "nearest neighbours",
+    "Map": "nearest neighbors",
     "Look inside": "Does an entry come twice",
     "Tests": "Who may be asked",
     "Survey": "Each annotator gets a sheet of their own",

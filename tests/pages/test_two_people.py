@@ -44,7 +44,7 @@ PAGES = {one.folder: {} for one in navigation.PAGES if one.link} | {
 }
 SETS = {
     "Adalind": ("halves", "two halves of our own choices"),
-    "Bonifaz": ("unlike", "our own word problems v pocket problems"),
+    "Bonifaz": ("unlike", "our own word problems and pocket problems"),
 }
 SHARED = ("studies", "models")  # lists of all studies and models: what somebody looked for on them is their own
 OTHERWISE = ("glossary", "paraphrase_review", "new_study", "holdout", *SHARED)  # what tells one's view there is not their model
