@@ -103,7 +103,7 @@ def is_before_answers(state: Mapping[str, Any]) -> bool:
     """Return whether a lock was made before any of its models answered set-aside items."""
     if not state.get("extractors") or "readouts" not in state:
         return False
-    n_readouts, _ = state["readouts"]
+    n_readouts = state["readouts"][0]
     return n_readouts == 0
 
 
