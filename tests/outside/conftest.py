@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.outside.user import IS_WHOLE, User, build_wheel, install_wheel, make_stand_in, unpack_wheel
+from tests.outside.user import IS_WHOLE, ROOT, User, build_wheel, install_wheel, make_stand_in, unpack_wheel
 
 
 @pytest.fixture(scope="session")
@@ -12,10 +12,14 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def command(wheel, tmp_path_factory):
-    """The wheel's `flipscope`, with this environment's packages."""
+def command(request, tmp_path_factory):
+    """A `flipscope` with this environment's packages: of the wheel in CI, of this checkout elsewhere.
+
+    A wheel that was just unpacked has to be compiled, which takes longer than the tests.
+    """
     folder = tmp_path_factory.mktemp("light")
-    return make_stand_in(folder / "venv", unpack_wheel(wheel, folder / "site"))
+    site = unpack_wheel(request.getfixturevalue("wheel"), folder / "site") if IS_WHOLE else ROOT
+    return make_stand_in(folder / "venv", site)
 
 
 @pytest.fixture
