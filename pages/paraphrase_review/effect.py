@@ -136,11 +136,11 @@ def _show_estimates(studies: dict[str, str]) -> None:
         which_pairs.show_struck(study_id, axis)
         marked_flips(study_id, model, extractor, effect.subsets[1][2])
     how_to_read(
-        "**T** is how often two wordings of an item get different answers, **G** the same under "
-        "the written answer, **A** = T − G. A paraphrase is struck out when at least half of its "
-        "reviewers find something changed. It then leaves T, G and A at once, and undoing the "
-        "verdict brings it back. A **gate** looks at the lower end of the interval and says how "
-        "many more pairs would open it."
+        "**Pairs that flip**: how often two prompts of an item get different answers. "
+        "**Genuine**: the same under the written answer. **Artifact**: the difference of the two. "
+        "A paraphrase is struck out when at least half of its reviewers find something changed. "
+        "It then leaves all three at once, and undoing the verdict brings it back. A **gate** "
+        "looks at the lower end of the interval and says how many more pairs would open it."
     )
 
 

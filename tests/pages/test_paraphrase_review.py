@@ -113,7 +113,7 @@ def test_paraphrases_of_a_recording_come_up_in_the_queue_and_their_effect_is_sho
     assert len(texts) == 60 and all(text.startswith("reworded: what does") for text in texts)
     said = words(shown("Effect", study=whole.study.study_id))
     assert "No person has reviewed a pair yet of table · table, recorded (60)." in said
-    assert "No paraphrase of this study was struck out: T is 0.32 [" in said
+    assert "No paraphrase of this study was struck out: 32% [" in said
     held.close()
 
 

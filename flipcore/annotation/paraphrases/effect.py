@@ -139,9 +139,9 @@ class Bounds:
     limits: Mapping[str, tuple[Decomposition, Decomposition]]
 
     def text(self, name: str) -> str:
-        """Return the range of T, G or A: "0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]"."""
+        """Return the range of T, G or A: "21% [12, 33] to 27% [18, 40]"."""
         low, high = (getattr(limit, name) for limit in self.limits[name])
-        return f"{low.text()} to {high.text()}"
+        return f"{low.text_percent()} to {high.text_percent()}"
 
 
 @dataclass(frozen=True)
@@ -164,13 +164,14 @@ class Effect:
         n_struck = n_all - n_left
         if not n_struck:
             return (
-                f"No {NOUNS[self.axis][0]} of this study was struck out: T is {after.T.text()} "
-                f"under {readout_title}."
+                f"No {NOUNS[self.axis][0]} of this study was struck out: "
+                f"{after.T.text_percent()} of pairs flip under {readout_title}."
             )
         return (
-            f"{n_struck:,} of {n_all:,} {NOUNS[self.axis][1]} were struck out: under "
-            f"{readout_title} T goes from {before.T.text()} to {after.T.text()}, G from "
-            f"{before.G.text()} to {after.G.text()}."
+            f"{n_struck:,} of {n_all:,} {NOUNS[self.axis][1]} were struck out: the share of pairs "
+            f"that flip goes from {before.T.text_percent()} to {after.T.text_percent()} under "
+            f"{readout_title}, of genuine flips from {before.G.text_percent()} to "
+            f"{after.G.text_percent()}."
         )
 
 
@@ -221,9 +222,9 @@ def effect_rows(study_effect: Effect) -> list[dict]:
             {
                 "counted": NAMES[name].format(noun),
                 nouns: n,
-                "T": parts.T.text(),
-                "G (genuine)": parts.G.text(),
-                "A (artifact)": parts.A.text(),
+                "pairs that flip": parts.T.text_percent(),
+                "genuine": parts.G.text_percent(),
+                "artifact": parts.A.text_percent(),
                 "items": f"{parts.n_items:,}",
             }
         )
@@ -233,9 +234,9 @@ def effect_rows(study_effect: Effect) -> list[dict]:
             {
                 "counted": "smallest to largest, if the unreviewed are as bad",
                 nouns: n_left,
-                "T": bounds.text("T"),
-                "G (genuine)": bounds.text("G"),
-                "A (artifact)": bounds.text("A"),
+                "pairs that flip": bounds.text("T"),
+                "genuine": bounds.text("G"),
+                "artifact": bounds.text("A"),
                 "items": "",
             }
         )
@@ -420,12 +421,12 @@ def own_effect(
     for states in (reviewed.before, reviewed.states):
         rejected = set(states.loc[states["state"] == "rejected", "pair_id"])
         strikes = {place for place, pair in materials.items() if pair in rejected}
-        rate_texts.append(answers.without(strikes).parts.T.text())
+        rate_texts.append(answers.without(strikes).parts.T.text_percent())
     judged = (
         f"{n_own:,} verdict{'s' * (n_own > 1)} of {reviewed.reviewer} on the {len(pairs):,} "
         f"{nouns} that this study asked"
     )
     before, after = rate_texts
     if before == after:
-        return f"{judged} did not move T: it is {after}."
-    return f"{judged} moved T from {before} to {after}."
+        return f"{judged} changed nothing: {after} of pairs flip."
+    return f"{judged} moved the share of pairs that flip from {before} to {after}."
