@@ -419,13 +419,19 @@ def other_extractors_words(
 
 
 def design_text(bar: ErrorBar) -> str:
-    """Return "60 questions × 8 prompts × 3 reruns"."""
+    """Return "60 questions × 8 prompts × 3 runs", and how many questions were left out."""
     n_questions, n_prompts = bar.cells.shape
     n_runs, runs = round(bar.n_runs), f"{bar.n_runs:.1f} runs"
     # `bar.n_runs` is a mean, and not whole if cells have unequal numbers of runs.
     if math.isclose(bar.n_runs, n_runs):
         runs = count_of(n_runs, "run")
-    return f"{count_of(n_questions, 'question')} × {count_of(n_prompts, 'prompt')} × {runs}"
+    design = f"{count_of(n_questions, 'question')} × {count_of(n_prompts, 'prompt')} × {runs}"
+    if n_dropped := bar.cells.n_dropped_questions:
+        # Otherwise other pages, which count all questions, would seem to contradict this score.
+        n_asked = count_of(n_questions + n_dropped, "question")
+        design = f"{n_questions:,} of {n_asked} × {count_of(n_prompts, 'prompt')} × {runs}"
+        return f"{design}; the others lack an answer to some prompt"
+    return design
 
 
 def detail(bar: ErrorBar) -> str:

@@ -56,7 +56,6 @@ from flipcore.stats.score.next_calls import (
     upper_components,
 )
 from flipcore.stats.score.reducers import MEAN
-from flipcore.text.counts import count_of
 
 # (item, way of asking) -> axis -> variant key: the changes that a way of asking combines.
 Settings = Mapping[tuple[str, str], Mapping[str, str]]
@@ -1086,13 +1085,6 @@ def _notes(
         yield (
             "Each wording changes one thing: ways that change several at once may lie further"
             " apart."
-        )
-    dropped_counts = {score.bar.cells.n_dropped_questions for score in models}
-    if most := max(dropped_counts, default=0):
-        up_to = "Up to " if len(dropped_counts) > 1 else ""
-        yield (
-            f"{up_to}{count_of(most, 'question lacks', 'questions lack')} an answer to some"
-            " prompt and are left out."
         )
     wordings: set[str] = set()
     for model_score in models:

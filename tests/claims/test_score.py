@@ -46,6 +46,14 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
     assert f"questions and prompts ± {100 * bar.half_width('wordings'):.1f} points" in claim.detail
 
 
+def test_questions_that_lack_a_prompt_are_counted_beside_those_that_make_the_score():
+    """Every choice counts them, so its score of the own prompt differs."""
+    rows = rows_of(n=60)
+    rows = rows[~((rows["wording"] == "w1") & rows["item_id"].isin(["q03", "q07"]))]
+    detail = score_claim("m", error_bar(score_cells(rows))).detail
+    assert "58 of 60 questions × 5 prompts × 3 runs; the others lack an answer to some prompt." in detail
+
+
 def test_one_wording_is_marked_questions_only_and_two_have_no_interval_over_wordings():
     one = score_claim("m", error_bar(score_cells(rows_of(n=60, m=1))))
     assert one.outcome == QUESTIONS_ONLY and one.assertion is QUESTIONS
