@@ -12,7 +12,7 @@ from flipcore.reports.ranking import RankingReport, accuracy, by_rank
 from flipcore.stats.base.estimate import level_text, percent_text
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.ranking.ways import Way
-from flipcore.text.counts import with_capital
+from flipcore.text.counts import count_of, with_capital
 
 MOST_PAIRS = 6  # most pairs of models with a sentence; the table of pairs has all
 MOST_NAMED = 3  # most rows that a tick names
@@ -59,7 +59,7 @@ def _changes(
         titles = list(dict.fromkeys(rows[j].title for j in np.flatnonzero(has_moved).tolist()))
         if titles:
             more = len(titles) - MOST_NAMED
-            unnamed = f" and {more} more rows" if more > 0 else ""
+            unnamed = f" and {count_of(more, 'more row')}" if more > 0 else ""
             named = "; ".join(titles[:MOST_NAMED])
             changes.append((i, f"at {level_text(LEVELS[i])} ranks change: {named}{unnamed}"))
     return changes

@@ -38,3 +38,10 @@ def test_a_tick_stands_where_the_ranks_of_a_row_change_and_names_it():
     assert {at for at, _ in made.changes} == moved and moved
     for at, text in made.changes:
         assert text.startswith(f"at {made.controls[0].labels[at]} ranks change: ")
+
+
+def test_a_tick_counts_the_one_row_that_it_does_not_name():
+    ways = [("label_set", f"labels-{i}", "regex") for i in range(3)]
+    models = {model: right | dict.fromkeys(ways, right[OWN]) for model, right in RIGHT.items()}
+    texts = [text for _, text in board(ranking_report(readouts(models)), 0.95).changes]
+    assert any(text.endswith(" and 1 more row") for text in texts)
