@@ -3,6 +3,8 @@
 import math
 from typing import Protocol
 
+import numpy as np
+
 from flipcore.stats.base.estimate import Estimate, number_text, percent_text
 
 TITLES = {
@@ -34,7 +36,8 @@ def bound_text(test: ScaledTest) -> str:
     of a difference."""
     low, high = test.bound
     if test.name in ONE_SIDED:
-        return f"at most {percent_text(high)}"
+        # Rounded up to a tenth: a whole percentage could read like the margin that it passes.
+        return f"at most {percent_text(float(np.ceil(1000 * high - 1e-9)) / 1000, 1)}"
     scale, digits = (100, 1) if test.name == "difficulty" else (1, decimals(test))
     return f"[{number_text(scale * low, digits)}, {number_text(scale * high, digits)}]"
 

@@ -120,7 +120,7 @@ def test_the_picture_holds_estimate_bound_and_no_difference():
 
 def test_what_is_held_against_the_margin_is_said():
     held = [row.hint.split("\n")[1] for row in board(FOUR, ALL, {}, {}).rows]
-    limits = ["[−5.0, 4.0]", "[−0.0010, 0.0020]", "at most 55%", "at most 42%"]
+    limits = ["[−5.0, 4.0]", "[−0.0010, 0.0020]", "at most 55.0%", "at most 42.0%"]
     assert held == [f"against the margin: {text}" for text in limits]
 
 

@@ -246,10 +246,15 @@ def test_a_margin_stands_in_the_unit_of_its_test(name, margin, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("difficulty", "[-5.0, 10.0]"), ("prediction", "at most 10%"), ("odd one out", "at most 10%")]
+    ("name", "text"), [("difficulty", "[-5.0, 10.0]"), ("prediction", "at most 10.0%"), ("odd one out", "at most 10.0%")]
 )
 def test_a_bound_is_an_interval_or_the_most_that_a_share_can_be(name, text):
     assert units.bound_text(planted(name)).replace("−", "-") == text
+
+
+def test_a_bound_above_its_margin_never_reads_like_the_margin():
+    test = SimpleNamespace(name="prediction", bound=(0.4, 0.5603))
+    assert (units.bound_text(test), units.margin_text("prediction", 0.56)) == ("at most 56.1%", "56%")
 
 
 @pytest.mark.parametrize(
