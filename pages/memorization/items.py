@@ -37,7 +37,9 @@ COLUMN_TITLES = {
     "d": "D, nats",
     "before": "right before",
     "after": "right after",
+    "drop": "drop, points",
 }
+FORMATS = {"right before": "percent", "right after": "percent", "drop, points": "%.1f"}
 
 
 def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
@@ -46,13 +48,15 @@ def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str
     `rows` has a column item_id, and numbers or texts to show.
     """
     questions = session.study_items(view.study_id).set_index("item_id")["question"]
+    if "drop" in rows:
+        rows = rows.assign(drop=100 * rows["drop"])
     rows = rows.rename(columns=COLUMN_TITLES)
     table = rows.assign(
         question=rows["item_id"].map(questions), item=rows["item_id"].str.split("@").str[0]
     )
     columns = ["item", *(name for name in rows.columns if name != "item_id"), "question"]
     formats = {
-        name: st.column_config.NumberColumn(format="%.3f")
+        name: st.column_config.NumberColumn(format=FORMATS.get(name, "%.3f"))
         for name in rows.columns
         if name != "item_id" and rows[name].dtype.kind == "f"
     }

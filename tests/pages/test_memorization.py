@@ -1,5 +1,6 @@
 """The Memorization page on a small real study of the pocket model: every tab, and what it says where something is missing."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.frames import drop_rows
 from flipcore.store.connection import Store
 from pages.memorization.items import PARTS
 from tests.pages.opening import PAGE_MARKS, opened, quiet, words
@@ -95,6 +98,14 @@ def test_the_drop_gap_shows_its_verdict_once_and_other_rules_behind_a_fold():
     folded = next(block for block in app.expander if block.label == "By other rules")
     said = " ".join(block.value for block in folded.markdown)
     assert "The source's rule" in said and "The rule of an earlier release" in said
+
+
+def test_items_that_broke_show_shares_as_percentages_and_drops_in_points(monkeypatch):
+    monkeypatch.setattr(frames, "drop_rows", lambda items: drop_rows(items).assign(before=1.0, after=0.25, drop=0.75))
+    table = next(one for one in shown("gap").dataframe if "right before" in one.value)
+    formats = json.loads(table.proto.columns)
+    assert {formats[name]["type_config"]["format"] for name in ("right before", "right after")} == {"percent"}
+    assert set(table.value["drop, points"]) == {75.0}
 
 
 def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_asked():
