@@ -129,7 +129,7 @@ def flip_rows(flips: Sequence[ModelFlips]) -> list[dict[str, Any]]:
             "model": model_flips.model,
             "extractor": title_of(cell.extractor),
             "items": cell.n_items,
-            "T": cell.T.text_percent(),
+            "pairs that flip": cell.T.text_percent(),
             "compared alone": compared_alone,
             "both": cell.both.text_percent(),
             "reference alone": reference_alone,

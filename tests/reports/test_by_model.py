@@ -73,6 +73,7 @@ def test_a_row_a_model_has_the_numbers_of_its_card(frame):
     card = headline(frame[frame["model"] == "simulated-clean"], temperature=None).flips
     mine = next(one for one in rows if one.model == "simulated-clean" and one.cell.extractor == card.extractor)
     assert mine.cell.T.text() == card.T.text() and mine.cell.A_plus.text() == card.A_plus.text()
+    assert all(row["pairs that flip"].endswith(("%", "]")) for row in flip_rows(rows))
     assert [row["verdict"] for row in flip_rows(rows) if row["extractor"] == "Written answer"] == ["reference"] * 2
 
 
