@@ -8,8 +8,37 @@ from flipcore.claims.claim import Claim
 from flipcore.claims.locks import locked_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.locks import STATE
+from flipcore.extractors import title_of
+from flipcore.reports.choices import STORED
+from flipcore.stats.base.estimate import level_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks as lock_queries
+from flipcore.text.counts import in_a_row
+
+# The names that pages gave to the setting of an extractor.
+EXTRACTOR_SETTINGS = ("reference", "reader", "readout")
+
+
+def settings_words(settings: Mapping[str, Any]) -> str:
+    """Return settings as words: "level 95%, extractor written answer, models a and b". Settings
+    without a value are left out."""
+    words = []
+    for name, value in settings.items():
+        if value in (None, "", []):
+            continue
+        # Choices are many nested options, which the page itself shows.
+        if name == STORED:
+            words.append("choices as offered")
+            continue
+        if name == "level":
+            words.append(f"level {level_text(value)}")
+        elif name in EXTRACTOR_SETTINGS:
+            words.append(f"extractor {title_of(value).lower()}")
+        elif isinstance(value, list):
+            words.append(f"{name} {in_a_row([str(part) for part in value])}")
+        else:
+            words.append(f"{name} {value}".replace("_", " "))
+    return ", ".join(words)
 
 
 def locked(store: Store, record_id: str, page: str) -> Claim | None:

@@ -41,7 +41,7 @@ def note(mode: str, study_id: str, band: str) -> str:
         "explore": moves_sentence(moves) if moves else "\u00a0",
         "simultaneous": f"The band holds {band}: choose freely after looking.",
         "locked": "Only the items that were set aside are counted, at the settings and verdicts "
-        "of the lock.",
+        "of the lock, which cannot be changed. Under Explore settings move, on the other items.",
     }[mode]
 
 
@@ -79,10 +79,20 @@ def offer_lock(study_id: str, page: str, settings: dict) -> None:
     """Offer to lock these settings, or say that the study set no items aside."""
     if session.declared(study_id).confirmatory_share == 0:
         st.info(
-            "This study set no items aside, so there is nothing to confirm on. Duplicate it with a "
-            "share set aside for confirmation.",
+            "This study set no items aside, so there is nothing to confirm on.",
             icon=":material/lock_open:",
         )
+        # Recorded outputs cannot be asked again.
+        if not session.declared(study_id).is_recorded:
+            st.caption(
+                "Duplicate it, and under How it is asked set a share aside for confirmation."
+            )
+            st.page_link(
+                "new_study/page.py",
+                label="Duplicate",
+                icon=":material/content_copy:",
+                query_params={"from_study": study_id},
+            )
         return
     # The seed is locked, too, because another seed would give other intervals.
     locked_settings = settings | {"models": list(session.study_row(study_id)["models"]), "seed": 0}
@@ -102,11 +112,13 @@ def offer_button(
     `record_id` is a study's id, or the id of two sets whose studies are `study_ids`. `items` are
     the ids of the items that were set aside; None takes those of the study.
     """
-    st.markdown("**Lock your settings to see the results.** These are the ones you last used here:")
-    st.json(settings, expanded=1)
+    st.markdown(
+        "**Lock your settings to see the results.** These are the ones you last used here: "
+        f"{plain(lock_reports.settings_words(settings))}."
+    )
     st.caption(
         "The lock also stores the items that were set aside, the models, every verdict, gate and "
-        "readout as they are now."
+        "readout as they are now. It cannot be changed or removed."
     )
     reviewer = name_field("Your name", key=f"lock-name-{page}")
     if st.button(

@@ -140,6 +140,7 @@ def test_locked_mode_shows_nothing_before_a_lock():
     app = shown("loss")
     app.button_group(key="mode").set_value("locked").run()
     assert not app.exception and "set no items aside" in words(app)
+    assert "under How it is asked set a share aside" in words(app)
 
 
 def test_a_study_without_controls_says_what_to_add(monkeypatch, tmp_path, another_store):

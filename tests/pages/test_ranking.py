@@ -58,7 +58,9 @@ def test_the_studys_card_names_every_model_with_its_accuracy(path):
 
 
 def test_what_was_set_aside_is_ranked_under_a_lock_and_not_before(path):
-    assert "Lock your settings to see the results" in words(page(mode="Locked"))
+    offer = words(page(mode="Locked"))
+    assert "Lock your settings to see the results" in offer and "It cannot be changed or removed" in offer
+    assert "level 95%, extractor written answer" in offer and "models simulated" in offer
     store = Store.open(path)
     locks.keep_lock(store, S, "ranking", {"level": 0.9, "reference": "regex", "role": "benchmark"}, "Ada")
     store.close()
