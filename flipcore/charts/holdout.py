@@ -204,6 +204,8 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, theme: C
     outcomes = [version["results"][name] for version in versions]
     labels = [version["label"] for version in versions]
     one_sided = name in ONE_SIDED
+    # One-sided tests estimate shares.
+    number = ".1%" if one_sided else ".3f"
     up = [scale * (outcome["bound"][1] - outcome["value"]) for outcome in outcomes]
     down = [0.0] * len(outcomes)
     if not one_sided:
@@ -221,7 +223,7 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, theme: C
         },
         error_y=error_bars(up, down, colour=theme.text, thickness=2, width=6),
         customdata=[outcome["state"] for outcome in outcomes],
-        hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>",
+        hovertemplate=f"%{{y:{number}}}, %{{customdata}}<extra>%{{x}}</extra>",
     )
     margins = []
     for label, outcome in zip(labels, outcomes, strict=True):
@@ -234,8 +236,9 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, theme: C
             mode="markers",
             row=1,
             col=column,
-            hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
+            hovertemplate=f"margin %{{y:{number}}}<extra>%{{x}}</extra>",
             marker={"symbol": "line-ew", "size": 26, "line": {"color": theme.genuine, "width": 3}},
         )
+    figure.update_yaxes(tickformat=".0%" if one_sided else "", row=1, col=column)
     line = {"color": theme.floor, "width": 1.5, "dash": "dot"}
     figure.add_hline(y=scale * NO_DIFFERENCE[name], line=line, row=1, col=column)

@@ -220,6 +220,8 @@ def test_points_are_estimates_with_the_bound_above_them_and_symbols_say_the_stat
     assert list(prediction.x) == ["v1", "v2"] and list(prediction.marker.symbol) == ["x", "circle"]
     assert [round(y + up, 6) for y, up in zip(prediction.y, prediction.error_y.array, strict=True)] == [0.75, 0.57]
     assert list(prediction.error_y.arrayminus) == [0.0, 0.0]
+    layout = equivalence_figure(VERSIONS, DARK).layout
+    assert (layout.yaxis.tickformat, layout.yaxis2.tickformat) == ("", ".0%"), "a share of right guesses is a percentage"
 
 
 def test_the_margin_of_difficulty_is_drawn_on_both_sides():
