@@ -101,8 +101,7 @@ class ExtractorErrors:
         """The share of disagreements, in a sentence without its full stop."""
         outputs = f"{count_of(self.n, 'labelled output')} of {self.model}"
         if self.error.has_interval:
-            limits = f"[{percent_text(self.error.low)}, {percent_text(self.error.high)}]"
-            share, few = f"{percent_text(self.error.value)} {limits}", ""
+            share, few = self.error.text_percent(), ""
         else:
             n_other = sum(not row["is_same"] for row in self.labelled_rows)
             share, few = f"{n_other:,}", f"; {without_capital(self.error.note.rstrip('.'))}"
@@ -119,9 +118,10 @@ class ExtractorErrors:
         if self.score is None:
             return ""
         if not self.score.estimate.has_interval:
-            n = count_of(self.score.n_labels, "label")
+            # People may have labelled further outputs of the study, which make no score.
+            labels = count_of(self.score.n_labels, "label by people is", "labels by people are")
             return (
-                f"{self.model} has {n} by people, too few to correct its score."
+                f"{labels} of outputs behind the score of {self.model}, too few to correct it."
                 f" {self.score.estimate.note}".rstrip()
             )
         return corrected_words(self.model, title_of(self.extractor).lower(), self.score)
@@ -282,13 +282,15 @@ class PeopleOnFlips:
         pairs = count_of(self.people.n_pairs, "labelled pair")
         stated, artifact = self.people.stated, self.people.artifact
         if not stated.has_interval:
-            return f"{place}: {pairs}, too few to correct G and A. {stated.note}".rstrip()
-        as_read = f"{title_of(self.raw.reference).lower()} alone: {number_text(self.raw.G.value)}"
-        genuine = f"{place}: by {pairs} {stated.text()} of pairs state another answer; {as_read}."
+            return f"{place}: {pairs}, too few to correct the flips. {stated.note}".rstrip()
+        as_read = f"{title_of(self.raw.reference).lower()} alone: {percent_text(self.raw.G.value)}"
+        genuine = (
+            f"{place}: by {pairs} {stated.text_percent()} of pairs state another answer; {as_read}."
+        )
         gate = f"Not claimed: {self.why_not}" if self.why_not else ""
         return (
-            f"{genuine} Artifact: {artifact.text()} instead of {number_text(self.raw.A.value)}."
-            f" {gate}".rstrip()
+            f"{genuine} Artifact: {artifact.text_percent()} instead of "
+            f"{percent_text(self.raw.A.value)}. {gate}".rstrip()
         )
 
     @property

@@ -116,7 +116,7 @@ def _show_errors(study_id: str, n_outputs: int) -> None:
         if error.error.has_interval
     ]
     if interval_errors:
-        show_figure("reads-otherwise", lambda c: interval_rows(interval_errors, c))
+        show_figure("reads-otherwise", lambda c: interval_rows(interval_errors, c, is_share=True))
     show_table("readers-against-people", [error.table_row() for error in errors])
     agreement = judge_labels.people_agreement(labels)
     if agreement.n_items:

@@ -119,8 +119,8 @@ def test_labels_that_are_too_few_for_limits_correct_nothing_in_words_or_tables(s
     for one in people:
         row = one.table_row()
         assert (row["G by people"], row["A by people"], row["by labels alone"]) == ("–", "–", "–")
-        assert ", too few to correct G and A. No interval: " in one.sentence and "alone: " not in one.sentence
-    assert whole.text().count("too few to correct G and A") == 1  # once a model
+        assert ", too few to correct the flips. No interval: " in one.sentence and "alone: " not in one.sentence
+    assert whole.text().count("too few to correct the flips") == 1  # once a model
 
 
 @pytest.mark.slow

@@ -233,7 +233,7 @@ def test_outputs_are_labelled_by_keys_and_the_judges_gate_reads_the_labels(store
     said = words(app)
     assert not app.exception and "The judge passes" in said
     assert re.search(  # an interval and n beside the share
-        r"reads \d+% \[\d+%, \d+%\] of \d+ labelled outputs of tests.annotation.judging:reader otherwise than people do",
+        r"reads \d+% \[\d+, \d+\] of \d+ labelled outputs of tests.annotation.judging:reader otherwise than people do",
         said.replace("\\", ""),
     )
     table = next(one.value for one in app.dataframe if "reads otherwise" in one.value.columns)

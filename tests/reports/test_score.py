@@ -292,7 +292,8 @@ def test_labels_by_people_correct_the_score_of_the_reader_that_they_label():
     assert {"read otherwise than people do", "score, corrected by people"} <= {row.quantity for row in report.rows()}
     (few,) = score_report(frame, labelled=labelled(asked[~asked["item_id"].isin(some)], 6, 3)).models[0].people
     assert (
-        few.sentence == "m has 6 labels by people, too few to correct its score. No interval: 6 labels; at least 10 are needed."
+        few.sentence == "6 labels by people are of outputs behind the score of m, too few to correct it. "
+        "No interval: 6 labels; at least 10 are needed."
     )
     assert few.table_row()["corrected"] == few.table_row()["by labels alone"] == "–"
 
