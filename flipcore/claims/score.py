@@ -571,8 +571,8 @@ def corrected_words(model: str, extractor: str, score: Corrected) -> str:
     """Return estimates of the score that people's labels correct and of the extractor alone."""
     labels = count_of(score.n_labels, "label")
     sentence = (
-        f"{model} with {labels} by people: {score.estimate.text(3)}; {extractor} alone: "
-        f"{score.raw.text(3)}."
+        f"{model} with {labels} by people: {score.estimate.text_percent()} right; {extractor} "
+        f"alone: {score.raw.text_percent()}."
     )
     if not score.estimate.has_interval:
         return f"{sentence} {score.estimate.note}"
@@ -590,11 +590,11 @@ def narrower_words(score: Corrected, n_more: int) -> str:
     if score.has_normal_limits:
         # Labels remove the extractor's errors. The sampling error of the score remains.
         now, after_more, at_best = (
-            number_text(score.half_width(n), 3) for n in (0, n_more, math.inf)
+            half_text(score.half_width(n), is_share=True) for n in (0, n_more, math.inf)
         )
         return (
-            f"{n_more:,} more labels: ± {now} becomes ± {after_more}; no number of labels takes it "
-            f"below ± {at_best}."
+            f"{n_more:,} more labels: {now} becomes {after_more}; no number of labels takes it "
+            f"below {at_best}."
         )
     if not score.n_labels or score.n_labels < MIN_N:
         return f"Label about {MIN_N - score.n_labels} more."

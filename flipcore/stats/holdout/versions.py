@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping
 
-from flipcore.stats.base.estimate import number_text
-from flipcore.stats.holdout.units import NO_DIFFERENCE, TITLES
+from flipcore.stats.base.estimate import number_text, percent_text
+from flipcore.stats.holdout.units import NO_DIFFERENCE, ONE_SIDED, TITLES
 from flipcore.stats.holdout.verdict import UNDECIDED, HoldoutTest
 
 # Name that earlier releases stored -> its name today, for keys and for outcomes.
@@ -54,7 +54,7 @@ def describe_edits(before: Mapping, after: Mapping) -> list[str]:
     ]
     if set(before["target_ids"]) != set(after["target_ids"]):
         sentences.append(
-            "The target set changed too, so the two versions are not answers to the same question."
+            "The benchmark changed too, so the two versions are not answers to the same question."
         )
     # A changed setting could change a result by itself, so it comes before the results.
     settings = after["settings"]
@@ -74,12 +74,18 @@ def _change_sentence(name: str, old: Mapping, new: Mapping) -> str:
     """Return the sentence on the test `name`, from its records in the old and the new version."""
     if old["value"] is None or new["value"] is None:
         return f"{TITLES[name]}: one of the versions has no estimate."
-    # Differences of cosines are small.
-    digits = 4 if name == "semantic" else 3
-    numbers = f"{number_text(old['value'], digits)} → {number_text(new['value'], digits)}"
+    numbers = f"{_value_text(name, old['value'])} → {_value_text(name, new['value'])}"
     if old["state"] != new["state"]:
         return f"{TITLES[name]}: {numbers}; the outcome went from {old['state']} to {new['state']}."
     distance_before = abs(old["value"] - NO_DIFFERENCE[name])
     distance_after = abs(new["value"] - NO_DIFFERENCE[name])
     direction = "nearer to no difference" if distance_after < distance_before else "no nearer"
     return f"{TITLES[name]}: {numbers}, {direction}; still {new['state']}."
+
+
+def _value_text(name: str, value: float) -> str:
+    """Return an estimate in the unit of its test, with a decimal more than its margin."""
+    if name == "difficulty":
+        return f"{number_text(100 * value, 1, sign=True)} points"
+    # Differences of cosines are small.
+    return percent_text(value, 1) if name in ONE_SIDED else number_text(value, 4)

@@ -286,7 +286,7 @@ def test_an_edit_that_helps_is_said_to_have_helped():
     said = describe_edits(version("abc", {"prediction": before}), version("abde", {"prediction": after}))
     assert said == [
         "Since the version before, 2 holdout entries are new or changed, 1 are gone.",
-        "Prediction accuracy: 0.700 → 0.530; the outcome went from different to equivalent.",
+        "Prediction accuracy: 70.0% → 53.0%; the outcome went from different to equivalent.",
     ]
     back = describe_edits(version("abde", {"prediction": after}), version("abc", {"prediction": before}))
     assert back[1].endswith("the outcome went from equivalent to different.")
