@@ -308,10 +308,10 @@ def lead_words(contest: Contest, j: int, k: int, extractor_title: str, task: str
     gap = contest.order.difference(contest.declared_way, j, k, 0.025)
     where = f" on {task}" if task else ""
     items = f"these {_n_of_both(contest, j, k):,} items{where}"
-    return (
-        f"{contest.models[j]} is ahead of {contest.models[k]} on {items}, "
-        f"by {extractor_title}: {gap.text_points()}."
-    )
+    finding = f"{contest.models[j]} is ahead of {contest.models[k]}"
+    if not gap.excludes_zero():
+        finding = f"Undecided whether {contest.models[j]} or {contest.models[k]} is ahead"
+    return f"{finding} on {items}, by {extractor_title}: {gap.text_points()}."
 
 
 def _n_of_both(contest: Contest, j: int, k: int) -> int:

@@ -13,6 +13,7 @@ from flipcore.claims.ranking import (
     best_claim,
     contest,
     lead_claim,
+    lead_words,
     n_more_items,
     pair_claim,
     winners,
@@ -237,3 +238,13 @@ def test_models_that_answered_no_item_together_have_no_order():
     claim = best_claim(one)
     assert not claim.is_made and "No item was answered by every model" in claim.text
     assert pair_claim(one, 0, 1).text == "Not claimed: A and B answered no item in common."
+
+
+@pytest.mark.parametrize(
+    ("first", "start"),
+    [("1" * 30 + "0" * 10, "a is ahead of b on"), ("1" * 11 + "0" * 29, "Undecided whether a or b is ahead on")],
+)
+def test_a_lead_that_may_be_none_is_described_as_undecided(first, start):
+    """A finding under "Undecided" read "is ahead … [0.0, +59.6]"."""
+    found = alike(a=first, b="1" * 10 + "0" * 30)
+    assert lead_words(found, 0, 1, "regex").startswith(start)
