@@ -296,7 +296,9 @@ class Curve {
       say(`as declared: ${numberText(100 * estimate[this.way[0]], 1)}${this.picture.unit}`, Math.min(Math.max(center, gutter + 60), width - 58), 14, "center", "bold");
     }
     for (const [value, text] of ticks) {
-      if (gutter) say(text, gutter - 8, y(value) + 4, "right"); else say(text, 2, y(value) - 3, "left");
+      if (gutter) say(text, gutter - 8, y(value) + 4, "right");
+      // Without a gutter the bar's own text stands in the same place.
+      else if (!bar.value || Math.abs(y(value) - y(this.threshold)) > 20) say(text, 2, y(value) - 3, "left");
     }
     if (this.pointed >= 0) {
       Object.assign(context, { globalAlpha: 0.8, strokeStyle: colors.text, lineWidth: 1 });

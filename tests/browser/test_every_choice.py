@@ -190,3 +190,31 @@ def test_ranges_are_drawn_only_where_answers_are_unread(page):
         page.wait_for_timeout(200)
         counts.append(page.evaluate(N_GRAY))
     assert counts[0] > counts[1] + 50
+
+
+def test_no_tick_touches_the_bar_on_a_narrow_screen(page):
+    """At 390 pixels "Bar 85%" touched "80%"."""
+    board, _, _ = board_of(material())
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.evaluate("""() => {
+      window.said = [];
+      const draw = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, left, top) {
+        window.said.push([text, left, top]);
+        draw.call(this, text, left, top);
+      };
+    }""")
+    try:
+        drawn(page, board)
+        n_bars = 0
+        for place in range(len(MARGINS)):
+            page.evaluate("said.length = 0")
+            moved_to(page, "Margin", place)
+            at_left = [(text, top) for text, left, top in page.evaluate("said") if left < 10]
+            bars = [top for text, top in at_left if text.startswith("Margin")]
+            n_bars += bool(bars)
+            for bar in bars:
+                assert all(abs(top - bar) >= 15 for text, top in at_left if not text.startswith("Margin")), at_left
+        assert n_bars > 3
+    finally:
+        page.set_viewport_size({"width": 1440, "height": 900})
