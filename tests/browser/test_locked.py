@@ -41,6 +41,14 @@ def test_nothing_is_shown_in_locked_mode_before_a_lock(page):
     assert page.locator(".board .sentence").count() == 0 and no_fault(page)
 
 
+def test_a_button_that_waits_for_a_name_shows_its_label(page):
+    """It was white on white, because a button that is off has no color of its own."""
+    button = page.get_by_role("button", name="Lock these settings")
+    assert button.is_disabled()
+    color = "element => getComputedStyle(element).color"
+    assert button.locator("p").evaluate(color) == button.evaluate(color)
+
+
 def test_a_lock_names_who_and_shows_the_items_that_were_set_aside(page):
     page.get_by_label("Your name").fill("Ada")
     page.get_by_label("Your name").press("Tab")
