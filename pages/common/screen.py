@@ -34,6 +34,9 @@ def segments(
     The value is in the link under `key`. `extra` goes to `st.segmented_control`;
     unless it says otherwise, the label is hidden.
     """
+    # Several pages have a control called `key`; a value of another page would get into the link.
+    if st.session_state.get(key, options[0]) not in options:
+        del st.session_state[key]
     control_options = {"bind": "query-params", "label_visibility": "collapsed"} | extra
     start = options[0] if default is None else default
     return place.segmented_control(

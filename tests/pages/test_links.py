@@ -87,3 +87,15 @@ def test_review_opens_at_the_study_of_the_link(part, tmp_path, monkeypatch):
     for study in both:
         app = shown("paraphrase_review/page.py", {"part": part, "study": study.study_id})
         assert app.selectbox(key=f"{part.lower()}-study").value == study.study_id
+
+
+def test_a_part_of_another_page_is_no_part_of_this_one(monkeypatch):
+    """From Holdout, the link of Review named the part Map."""
+    app = AppTest.from_string(
+        "import streamlit as st\n"
+        "from pages.common import screen\n"
+        "screen.segments('Part', ['Review', 'Keys'], 'part', place=st)\n"
+    )
+    app.session_state["part"] = "Map"
+    app.run()
+    assert app.session_state["part"] == "Review" and "part" not in app.query_params
