@@ -92,7 +92,7 @@ def test_clustered_errors_are_millers_and_statsmodels_with_cr1():
 def test_one_cluster_says_nothing_about_its_error():
     found = source_statistics.cluster_clt([1.0, 0.0], ["a", "a"])
     assert found["mean"] == 0.5 and math.isnan(found["se"]) and math.isnan(found["se_cr1"])
-    with pytest.raises(BadInput, match="one name a value"):
+    with pytest.raises(BadInput, match="one name per value"):
         source_statistics.cluster_clt([1.0, 0.0], ["a"])
 
 
@@ -223,7 +223,7 @@ def test_missing_values_leave_with_their_items_and_nothing_is_missing():
 def test_wrong_kinds_are_refused_with_what_to_do():
     with pytest.raises(BadInput, match="choose one of default"):
         mean_interval([1.0], kind="wald")
-    with pytest.raises(BadInput, match="one name a value"):
+    with pytest.raises(BadInput, match="one name per value"):
         mean_interval([1.0, 2.0], clusters=["a"])
 
 

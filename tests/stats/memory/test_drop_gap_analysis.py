@@ -202,7 +202,7 @@ def test_an_empty_side_gives_a_sentence_and_no_number():
 
 
 def test_a_doubled_item_is_an_error_and_never_averaged():
-    with pytest.raises(BadInput, match="got twice"):
+    with pytest.raises(BadInput, match="came twice"):
         Rewritten.make(["a", "a"], [1, 1], [1, 0])
     with pytest.raises(BadInput, match=r"\[1, 2\] rows"):
         Rewritten.make(["a", "b"], [1, 1], [1])

@@ -60,7 +60,7 @@ def test_a_text_cannot_be_its_own_non_member():
 
 def test_another_grid_of_levels_is_refused():
     scores = named(pearl_scores(generator(5), 2, CLIFF[:4]), "m")
-    with pytest.raises(BadInput, match="got with 4 levels and the setting has 6"):
+    with pytest.raises(BadInput, match="came with 4 levels and the setting has 6"):
         pearl(scores, {}, SETTING)
 
 
