@@ -157,7 +157,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
                 bind="query-params",
             )
             random_axes = st.multiselect(
-                "Wordings drawn at random",
+                "Prompts drawn at random",
                 choices.axes,
                 random_axes,
                 key="score-axes",
