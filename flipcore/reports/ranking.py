@@ -158,7 +158,7 @@ def ranking_report(
     contest = ranking_claims.contest(order(scores_by_way(part)), reference_extractor, closed_gates)
     best = ranking_claims.best_claim(contest, level)
     pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
-    notes = tuple(_notes(contest))
+    notes = tuple(filter(None, (*_notes(contest), _width_note(contest, best, level))))
     return RankingReport(
         contest,
         role,
@@ -212,6 +212,21 @@ def _notes(contest: Contest) -> list[str]:
             " left out there."
         )
     return notes
+
+
+def _width_note(contest: Contest, best: Claim, level: float) -> str:
+    """Explain a model that the first sentence puts behind, and whose interval begins at rank 1."""
+    says_behind = best.is_made and any(rank > 1 for rank in best.numbers.get("best", {}).values())
+    if not says_behind or contest.declared_way < 0:
+        return ""
+    highest, _ = rank_limits(contest.p_by_way, 1 - level)
+    if (highest[contest.declared_way] > 1).any():
+        return ""
+    n_ways = len(contest.order.scores.ways)
+    return (
+        "The first sentence compares the models at the study's own prompt alone. The intervals of "
+        f"ranks hold for all {n_ways:,} ways at once, so they are wider."
+    )
 
 
 def way_rows(contest: Contest, level: float = LEVEL) -> list[dict[str, Any]]:

@@ -105,6 +105,21 @@ def test_items_that_lack_an_answer_are_said_and_left_out():
     assert "Up to 5 items lack an answer" in report.notes[0] and report.contest.order.n.tolist() == [35]
 
 
+def test_a_model_behind_whose_rank_may_be_the_first_is_explained(report):
+    """The headline said that a model is behind, and every row that it may be first."""
+    weak = "1" * 6 + "0" * 34
+    ahead = weak[:6] + "1" * 8 + "0" * 26
+    ways = {OWN: ahead} | {("label_set", f"v{i}", "regex"): weak for i in range(11)}
+    many = ranking_report(readouts({"A": ways, "B": dict.fromkeys(ways, weak)}))
+    assert many.best.is_made and way_rows(many.contest)[-1]["rank of B"] == "1 [1, 2]"
+    assert [row["rank of B"] for row in way_rows(many.contest) if row["way"].startswith("own prompt")] == ["2 [1, 2]"]
+    assert many.notes == (
+        "The first sentence compares the models at the study's own prompt alone. The intervals of ranks hold for all 12 ways at once, "
+        "so they are wider.",
+    )
+    assert not report.notes
+
+
 def test_every_model_is_named_with_its_accuracy_the_best_first(report):
     assert (
         accuracies_sentence(report) == "Right at the study's own prompt, on 40 benchmark items: A 75% [59, 86]; B 25% [14, 41]."
