@@ -104,10 +104,11 @@ def part_of(name: str) -> str:
         or (names(last, "id") and not words & {"key", "number"})
     ):
         return ""
-    ending = (words_of(last) or ("",))[-1]
+    last_words = words_of(last) or ("",)  # of "Model Abbrev." the last part is empty
+    ending = last_words[-1]
     if ending in ("score", "scores", "rating", "grade") and len(words) > 1:
         return ""  # llm_answer_score grades an answer
-    if words_of(last)[0] in ("n", "num", "count") and len(words) > 1:
+    if last_words[0] in ("n", "num", "count") and len(words) > 1:
         return ""  # n_gt counts right answers
     # `response_model` names who answered, and is no response
     if len(ending) < 2 or ending.isdigit() or ending in ("model", "models"):

@@ -1437,3 +1437,9 @@ def test_a_score_of_a_rounding_error_above_1_is_1():
     """A scale "from 0 to 1.0000000000000002" was called a finding."""
     assert score_of("1.0000000000000002") == score_of(1.0000000000000002) == 1.0
     assert score_of(1.001) == 1.001
+
+
+def test_a_column_whose_name_ends_in_a_dot_is_read(tmp_path):
+    """`Model Abbrev.` was a traceback."""
+    rows = [{"Model Abbrev.": f"model {i}", "FS=0 (%)": 30.5 + i, "FS=5 (%)": 52.1 + i} for i in range(12)]
+    assert "a ranking of means" in read(tmp_path, rows).refusal
