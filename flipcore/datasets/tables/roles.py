@@ -576,7 +576,9 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         if kind:
             columns[kind].append(name)
     errors = tuple(
-        name for name in profile.names if names(name, "error") and name not in roles.taken
+        name
+        for name in profile.names
+        if names(name, "error") and name not in roles.taken and not _is_measure(profile[name])
     )
     readouts = (*roles.readouts, *columns[Grading.READOUT])
     roles = replace(roles, errors=errors, readouts=readouts)
@@ -592,6 +594,11 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     negatives = lone_negatives(profile, roles)
     sentinel = tuple((name, value) for name, value in negatives if (profile[name].most or 0) > 1)
     return replace(roles, sentinel=sentinel)
+
+
+def _is_measure(column: Column) -> bool:
+    """Tell whether numbers measure something, unlike codes and counts: error_km."""
+    return column.is_numeric and not column.is_integer
 
 
 def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:

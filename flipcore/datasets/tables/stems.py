@@ -99,7 +99,7 @@ def lower_is_better(name: str) -> bool:
 
 
 _NAMED_ENTRY = re.compile(r".+?\[(?!-?\d+\])(.+)\]\.\w+")
-_NEUTRAL_WORDS = {"score", "scores", "is", "was", "has", "rate", "label", "flag", "value", "mean"}
+_NEUTRAL_WORDS = set("score scores is was has rate label flag value mean km miles meters".split())
 
 
 def is_word(value: str, kind: str) -> bool:

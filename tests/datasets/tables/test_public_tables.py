@@ -1443,3 +1443,19 @@ def test_a_column_whose_name_ends_in_a_dot_is_read(tmp_path):
     """`Model Abbrev.` was a traceback."""
     rows = [{"Model Abbrev.": f"model {i}", "FS=0 (%)": 30.5 + i, "FS=5 (%)": 52.1 + i} for i in range(12)]
     assert "a ranking of means" in read(tmp_path, rows).refusal
+
+
+def test_an_error_in_kilometers_is_a_score(tmp_path):
+    """`error_km` was taken for error messages, and only `is_locatable` was offered as the score."""
+    rows = []
+    for i in range(20):
+        for k, model in enumerate(("one", "two")):
+            row = {"place_id": i, "model": model, "prediction": f"37.{i}, -76.{k}"}
+            rows.append(row | {"error_km": 1.5 + i + k / 3, "is_locatable": int(i > 0)})
+    reading = read(tmp_path, rows)
+    assert reading.roles.scores == ("error_km",) and reading.lower == ("error_km",)
+    (question,) = reading.questions
+    assert question.first.words == ("score=is_locatable",)
+    assert question.second.words == ("score=error_km",)
+    rows = [row | {"error": "429" if row["place_id"] == 3 else None} for row in rows]
+    assert read(tmp_path, rows).roles.errors == ("error",)
