@@ -121,18 +121,30 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
                     overall(reading),
                 ),
             )
+    output = reading.roles.output
+    has_own_output = bool(output) and not _differs_within_row(table_profile, output)
+    if has_own_output and not set(reading.roles.graders) & set(shape.lists):
+        return _ask_lists(
+            reading, f"{output} holds one output beside the list in {shape.lists[0]}."
+        )
     entries = f"SELECT count(*) AS n FROM {table.relation} GROUP BY {table.place}"
     n_by_length = dict(table.rows(f"SELECT n, count(*) FROM ({entries}) GROUP BY n"))
     if max(n_by_length.values()) >= EVEN * sum(n_by_length.values()):
         return None
     least, most = min(n_by_length), max(n_by_length)
+    return _ask_lists(reading, f"{shape.lists[0]} holds lists of {least} to {most} entries.")
+
+
+def _ask_lists(reading: TableReading, seen: str) -> Question:
+    """Ask whether the entries of lists are runs."""
     return Question(
         "samples",
-        f"{shape.lists[0]} holds lists of {least} to {most} entries.",
+        seen,
         Choice(
-            "Each entry is another run of its row.", (f"sample_columns={','.join(shape.lists)}",)
+            "Each entry is another run of its row.",
+            (f"sample_columns={','.join(reading.shape.lists)}",),
         ),
-        Choice("The entries are parts of one output.", ("sample_columns=",)),
+        Choice("The entries are no runs.", ("sample_columns=",)),
     )
 
 

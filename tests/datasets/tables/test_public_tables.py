@@ -1459,3 +1459,17 @@ def test_an_error_in_kilometers_is_a_score(tmp_path):
     assert question.second.words == ("score=error_km",)
     rows = [row | {"error": "429" if row["place_id"] == 3 else None} for row in rows]
     assert read(tmp_path, rows).roles.errors == ("error",)
+
+
+def test_lists_beside_the_output_are_asked_about(tmp_path):
+    """What an agent wrote later made five runs of one output and its score; rows without were lost."""
+    rows = []
+    for i in range(40):
+        row = {"problem_id": i, "ground_truth": str(i % 7), "router_output": f"So it is {i % 5}, by rule {i}."}
+        later = [f"Step {k} of {i}: it is {k}." for k in range(5)] if i else []
+        rows.append(row | {"initial_correct": i % 3 == 0, "escalation_outputs": later})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "router_output holds one output beside the list in escalation_outputs."
+    answered = read_table(tmp_path / "table.jsonl", {"sample_columns": ""})
+    assert (answered.n_items, answered.n_runs, answered.roles.output) == (40, 1, "router_output")
+    assert not answered.questions and round(answered.scores["", "initial_correct"], 2) == 0.35
