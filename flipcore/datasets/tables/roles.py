@@ -182,6 +182,13 @@ def find_roles(profile: Profile) -> Roles:
         column = profile[name]
         if part and not column.is_object and not (column.is_list and holds_logits(profile, name)):
             parts[part].append(name)
+    # answer_correct says whether an answer is right, correct_answer which one is
+    said = _values_of(profile, parts[OUTPUT])
+    parts[TARGET] = [
+        name
+        for name in parts[TARGET]
+        if words_of(name)[-1:] != ("correct",) or not _is_grade(profile[name], said)
+    ]
     keys = _values_of(profile, parts[TARGET])
     for part in (OUTPUT, PROMPT):
         parts[part] = [name for name in parts[part] if not _is_grade(profile[name], keys)]

@@ -1473,3 +1473,13 @@ def test_lists_beside_the_output_are_asked_about(tmp_path):
     answered = read_table(tmp_path / "table.jsonl", {"sample_columns": ""})
     assert (answered.n_items, answered.n_runs, answered.roles.output) == (40, 1, "router_output")
     assert not answered.questions and round(answered.scores["", "initial_correct"], 2) == 0.35
+
+
+def test_answer_correct_is_a_score_where_it_holds_right_and_wrong(tmp_path):
+    """It was the right answer, and no output was it."""
+    rows = [{"id": i, "question": f"Who is {i}?", "response": f"It is {i}.", "answer_correct": i % 3 > 0} for i in range(24)]
+    reading = read(tmp_path, rows)
+    assert reading.roles.scores == ("answer_correct",) and not reading.roles.target
+    assert not reading.questions
+    rows = [row | {"response": "ABCD"[i % 4], "answer_correct": "ABCD"[i % 3]} for i, row in enumerate(rows)]
+    assert read(tmp_path, rows).roles.target == "answer_correct"
