@@ -822,49 +822,57 @@ def _doubt_runs(table_profile: Profile, reading: TableReading) -> Question | Non
 
 
 def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Ask about two columns that cross, each value of one with each of the other once."""
-    grid, roles, n_rows = reading.grid, reading.roles, table_profile.n_rows
+    """Ask about two columns that cross: each value of one stands once beside each of the other.
+
+    Where columns name systems, it asks whether the ids of these cells are questions.
+    """
+    grid, roles = reading.grid, reading.roles
     is_counted = grid.run or grid.variants or grid.open_condition or grid.open_item[1]
-    if is_counted or reading.shape or n_rows < 2 * LEAST_ITEMS or reading.n_items < TOLD * n_rows:
+    n_cells = reading.n_items  # rows per system, or all rows without any
+    is_told = n_cells * reading.n_conditions >= TOLD * table_profile.n_rows
+    if is_counted or reading.shape or n_cells < 2 * LEAST_ITEMS or not is_told:
         return None
+    is_parted = n_cells < TOLD * table_profile.n_rows
     free = [
         name
         for name in (*reading.unused, *roles.prompts, *roles.contexts)
         if name not in grid.items and not names(last_part(name), "cluster")
     ]
-    topics = [name for name in free if _may_be_topic(table_profile, name)]
-    settings = list(grid.conditions) or [
+    topics = [name for name in free if _may_be_topic(table_profile, name, n_cells)]
+    settings = list(grid.conditions) if grid.conditions and not is_parted else []
+    settings = settings or [
         name for name in free if _is_level(table_profile, name) and not _is_outcome(name)
     ]
     for topic, setting in product(topics[:12], settings[:12]):
         n_topics, n_settings = table_profile[topic].n_distinct, table_profile[setting].n_distinct
-        is_full = abs(n_topics * n_settings - n_rows) <= (1 - NEARLY) * n_rows
+        is_full = abs(n_topics * n_settings - n_cells) <= (1 - NEARLY) * n_cells
         if topic == setting or not is_full or n_settings > n_topics:
             continue
-        if table_profile.n_distinct([topic, setting]) < NEARLY * n_rows:
+        if table_profile.n_distinct([topic, setting]) < NEARLY * n_cells:
             continue
         by_level = arm_scores(table_profile, reading, setting)
+        models = [*grid.conditions, setting] if is_parted else [setting]
         return Question(
             "item",
             f"Each of {n_topics:,} values of {topic} stands once beside each of {n_settings} of "
             f"{setting}.",
             Choice(
                 f"{n_topics:,} questions ({topic}), each under {n_settings} settings{by_level}.",
-                (f"item={topic}", f"models={setting}"),
+                (f"item={topic}", f"models={','.join(models)}"),
             ),
-            Choice(f"{n_rows:,} questions.", (f"item={','.join(grid.items)}",), overall(reading)),
+            Choice(f"{n_cells:,} questions.", (f"item={','.join(grid.items)}",), overall(reading)),
         )
     return None
 
 
-def _may_be_topic(table_profile: Profile, name: str) -> bool:
+def _may_be_topic(table_profile: Profile, name: str, n_cells: int) -> bool:
     """Tell whether a column may say what a row is about: ids, names, texts that repeat."""
     column, last = table_profile[name], last_part(name)
     kinds = ("error", "run", "score", "people", "judge", "output", "configuration")
     if column.is_list or column.is_object or any(names(last, kind) for kind in kinds):
         return False
     is_plain = column.is_integer or not column.is_numeric
-    return is_plain and LEAST_ITEMS <= column.n_distinct <= table_profile.n_rows / 2
+    return is_plain and LEAST_ITEMS <= column.n_distinct <= n_cells / 2
 
 
 def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | None:

@@ -1483,3 +1483,21 @@ def test_answer_correct_is_a_score_where_it_holds_right_and_wrong(tmp_path):
     assert not reading.questions
     rows = [row | {"response": "ABCD"[i % 4], "answer_correct": "ABCD"[i % 3]} for i, row in enumerate(rows)]
     assert read(tmp_path, rows).roles.target == "answer_correct"
+
+
+@pytest.mark.parametrize("models", [("one",), ("one", "two", "three")])
+def test_ids_of_examples_and_settings_are_asked_about(tmp_path, models):
+    """120 images under five perturbations were 600 questions; with one model it was asked before."""
+    rows = []
+    for i in range(24):
+        for k, kind in enumerate(("clean", "blurred", "cropped")):
+            for j, model in enumerate(models):
+                row = {"case_id": f"chart_{i}:{kind}", "example_id": f"chart_{i}", "perturbation": kind}
+                row |= {"model": model, "response": f"{model} on {i}, {kind}"}
+                rows.append(row | {"answer_correct": (i + j) % (5 - k) > 0})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "Each of 24 values of example_id stands once beside each of 3 of perturbation."
+    words = dict(word.split("=") for word in question.first.words)
+    answered = read_table(tmp_path / "table.jsonl", words)
+    assert (answered.n_items, answered.n_conditions) == (24, 3 * len(models))
+    assert not answered.questions
