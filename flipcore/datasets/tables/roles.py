@@ -937,11 +937,10 @@ def lone_negatives(profile: Profile, roles: Roles) -> tuple[tuple[str, float], .
     negatives = []
     for name in roles.graders:
         column = profile[name]
-        if (
-            not column.is_numeric
-            or column.least not in _SENTINELS
-            or set(column.values) <= {"-1", "1", "-1.0", "1.0"}
-        ):
+        if not column.is_numeric or column.least not in _SENTINELS:
+            continue
+        is_signed = set(column.values) <= {"-1", "1", "-1.0", "1.0"}
+        if is_signed and not _stand_for_errors(profile, roles, name):
             continue
         sql = profile.table.sql(name)
         query = (
@@ -952,3 +951,16 @@ def lone_negatives(profile: Profile, roles: Roles) -> tuple[tuple[str, float], .
         if n_values == 1 and 2 * n_negative < column.n_filled and column.least is not None:
             negatives.append((name, column.least))
     return tuple(negatives)
+
+
+def _stand_for_errors(profile: Profile, roles: Roles, name: str) -> bool:
+    """Tell whether the negative values of a score stand in the rows that report an error."""
+    score = f"TRY_CAST({profile.table.sql(name)} AS DOUBLE)"
+    for error in roles.errors:
+        has_error = f"({profile.table.sql(error)} IS NOT NULL)"
+        query = (
+            f"SELECT count(*) FILTER ({has_error} <> ({score} < 0)) FROM {profile.table.relation}"
+        )
+        if profile[error].n_distinct > 1 and not profile.table.rows(query)[0][0]:
+            return True
+    return False

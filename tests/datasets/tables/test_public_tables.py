@@ -1501,3 +1501,17 @@ def test_ids_of_examples_and_settings_are_asked_about(tmp_path, models):
     answered = read_table(tmp_path / "table.jsonl", words)
     assert (answered.n_items, answered.n_conditions) == (24, 3 * len(models))
     assert not answered.questions
+
+
+@pytest.mark.parametrize("has_errors", [True, False])
+def test_minus_1_beside_an_error_is_asked_about(tmp_path, has_errors):
+    """Failed calls counted as -1 beside 1: .33 for 1."""
+    rows = []
+    for i in range(24):
+        has_failed = i % 4 == 0
+        row = {"prompt": f"Cancel order {i}.", "response": None if has_failed else f"Order {i} it is."}
+        row |= {"score": -1 if has_failed else 1}
+        rows.append(row | ({"error": f"timeout {i}" if has_failed else None} if has_errors else {}))
+    assert asked(read(tmp_path, rows)) == (["negative"] if has_errors else [])
+    answered = read_table(tmp_path / "table.jsonl", {"missing": "-1"})
+    assert answered.scores["", "score"] == (1.0 if has_errors else 0.5)
