@@ -96,6 +96,21 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
             ),
             Choice("They are no systems.", ("model_columns=",)),
         )
+    shared_label = next(iter(reading.roles.graders), "") if shape.models else ""
+    if shared_label in reading.roles.people and not _differs_within_row(
+        table_profile, shared_label
+    ):
+        n = len(shape.models)
+        return Question(
+            "systems",
+            f"Columns are called after {', '.join(shape.models[:4])}{' …' if n > 4 else ''}, and "
+            f"{shared_label} holds one label for all of them.",
+            Choice("They are no systems.", ("model_columns=",)),
+            Choice(
+                f"They are {n} systems, and {shared_label} is no score of theirs.",
+                (f"model_columns={','.join(shape.models)}", "people="),
+            ),
+        )
     is_shared = bool(shape.models) and reading.roles.output not in reading.made_from
     if is_shared and not _differs_within_row(table_profile, reading.roles.output):
         return _ask_shared_output(table_profile, reading)
@@ -327,6 +342,8 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
     roles = reading.roles
     lead = next(iter((*roles.scores, *roles.judges)), "")
     overall_names = [name for name in reading.unused if _is_overall(table_profile, name)]
+    if lead and not overall_names and not _is_plain_score(table_profile, lead):
+        overall_names = [name for name in reading.unused if _is_plain_score(table_profile, name)]
     is_grade = bool(lead) and table_profile[lead].is_verdict
     if lead and overall_names and not (is_grade or names(lead, "filler")):
         best = overall_names[0]
@@ -343,6 +360,18 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
             f"{roles.output} and {roles.target} hold labels, and {lead} numbers from "
             f"{table_profile[lead].least:g} to {table_profile[lead].most:g}.",
             Choice("The labels are compared.", ("score=",), sum(values) / len(values)),
+            Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
+        )
+    if lead and not roles.output and _is_verdict_in_words(table_profile, roles.target, lead):
+        return Question(
+            "score",
+            f"No column holds an output, and {roles.target} holds "
+            f"{', '.join(table_profile[roles.target].values[:3])}: right answers, or a verdict.",
+            Choice(
+                f"{roles.target} is a verdict: nothing is read until it is right, wrong or a "
+                "number.",
+                ("score=",),
+            ),
             Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
         )
     is_constant = bool(lead) and table_profile[lead].n_distinct == 1
@@ -374,10 +403,26 @@ def _is_beside_labels(table_profile: Profile, reading: TableReading, lead: str) 
     return is_compared and is_label and is_scale
 
 
+def _is_verdict_in_words(table_profile: Profile, target: str, lead: str) -> bool:
+    """Tell whether a right answer that nothing is compared with may be a verdict in few words."""
+    if not target or table_profile[lead].is_verdict:
+        return False
+    column = table_profile[target]
+    is_word = not (column.is_numeric or column.is_letter or column.is_verdict or column.is_list)
+    return is_word and 2 <= column.n_distinct <= MOST_ARMS
+
+
 def _is_overall(table_profile: Profile, name: str) -> bool:
     """Tell whether numbers are called overall, total or composite, and nothing else."""
     column = table_profile[name]
     return is_overall(name) and column.is_numeric and column.n_distinct > 1 and not column.is_list
+
+
+def _is_plain_score(table_profile: Profile, name: str) -> bool:
+    """Tell whether numbers are called Score or Accuracy, and nothing else."""
+    column, words = table_profile[name], words_of(last_part(name))
+    is_number = column.is_numeric and not column.is_list
+    return is_number and bool(words) and all(names(word, "score") for word in words)
 
 
 def _like_scores(table_profile: Profile, reading: TableReading) -> list[str]:

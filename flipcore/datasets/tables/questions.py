@@ -146,7 +146,12 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
         return None
     name, *more = candidates
     mean = mean_of(table_profile, name)
-    if more:
+    if len(more) > 1:
+        listed = f"{more[0]}, {more[1]}{' …' if len(more) > 2 else ''}"
+        second = Choice(
+            f"It is no score. If another is, as {listed}: --map score=COLUMN.", ("score=",)
+        )
+    elif more:
         second = Choice(
             f"{more[0]} is the score.", (f"score={more[0]}",), mean_of(table_profile, more[0])
         )

@@ -743,11 +743,13 @@ _SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
 
 
 def _is_of_people(name: str) -> bool:
-    """Tell whether a column has labels by people: human_score does, escalate_to_human does not."""
+    """Tell whether a column has labels by people: human_score does, escalate_to_human and
+    needs_manual do not."""
     if not names(name, "people") or names(name, "about") or names(name, "id"):
         return False
     pairs = pairwise(words_of(name))
-    return not any(first == "to" and names(second, "people") for first, second in pairs)
+    asks = {"to", "needs", "requires"}
+    return not any(first in asks and names(second, "people") for first, second in pairs)
 
 
 def is_label_beside_another(profile: Profile, name: str) -> bool:

@@ -1515,3 +1515,45 @@ def test_minus_1_beside_an_error_is_asked_about(tmp_path, has_errors):
     assert asked(read(tmp_path, rows)) == (["negative"] if has_errors else [])
     answered = read_table(tmp_path / "table.jsonl", {"missing": "-1"})
     assert answered.scores["", "score"] == (1.0 if has_errors else 0.5)
+
+
+def test_a_people_s_label_of_the_whole_row_is_asked_about_beside_systems(tmp_path):
+    """Two columns of labels were two systems, both 20% right by one mark of their row."""
+    rows = []
+    for i in range(24):
+        row = {"id": i, "question": f"Who is {i}?", "gpt_answer": f"Person {i % 5}", "claude_answer": f"Painter {i % 7}"}
+        rows.append(row | {"human_label": i % 5 == 0})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen.endswith("human_label holds one label for all of them.")
+    rows = [row | {"needs_manual": row.pop("human_label")} for row in rows]
+    assert not read(tmp_path, rows).roles.people
+
+
+def test_a_verdict_in_words_is_asked_about_where_no_output_is(tmp_path):
+    """The verdicts of a judge were right answers, and a likeness to another system's text the score."""
+    verdicts = ("MAJOR", "MINOR", "EQUIVALENT")
+    rows = [
+        {"pair_idx": i, "rouge_l": i / 40, "label": verdicts[i % 3], "reason": f"Response B lacks part {i} of it."}
+        for i in range(30)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "score" and "holds EQUIVALENT, MAJOR, MINOR" in question.seen
+    assert not read_table(tmp_path / "table.jsonl", {"score": "rouge_l"}).questions
+
+
+def test_a_column_called_score_is_asked_about_beside_a_score_of_the_prompt(tmp_path):
+    """What the prompts are like was the score, for most rows have no Score."""
+    rows = []
+    for i in range(40):
+        row = {"Prompt_ID": i, "Prompt_Text": f"Draw an angel with {i} wings.", "specificity_score": i % 4 / 2}
+        rows.append(row | {"Score": 7.0 if i < 8 else None})
+    (question, *_) = read(tmp_path, rows).questions
+    assert question.about == "score" and question.first.words == ("score=Score",)
+    assert question.first.score == 7.0
+
+
+def test_one_of_many_numbers_may_be_no_score(tmp_path):
+    """Of labels of 22 emotions the first was the score, or else the second."""
+    rows = [{"id": i, "response": f"Text {i}.", "joy": i % 2, "fear": i % 3 // 2, "hope": i % 5 // 4} for i in range(30)]
+    (question,) = read(tmp_path, rows).questions
+    assert question.second.words == ("score=",) and "as fear, hope:" in question.second.says
