@@ -55,6 +55,7 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         or _doubt_graders(reading),
         _doubt_match(table_profile, reading)
         or _doubt_lead(table_profile, reading)
+        or _doubt_count(table_profile, reading)
         or _doubt_score(table_profile, reading),
         _doubt_target(table_profile, reading) or _doubt_differing_target(table_profile, reading),
         _doubt_direction(table_profile, reading),
@@ -393,6 +394,36 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
     )
 
 
+def _doubt_count(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask about a score that counts how many of another column's number passed."""
+    lead = next(iter((*reading.roles.scores, *reading.roles.judges)), "")
+    if not lead or not table_profile[lead].is_integer or table_profile[lead].is_verdict:
+        return None
+    subject = _counted(lead)
+    score = table_profile.table.sql(lead)
+    for name in reading.unused if subject else ():
+        column = table_profile[name]
+        if not column.is_integer or (column.least or 0) < 1 or _counted(name) != subject:
+            continue
+        total = f"TRY_CAST({table_profile.table.sql(name)} AS DOUBLE)"
+        query = f"SELECT max(TRY_CAST({score} AS DOUBLE) - {total}) FROM "
+        if (table_profile.table.rows(query + table_profile.table.relation)[0][0] or 0) > 0:
+            continue
+        return Question(
+            "score",
+            f"{lead} is at most {name} in every row.",
+            Choice("The score is the share: nothing is read until a column holds it.", ("score=",)),
+            Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
+        )
+    return None
+
+
+def _counted(name: str) -> frozenset[str]:
+    """Return what a column counts by its name: tests of tests_passed and of n_tests."""
+    words = set(words_of(last_part(name))) - {"n", "num", "number", "count", "total", "all"}
+    return frozenset(word for word in words if not names(word, "score"))
+
+
 def _is_beside_labels(table_profile: Profile, reading: TableReading, lead: str) -> bool:
     """Tell whether a score that may be of something else is no share, beside labels."""
     kinds = ("score", "filler", "judge")
@@ -408,8 +439,8 @@ def _is_verdict_in_words(table_profile: Profile, target: str, lead: str) -> bool
     if not target or table_profile[lead].is_verdict:
         return False
     column = table_profile[target]
-    is_word = not (column.is_numeric or column.is_letter or column.is_verdict or column.is_list)
-    return is_word and 2 <= column.n_distinct <= MOST_ARMS
+    kinds = (column.is_numeric, column.is_letter, column.is_verdict, column.is_list, column.is_text)
+    return not any(kinds) and 2 <= column.n_distinct <= MOST_ARMS
 
 
 def _is_overall(table_profile: Profile, name: str) -> bool:

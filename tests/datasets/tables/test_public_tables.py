@@ -1557,3 +1557,15 @@ def test_one_of_many_numbers_may_be_no_score(tmp_path):
     rows = [{"id": i, "response": f"Text {i}.", "joy": i % 2, "fear": i % 3 // 2, "hope": i % 5 // 4} for i in range(30)]
     (question,) = read(tmp_path, rows).questions
     assert question.second.words == ("score=",) and "as fear, hope:" in question.second.says
+
+
+def test_a_count_of_what_passed_is_asked_about(tmp_path):
+    """The mean of the assertions that passed was the score: 516.3%."""
+    rows = []
+    for i in range(30):
+        row = {"id": i, "question": f"Who is {i}?", "response": f"It is {i}."}
+        rows.append(row | {"num_assertions": 3 + i % 2 * 5, "num_assertions_passed": 1 + i % 3})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "num_assertions_passed is at most num_assertions in every row."
+    rows[0]["num_assertions_passed"] = 9
+    assert not read(tmp_path, rows).questions
