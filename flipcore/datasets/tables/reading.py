@@ -68,6 +68,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     if shape:
         table_profile = profile(reshape(table, shape))
     roles = _without_model_contexts(find_roles(table_profile), table.names)
+    if shape.models:
+        roles = _with_own_output(table_profile, roles, table.names)
     if not roles.output:
         roles = _with_output_under_keys(table_profile, roles, shape.models, table.names)
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
@@ -193,6 +195,18 @@ def _without_model_contexts(roles: Roles, wide_names: Sequence[str]) -> Roles:
     shared_contexts = tuple(name for name in roles.contexts if name in wide_names)
     output = roles.output or next(iter(model_contexts), "")
     return replace(roles, contexts=shared_contexts, output=output)
+
+
+def _with_own_output(table_profile: Profile, roles: Roles, wide_names: Sequence[str]) -> Roles:
+    """Return the roles with a text that each system has of its own as the output, before one text
+    that the row has. `wide_names` are the columns before rows were split into one per system.
+    """
+    own = [name for name in roles.readouts if name not in wide_names]
+    own = [name for name in own if table_profile[name].is_text]
+    if roles.output not in wide_names or not own:
+        return roles
+    readouts = tuple(name for name in (*roles.readouts, roles.output) if name != own[0])
+    return with_output(table_profile, replace(roles, readouts=readouts), own[0])
 
 
 def _with_output_under_keys(

@@ -1569,3 +1569,15 @@ def test_a_count_of_what_passed_is_asked_about(tmp_path):
     assert question.seen == "num_assertions_passed is at most num_assertions in every row."
     rows[0]["num_assertions_passed"] = 9
     assert not read(tmp_path, rows).questions
+
+
+def test_systems_with_texts_of_their_own_do_not_share_another_output(tmp_path):
+    """The text of a third system was the output of two, and 20 of 33 rows were lost."""
+    rows = []
+    for i in range(33):
+        row = {"review_id": f"CD{i}", "title": f"Title {i}", "galactica_output_title": f"One output for {i}. " * 9}
+        row |= {"galactica_output_hashtag": f"Another for {i}. " * 9}
+        rows.append(row | {f"{model}_output": f"{model} says so of {i}." for model in ("biomedlm", "chatgpt")})
+    reading = read(tmp_path, rows)
+    assert reading.shape.models == ("biomedlm_output", "chatgpt_output") and reading.n_items == 33
+    assert reading.roles.output == "response" and not reading.questions
