@@ -201,12 +201,12 @@ def _with_own_output(table_profile: Profile, roles: Roles, wide_names: Sequence[
     """Return the roles with a text that each system has of its own as the output, before one text
     that the row has. `wide_names` are the columns before rows were split into one per system.
     """
-    own = [name for name in roles.readouts if name not in wide_names]
-    own = [name for name in own if table_profile[name].is_text]
-    if roles.output not in wide_names or not own:
+    own_texts = [name for name in roles.readouts if name not in wide_names]
+    own_texts = [name for name in own_texts if table_profile[name].is_text]
+    if roles.output not in wide_names or not own_texts:
         return roles
-    readouts = tuple(name for name in (*roles.readouts, roles.output) if name != own[0])
-    return with_output(table_profile, replace(roles, readouts=readouts), own[0])
+    readouts = tuple(name for name in (*roles.readouts, roles.output) if name != own_texts[0])
+    return with_output(table_profile, replace(roles, readouts=readouts), own_texts[0])
 
 
 def _with_output_under_keys(

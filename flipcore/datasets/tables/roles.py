@@ -183,11 +183,11 @@ def find_roles(profile: Profile) -> Roles:
         if part and not column.is_object and not (column.is_list and holds_logits(profile, name)):
             parts[part].append(name)
     # answer_correct says whether an answer is right, correct_answer which one is
-    said = _values_of(profile, parts[OUTPUT])
+    output_values = _values_of(profile, parts[OUTPUT])
     parts[TARGET] = [
         name
         for name in parts[TARGET]
-        if words_of(name)[-1:] != ("correct",) or not _is_grade(profile[name], said)
+        if words_of(name)[-1:] != ("correct",) or not _is_grade(profile[name], output_values)
     ]
     keys = _values_of(profile, parts[TARGET])
     for part in (OUTPUT, PROMPT):
@@ -748,8 +748,8 @@ def _is_of_people(name: str) -> bool:
     if not names(name, "people") or names(name, "about") or names(name, "id"):
         return False
     pairs = pairwise(words_of(name))
-    asks = {"to", "needs", "requires"}
-    return not any(first in asks and names(second, "people") for first, second in pairs)
+    not_yet_words = {"to", "needs", "requires"}
+    return not any(first in not_yet_words and names(second, "people") for first, second in pairs)
 
 
 def is_label_beside_another(profile: Profile, name: str) -> bool:
