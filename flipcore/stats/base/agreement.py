@@ -20,7 +20,7 @@ from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.base.resample import SLACK
 
 WEIGHTS = (None, "linear", "quadratic")
-NEVER_SO_ALIKE = 30  # on so many items two people differ at least once
+SUSPICIOUS_N = 30  # on this many items two people differ at least once
 PREVALENT = 0.9  # share of the most frequent rating from which kappa needs a warning
 
 
@@ -29,17 +29,20 @@ def is_missing(rating: Hashable | None) -> bool:
     return rating is None or (isinstance(rating, float) and math.isnan(rating))
 
 
-def _paired(a: Sequence, b: Sequence) -> list[tuple]:
+def _paired(first: Sequence, second: Sequence) -> list[tuple]:
     """Return the pairs of ratings of the items that both raters rated. Raises BadInput for unequal
     lengths."""
-    if len(a) != len(b):
-        raise BadInput(f"Two raters must rate the same items: got {len(a)} and {len(b)} ratings.")
-    return [(x, y) for x, y in zip(a, b, strict=True) if not is_missing(x) and not is_missing(y)]
+    if len(first) != len(second):
+        raise BadInput(
+            f"Two raters must rate the same items: got {len(first)} and {len(second)} ratings."
+        )
+    pairs = zip(first, second, strict=True)
+    return [(x, y) for x, y in pairs if not (is_missing(x) or is_missing(y))]
 
 
-def raw_agreement(a: Sequence, b: Sequence) -> float:
+def raw_agreement(first: Sequence, second: Sequence) -> float:
     """Return the share of equal ratings among the items that both rated; NaN for no item."""
-    pairs = _paired(a, b)
+    pairs = _paired(first, second)
     return sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
 
 
@@ -87,13 +90,16 @@ def _table(codes: np.ndarray, n: int) -> np.ndarray:
 
 
 def cohen_kappa(a: Sequence, b: Sequence, weights: str | None = None) -> float:
-    """Return Cohen's kappa of two raters, as scikit-learn does; the categories are sorted.
+    """Return Cohen's kappa of the ratings `a` and `b`, as scikit-learn does; categories are sorted.
 
     Items that only one rater rated are dropped. NaN without an item and with one category in all.
     `weights` is one of `WEIGHTS`.
     """
-    codes, n = _codes(_paired(a, b))
-    return _kappa(_table(codes, n), disagreement_weights(n, weights)) if n else math.nan
+    codes, n_categories = _codes(_paired(a, b))
+    if not n_categories:
+        return math.nan
+    table = _table(codes, n_categories)
+    return _kappa(table, disagreement_weights(n_categories, weights))
 
 
 def fleiss_kappa(table: Sequence[Sequence[int]] | np.ndarray) -> float:
@@ -109,17 +115,17 @@ def fleiss_kappa(table: Sequence[Sequence[int]] | np.ndarray) -> float:
     counts = np.asarray(table, dtype=float)
     if counts.size == 0:
         return math.nan
-    raters = counts.sum(axis=1)
-    if len(set(raters.tolist())) > 1:
+    n_raters = counts.sum(axis=1)
+    if len(set(n_raters.tolist())) > 1:
         raise BadInput(
             "Fleiss' kappa needs the same number of raters for every item and got "
-            f"{int(raters.min())} to "
-            f"{int(raters.max())}: use Krippendorff's alpha, which allows gaps."
+            f"{int(n_raters.min())} to {int(n_raters.max())}: use Krippendorff's alpha, which "
+            "allows gaps."
         )
-    n = raters[0]
+    n = n_raters[0]
     if n < 2:
         return math.nan
-    # An item has n (n - 1) ordered pairs of raters; no rater is paired with himself.
+    # An item has n (n - 1) ordered pairs of raters; no rater is paired with themselves.
     observed = float(((counts**2).sum(axis=1) - n).mean() / (n * (n - 1)))
     chance = float(((counts.sum(axis=0) / counts.sum()) ** 2).sum())
     return (observed - chance) / (1 - chance) if chance < 1 else math.nan
@@ -152,8 +158,8 @@ def _unit_counts(units: list[list]) -> tuple[np.ndarray, list]:
 def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
     """Return 1 - D_observed / D_expected from counts (unit, category); NaN if nothing is expected.
     An ordered pair of ratings weighs 1 / (ratings of the unit - 1)."""
-    ratings = counts.sum(axis=1)
-    within = np.einsum("uc,cd,ud->u", counts, distance, counts) / (ratings - 1)
+    n_ratings = counts.sum(axis=1)
+    within = np.einsum("uc,cd,ud->u", counts, distance, counts) / (n_ratings - 1)
     totals = counts.sum(axis=0)
     # The total minus 1, because a rating is not paired with itself.
     expected = float(totals @ distance @ totals) / (totals.sum() - 1)
@@ -187,24 +193,24 @@ def prevalence_warning(ratings: Sequence) -> str:
     present_ratings = [rating for rating in ratings if not is_missing(rating)]
     if not present_ratings:
         return ""
-    top = max(set(present_ratings), key=present_ratings.count)
-    share = present_ratings.count(top) / len(present_ratings)
+    most_frequent = max(set(present_ratings), key=present_ratings.count)
+    share = present_ratings.count(most_frequent) / len(present_ratings)
     # With a single answer kappa is undefined, and `Agreement.sentence` says so.
     if not PREVALENT <= share < 1:
         return ""
     return (
-        f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer "
-        "prevails; look at the raw agreement too."
+        f"{percent_text(share)} of the ratings are {most_frequent!r}: kappa reads low when one "
+        "answer prevails; look at the raw agreement too."
     )
 
 
-def identical_raters_warning(a: Sequence, b: Sequence) -> str:
+def identical_raters_warning(first: Sequence, second: Sequence) -> str:
     """Warn where two raters never differ on many items: one file may be loaded twice."""
-    pairs = _paired(a, b)
+    pairs = _paired(first, second)
     never_differ = all(x == y for x, y in pairs)
     # Two raters who always choose one category may well agree.
     has_categories = len({x for x, _ in pairs}) > 1
-    if len(pairs) >= NEVER_SO_ALIKE and never_differ and has_categories:
+    if len(pairs) >= SUSPICIOUS_N and never_differ and has_categories:
         return (
             f"The two raters agree on all {len(pairs)} items: check that the same ratings were "
             "not loaded twice."
@@ -221,13 +227,14 @@ def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     of the percentile bootstrap do in up to .039. NaN where kappa is 1 or has no variance.
     """
     shares = table / table.sum()
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    agreed, chance = float(np.trace(shares)), float(rows @ columns)
-    # log(1 - kappa) is undefined at kappa 1, and kappa is where one category takes all.
+    row_shares, column_shares = shares.sum(axis=1), shares.sum(axis=0)
+    agreed, chance = float(np.trace(shares)), float(row_shares @ column_shares)
+    # log(1 - kappa) is undefined for a kappa of 1, and kappa itself for a single category.
     if chance >= 1 or agreed >= 1:
         return math.nan, math.nan
     influence = np.eye(len(table)) / (1 - chance)
-    influence = influence - (1 - agreed) / (1 - chance) ** 2 * (columns[:, None] + rows[None, :])
+    marginals = column_shares[:, None] + row_shares[None, :]
+    influence = influence - (1 - agreed) / (1 - chance) ** 2 * marginals
     variance = float((shares * influence**2).sum()) - float((shares * influence).sum()) ** 2
     if variance <= SLACK:
         return math.nan, math.nan
@@ -237,15 +244,15 @@ def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     return max(-1.0, 1 - complement * math.exp(step)), 1 - complement * math.exp(-step)
 
 
-def cohen_log_agreement(a: Sequence, b: Sequence) -> Agreement:
+def cohen_log_agreement(first: Sequence, second: Sequence) -> Agreement:
     """Return Cohen's kappa with the limits of `log_limits`, for gates; draws no random numbers."""
-    pairs = _paired(a, b)
-    codes, n = _codes(pairs)
-    value, raw = cohen_kappa(a, b), raw_agreement(a, b)
-    warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(a, b)
+    pairs = _paired(first, second)
+    codes, n_categories = _codes(pairs)
+    value, raw = cohen_kappa(first, second), raw_agreement(first, second)
+    warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(first, second)
     estimate = _without_limits(value, len(pairs))
     if estimate is None:
-        low, high = log_limits(_table(codes, n))
+        low, high = log_limits(_table(codes, n_categories))
         if math.isnan(low):
             estimate = _from_raw(value, raw, pairs)
         else:
@@ -261,16 +268,16 @@ def cohen_log_agreement(a: Sequence, b: Sequence) -> Agreement:
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
-def cohen_agreement(a: Sequence, b: Sequence) -> Agreement:
+def cohen_agreement(first: Sequence, second: Sequence) -> Agreement:
     """Return Cohen's kappa with the limits of `_jackknife_estimate`."""
-    pairs = _paired(a, b)
-    value, raw = cohen_kappa(a, b), raw_agreement(a, b)
-    codes, n = _codes(pairs)
-    cost = disagreement_weights(n, None)
-    warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(a, b)
+    pairs = _paired(first, second)
+    value, raw = cohen_kappa(first, second), raw_agreement(first, second)
+    codes, n_categories = _codes(pairs)
+    weights = disagreement_weights(n_categories, None)
+    warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(first, second)
 
     def coefficient(resampled_codes: np.ndarray) -> float:
-        return _kappa(_table(resampled_codes, n), cost)
+        return _kappa(_table(resampled_codes, n_categories), weights)
 
     estimate = _jackknife_estimate(coefficient, codes, value, raw, pairs)
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
@@ -340,11 +347,11 @@ def _jackknife_estimate(
     estimate = _without_limits(value, len(units))
     if estimate is not None:
         return estimate
-    by_raw = _from_raw(value, raw, units)
+    raw_estimate = _from_raw(value, raw, units)
     low, high = log_jackknife(coefficient, rows)
     if math.isnan(low):
-        return by_raw
-    low, high = min(low, by_raw.low), max(high, by_raw.high)
+        return raw_estimate
+    low, high = min(low, raw_estimate.low), max(high, raw_estimate.high)
     method = "jackknife, log(1 - coefficient)"
     return Estimate(value, low, high, level=0.95, method=method, n=len(units), seed=None)
 

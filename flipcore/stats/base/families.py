@@ -3,14 +3,14 @@ variance of the product.
 
 Families are of unequal size. The usual clustered error (Miller's, CR1) with G - 1 degrees of
 freedom is then far too small: in simulation its 95% interval held the truth in .07-.95. Here the
-variance is CR2 (Bell & McCaffrey 2002): the squared residual sum of a family, over 1 - n_g/N. The
-degrees of freedom are Satterthwaite's under a correlation of 1 within families, the least
-favourable one, because nobody knows the true one. A mean in [0, 1] has Wilson's limits on the
-number of independent items that would vary as much. A difference has linear limits. Where few items
-differ, the sample may lack those that would reverse it, so one unseen item is added at either end
-of the possible values (simulated: `tests/lab/simulations/coverage.md`). Items that share nothing
-are families of one. A family is what the screens call a cluster; the name is that of the readouts'
-column.
+variance is CR2 (Bell & McCaffrey 2002): each family's squared residual sum is divided by 1 - n_g/N,
+where n_g of the N items are its own. The degrees of freedom are Satterthwaite's under a correlation
+of 1 within families, the least favourable one, because nobody knows the true one. A mean in [0, 1]
+has Wilson's limits on the number of independent items that would vary as much. A difference has
+linear limits. Where few items differ, the sample may lack those that would reverse it, so one
+unseen item is added at either end of the possible values (simulated:
+`tests/lab/simulations/coverage.md`). An item that shares nothing is a family of its own. Screens
+call families clusters; the code keeps the name of the column in the readouts.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, missing,
 
 UNIT = (0.0, 1.0)
 # A difference whose sum rests on effectively fewer families gets an unseen item at either end.
-FEW_CARRY = 8
+FEW_FAMILIES = 8
 Bounds = tuple[float, float] | None
 
 
 def by_family(values: np.ndarray, families: np.ndarray | None) -> np.ndarray:
     """Return one row per family (families, k) from values (items, k) and each item's family number.
 
-    A row is mean + (sum - mean * count) / mean count. The plain mean of the rows is the mean over
+    A row is mean + (sum - mean * count) / mean count. The mean of the rows is then the mean over
     items, so callers can resample or permute whole families as rows. NaN items are left out of
     their column; a family without a value is NaN. `families` None returns `values` unchanged.
     """
@@ -59,8 +59,8 @@ def family_numbers(families: ArrayLike) -> np.ndarray:
 def _sums(
     values: np.ndarray, families: np.ndarray, n_families: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (families, k) sums and counts of the defined values. `n_families` None ends the rows
-    at the largest number in `families`."""
+    """Return (families, k) sums and counts of the defined values. `n_families` None takes the
+    largest number in `families`, plus 1."""
     is_defined = ~np.isnan(values)
     if n_families is None:
         n_families = int(families.max(initial=-1)) + 1
@@ -116,10 +116,10 @@ class FamilyMeans:
         return np.divide(self.n, n_outside, out=np.zeros(self.sizes.shape), where=n_outside > 0)
 
     @cached_property
-    def spread(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def residual_covariance(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Covariance of the weighted residual sums over N, from which `df` follows.
 
-        It takes the items of a family as all alike. Returns (diagonal, U, C) with shapes
+        A correlation of 1 within families is assumed. Returns (diagonal, U, C) with shapes
         (families, k), (k, families, 2) and (k, 2, 2); the covariance is diag(diagonal) + U C U'.
         """
         n = np.where(self.n > 0, self.n, 1.0)
@@ -132,19 +132,19 @@ class FamilyMeans:
 
     @cached_property
     def df(self) -> np.ndarray:
-        """Satterthwaite's degrees of freedom (k,), tr(A)²/tr(A²) of the covariance `spread`."""
-        return np.where(self.n_families > 1, satterthwaite(*self.spread), np.nan)
+        """Satterthwaite's degrees of freedom (k,), tr(A)²/tr(A²) of `residual_covariance`."""
+        return np.where(self.n_families > 1, satterthwaite(*self.residual_covariance), np.nan)
 
     @cached_property
-    def is_carried_by_few(self) -> np.ndarray:
-        """(k,) True where effectively fewer than `FEW_CARRY` families make up the sum."""
+    def is_sum_of_few(self) -> np.ndarray:
+        """(k,) True where effectively fewer than `FEW_FAMILIES` families make up the sum."""
         squares, fourth = (self.sums**2).sum(axis=0), (self.sums**4).sum(axis=0)
-        return squares**2 < FEW_CARRY * np.where(fourth > 0, fourth, 1.0)
+        return squares**2 < FEW_FAMILIES * np.where(fourth > 0, fourth, 1.0)
 
     def methods(self, bounds: Bounds = UNIT) -> np.ndarray:
         """Return the (k,) names of the methods that `limits` uses."""
-        plain_method = "wilson_t" if bounds == UNIT else "clt_cluster"
-        names = np.where(is_signed(bounds) & self.is_carried_by_few, "guarded t", plain_method)
+        unguarded = "wilson_t" if bounds == UNIT else "clt_cluster"
+        names = np.where(is_signed(bounds) & self.is_sum_of_few, "guarded t", unguarded)
         return np.where(self.n_families < self.n, "families", names).astype(object)
 
     def limits(self, levels: ArrayLike, bounds: Bounds = UNIT) -> np.ndarray:
@@ -168,7 +168,7 @@ class FamilyMeans:
             for end in bounds:
                 mean, se = self._with_unseen(end)
                 guarded_limits.append(mean + math.copysign(1, end) * t * se)
-            limits = np.where(self.is_carried_by_few, guarded_limits, limits)
+            limits = np.where(self.is_sum_of_few, guarded_limits, limits)
         return np.clip(limits, *bounds)
 
     def _with_unseen(self, end: float) -> tuple[np.ndarray, np.ndarray]:
@@ -205,7 +205,8 @@ def _largest_upper(
     n_effective: np.ndarray,
     t: np.ndarray,
 ) -> np.ndarray:
-    """Return (levels, k) upper Wilson limits, the largest over the rows of `partial_shares`."""
+    """Return (levels, k) upper Wilson limits, the largest over the rows of `partial_shares`.
+    `t` are Student's quantiles (levels, k)."""
     shares, n_items = partial_shares(sums, sizes, weights, n, n_effective)
     return np.array([np.max(wilson_upper(shares, n_items, quantiles), axis=0) for quantiles in t])
 
@@ -213,11 +214,11 @@ def _largest_upper(
 def partial_shares(
     sums: np.ndarray, sizes: np.ndarray, weights: np.ndarray, n: np.ndarray, n_effective: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return shares m and the items n_eff = min(N, m (1 - m)/V) they rest on, (families + 1, k).
+    """Return shares m and their effective items min(N, m (1 - m)/V), (families + 1, k) each.
 
     Row j counts the events of the j fullest families only. A variance estimated from few events is
     small by chance, so one event more could lower the limit. Callers therefore take the largest
-    limit over all rows. n_eff is N²/Σn_g² where all values are 0 or all are 1.
+    limit over all rows. Where all values are 0, or all are 1, the effective items are N²/Σn_g².
     """
     # Equal sums are ordered by size, so no limit depends on the order of the rows.
     order = np.lexsort((-sizes, -sums.round(12)), axis=0)
@@ -225,8 +226,8 @@ def partial_shares(
     total = np.where(n > 0, n, 1.0)
     no_family = np.zeros((1, n.size))
     mean, squares, products = (
-        np.vstack([no_family, np.cumsum(x, axis=0)])
-        for x in (s / total, weight * s**2, weight * s * size)
+        np.vstack([no_family, np.cumsum(terms, axis=0)])
+        for terms in (s / total, weight * s**2, weight * s * size)
     )
     variance = (squares - 2 * mean * products + mean**2 * (weight * size**2).sum(axis=0)) / total**2
     binomial = mean * (1 - mean)
@@ -430,16 +431,16 @@ def clustered_difference(
         se = float(np.linalg.norm(residuals[0] - residuals[1]))
     else:
         se = math.nan
-    x_diagonal, x_factors, x_core = x_means.spread
-    y_diagonal, y_factors, y_core = y_means.spread
+    x_diagonal, x_factors, x_core = x_means.residual_covariance
+    y_diagonal, y_factors, y_core = y_means.residual_covariance
     core = np.zeros((1, 4, 4))
     core[:, :2, :2], core[:, 2:, 2:] = x_core, y_core
     factors = np.concatenate([x_factors, y_factors], axis=2)
     df = float(satterthwaite(x_diagonal + y_diagonal, factors, core)[0])
-    straddles = bool(((x_means.sizes > 0) & (y_means.sizes > 0)).any())
+    has_shared_family = bool(((x_means.sizes > 0) & (y_means.sizes > 0)).any())
     set_bounds = [_bounds_of(v, bounds) for v in (x, y)]
     # MOVER needs independent sets, which a family in both is not.
-    if set_bounds == [UNIT, UNIT] and not straddles:
+    if set_bounds == [UNIT, UNIT] and not has_shared_family:
         x_limits, y_limits = (
             means.limits([level], UNIT)[:, 0, 0].tolist() for means in (x_means, y_means)
         )
