@@ -21,12 +21,12 @@ from flipcore.text.counts import count_of
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
 MANY_LOOKS = 500  # pairs, one look each
 KAPPA, FEWEST_LABELS = 0.60, 100
-# Fewest texts of the position test, and prompts of the re-ask test: fewer cannot show anything.
-FEWEST_TWICE = 30
+# Needed texts of the position test, and prompts of the re-ask test: fewer cannot show anything.
+MIN_TEST_CASES = 30
 # Largest upper bound of the share of prompts that a judge reads differently when asked again. With
 # kappa = 0.60 and even odds it differs from people on 0.20 of them, so from itself on no more.
-MOST_CHANGED = 0.20
-MOST_MORE = 100_000  # further pairs that are looked at before the answer is "never"
+MAX_CHANGED = 0.20
+MAX_MORE_PAIRS = 100_000  # a gate that needs more further pairs never opens
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class ParaphraseGate:
     def sentence(self) -> str:
         """Say whether the gate is open, and if not, what would open it."""
         if not self.accepted.n:
-            nothing = "No pair drawn at random has" if self.n_chosen else "No pair has"
-            return f"{nothing} been reviewed yet; {self.fewest} are needed.{self.chosen_text}"
+            subject = "No pair drawn at random has" if self.n_chosen else "No pair has"
+            return f"{subject} been reviewed yet; {self.fewest} are needed.{self.chosen_text}"
         if self.is_open:
             passed = (
                 f"{self.acceptance_text}, and the lower bound reaches "
@@ -85,10 +85,8 @@ class ParaphraseGate:
             # A good generator may start with a few refused pairs: below MIN_N never discard it.
             and (n < MIN_N or self.accepted.high >= self.threshold)
         ):
-            return (
-                f"{self.missing} Too early to tell: {n:,} of {self.fewest} "
-                f"reviewed.{self.chosen_text}"
-            )
+            reviewed = f"{n:,} of {self.fewest} reviewed"
+            return f"{self.missing} Too early to tell: {reviewed}.{self.chosen_text}"
         if self.n_more is None:
             return (
                 f"{self.acceptance_text}: at that rate the lower bound never reaches "
@@ -106,12 +104,12 @@ class ParaphraseGate:
         if not self.n_chosen:
             return ""
         if self.n_chosen == 1:
-            n = "1 reviewed pair was"
+            subject = "1 reviewed pair was"
         else:
-            n = f"{self.n_chosen:,} reviewed pairs were"
+            subject = f"{self.n_chosen:,} reviewed pairs were"
         return (
-            f" {n} chosen, not drawn at random, or came in by a file. Such pairs count once a "
-            "reviewer's random order has reached them, or once all pairs are reviewed."
+            f" {subject} chosen, not drawn at random, or came in by a file. Such pairs count once "
+            "a reviewer's random order has reached them, or once all pairs are reviewed."
         )
 
     @property
@@ -125,11 +123,12 @@ class ParaphraseGate:
     @property
     def missing(self) -> str:
         """Say what a closed gate lacks: pairs, a higher bound, or both."""
-        few = f"at least {self.fewest} reviewed pairs" if self.accepted.n < self.fewest else ""
-        low = ""
+        lacking = []
+        if self.accepted.n < self.fewest:
+            lacking.append(f"at least {self.fewest} reviewed pairs")
         if self.accepted.low < self.threshold:
-            low = f"a lower bound of {percent_text(self.threshold)}"
-        return f"{self.acceptance_text}; the gate wants {' and '.join(filter(None, (few, low)))}."
+            lacking.append(f"a lower bound of {percent_text(self.threshold)}")
+        return f"{self.acceptance_text}; the gate wants {' and '.join(lacking)}."
 
 
 def paraphrase_gate(
@@ -173,10 +172,10 @@ def n_more_pairs(
         n = n_reviewed + n_more
         return n >= fewest and wilson(n_accepted + rate * n_more, n)[0] >= threshold
 
-    if not opens(MOST_MORE):
+    if not opens(MAX_MORE_PAIRS):
         return None
     # The bound rises with n at a fixed rate, so bisection finds the first n that opens the gate.
-    low, high = (-1, MOST_MORE)
+    low, high = -1, MAX_MORE_PAIRS
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if opens(middle) else (middle, high)
@@ -272,7 +271,7 @@ class JudgeGate:
 
     @property
     def n_more(self) -> int:
-        """Number of labels that are missing to the `fewest` needed."""
+        """Number of labels that are still needed."""
         return max(0, self.fewest - self.agreement.n_items)
 
     @property
@@ -305,9 +304,9 @@ class JudgeGate:
         if not self.has_options:
             return ""
         n = self.position.flip_rate.n if self.position else 0
-        if n < FEWEST_TWICE:
+        if n < MIN_TEST_CASES:
             return (
-                f"the position test needs {FEWEST_TWICE} texts judged with the options backwards "
+                f"the position test needs {MIN_TEST_CASES} texts judged with the options backwards "
                 f"too and has {n}"
             )
         if not self.position or not self.position.p < 0.05:
@@ -316,32 +315,33 @@ class JudgeGate:
 
     def _reruns_missing(self) -> str:
         changes = self.rerun_changes
-        if changes.n < FEWEST_TWICE:
+        if changes.n < MIN_TEST_CASES:
             return (
-                f"the re-ask test needs {FEWEST_TWICE} prompts sent to it twice and has {changes.n}"
+                f"the re-ask test needs {MIN_TEST_CASES} prompts sent to it twice and has "
+                f"{changes.n}"
             )
-        if changes.high <= MOST_CHANGED:
+        if changes.high <= MAX_CHANGED:
             return ""
         clause = (
             f"it reads {changes.text_percent()} of {changes.n} prompts differently when asked again"
         )
-        return f"{clause}, where the upper bound must be {percent_text(MOST_CHANGED)} or less"
+        return f"{clause}, where the upper bound must be {percent_text(MAX_CHANGED)} or less"
 
     def sentence(self) -> str:
-        n = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"
-        agreement_text = f"kappa {self.agreement.estimate.text()} on {n}"
+        labels_text = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"
+        agreement_text = f"kappa {self.agreement.estimate.text()} on {labels_text}"
         if math.isnan(self.agreement.estimate.value):
             agreement_text = (
-                f"people and judge give one and the same answer to all {n}, which says nothing "
-                "beyond chance"
+                f"people and judge give one and the same answer to all {labels_text}, which says "
+                "nothing beyond chance"
             )
         if self.is_open:
             return f"The judge passes: {agreement_text}."
-        missing = "; ".join(self.reasons)
+        reasons = "; ".join(self.reasons)
         if not self.agreement.n_items:
-            return f"The judge has not passed yet: {missing}."
+            return f"The judge has not passed yet: {reasons}."
         verdict = "has not passed yet" if self.n_more else "does not pass"
-        return f"The judge {verdict}: {agreement_text}; {missing}."
+        return f"The judge {verdict}: {agreement_text}; {reasons}."
 
 
 def judge_gate(
@@ -378,7 +378,7 @@ ANY_LOOK = 0.03  # the error of a single look at the gate, here kept over all lo
 
 def evidence(n_accepted: int, n_reviewed: int, threshold: float) -> float:
     """Return the likelihood ratio of an acceptance above `threshold` against exactly `threshold`.
-    Above means uniform on (threshold, 1). 1 without any pair."""
+    Above means uniform on (threshold, 1). It is 1 without a pair."""
     from scipy.special import betainc, betaln
 
     k, n = n_accepted, n_reviewed
@@ -400,11 +400,11 @@ def holds_at_any_look(n_accepted: int, n_reviewed: int, threshold: float) -> boo
 
 
 @cache
-def false_openings(opens: Callable[[int, int], bool], rate: float, most: int) -> float:
+def false_openings(opens: Callable[[int, int], bool], rate: float, n_pairs: int) -> float:
     """Return the exact chance that a gate with the rule `opens`(accepted, reviewed) ever opens. The
-    gate is looked at after every pair up to `most`, and each pair is accepted with `rate`."""
+    gate is looked at after each of `n_pairs` pairs, and each is accepted with the chance `rate`."""
     chance, total = np.ones(1), 0.0  # chance[k]: k pairs accepted so far and the gate still closed
-    for n in range(1, most + 1):
+    for n in range(1, n_pairs + 1):
         chance = np.append(chance * (1 - rate), 0.0) + np.append(0.0, chance * rate)
         is_open = np.array([opens(k, n) if chance[k] > 0 else False for k in range(n + 1)])
         total += float(chance[is_open].sum())

@@ -32,10 +32,11 @@ from flipcore.stats.base.chance_lead import ChanceLead
 from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N
 from flipcore.stats.base.families import FamilyMeans
 
-# for the small line of a claim by this test
+# Sentence for the small line of a claim by this test.
 CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."
 POWER_QUANTILE = 0.8416  # standard normal quantile at .8: a power of four in five
 _CORRELATION_ERROR = 0.05  # one-sided error of the upper limit of the correlation within clusters
+_LOWEST, _HIGHEST = 0, 1  # rows of a `TaskMean`: the end at which the unseen item is added
 
 
 @dataclass(frozen=True)
@@ -69,20 +70,21 @@ def guarded_t(
 
 
 def guarded_limits(
-    least: np.ndarray,
-    largest: np.ndarray,
+    lowest: np.ndarray,
+    highest: np.ndarray,
     bounds: tuple[float, float],
     alpha: float,
     families: np.ndarray | None = None,
 ) -> tuple[Any, Any]:
-    """Return the lower limit of the mean of `least` and the upper limit of that of `largest`.
+    """Return the lower limit of the mean of `lowest` and the upper limit of the mean of `highest`.
 
-    Both arguments are (..., items); the limits lack the last axis and are NaN where p is NaN.
-    They agree with the test: the lower limit is above 0 exactly where `p_above` of `least` is below
-    the one-sided `alpha`, and the upper limit is below 0 exactly where `p_below` of `largest` is.
+    Both are values (..., items), equal unless unread answers leave them open. The limits lack the
+    last axis and are NaN where p is NaN. They agree with the test: the lower limit is above 0
+    exactly where `p_above` of `lowest` is below the one-sided `alpha`, and the upper limit is below
+    0 exactly where `p_below` of `highest` is.
     """
     limits = []
-    for values, end in zip((least, largest), bounds, strict=True):
+    for values, end in zip((lowest, highest), bounds, strict=True):
         sums = _sums(values, families)
         side = GuardedSide.from_sums(sums, bounds, end, is_clustered=families is not None)
         limits.append(side.limit(alpha).reshape(np.shape(values)[:-1])[()])
@@ -93,7 +95,7 @@ def guarded_limits(
 class GuardedSide:
     """One-sided tests of (k,) means, with an unseen item at `end`, the adverse end of `bounds`.
 
-    `mean` and `se` include the unseen item, weighted so that it moves the sum by one. `df` is NaN
+    `mean` and `se` include the unseen item, whose weight makes it move the sum by one. `df` is NaN
     below 10 items or 6 effective clusters. With `lead`, the mean must also exceed what two equal
     models reach by chance; None where items share no clusters.
     """
@@ -175,8 +177,8 @@ class TaskMean:
 
         if not self.is_testable:
             return np.nan
-        mean, se, df = self._guarded(0)
-        # `_guarded` has one value per task; the least favourable task counts.
+        mean, se, df = self._with_unseen_at(_LOWEST)
+        # One value per task that the unseen item may be in; the least favourable counts.
         return float(np.max(stdtr(df, (null - mean) / se)))
 
     def p_below(self, null: float) -> float:
@@ -185,7 +187,7 @@ class TaskMean:
 
         if not self.is_testable:
             return np.nan
-        mean, se, df = self._guarded(1)
+        mean, se, df = self._with_unseen_at(_HIGHEST)
         return float(np.max(stdtr(df, (mean - null) / se)))
 
     def limits(self, alpha: float) -> tuple[float, float]:
@@ -195,9 +197,9 @@ class TaskMean:
 
         if not self.is_testable:
             return np.nan, np.nan
-        mean, se, df = self._guarded(0)
+        mean, se, df = self._with_unseen_at(_LOWEST)
         low = np.min(mean - stdtrit(df, 1 - alpha) * se)
-        mean, se, df = self._guarded(1)
+        mean, se, df = self._with_unseen_at(_HIGHEST)
         return float(low), float(np.max(mean + stdtrit(df, 1 - alpha) * se))
 
     def growth_to_exclude(self, null: float, alpha: float) -> float:
@@ -212,7 +214,7 @@ class TaskMean:
         gap = abs(null - self.value)
         if not (self.is_testable and gap > 0):
             return np.inf
-        mean, se, df = self._guarded(1 if null > self.value else 0)
+        mean, se, df = self._with_unseen_at(_HIGHEST if null > self.value else _LOWEST)
         # The shift by one unseen item shrinks with the number of items, the error with its root.
         shift, se, df = np.max(np.abs(mean - self.value)), np.max(se), np.min(df)
 
@@ -221,14 +223,13 @@ class TaskMean:
             quantiles = stdtrit(df * growth, 1 - alpha) + POWER_QUANTILE
             return float(shift / growth + quantiles * se / np.sqrt(growth) - gap)
 
-        ends = -5.0, 15.0
-        return float(np.exp(brentq(shortfall, *ends))) if shortfall(ends[1]) < 0 else np.inf
+        low, high = -5.0, 15.0  # logarithms of the growth
+        return float(np.exp(brentq(shortfall, low, high))) if shortfall(high) < 0 else np.inf
 
-    def _guarded(self, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _with_unseen_at(self, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (tasks,) means, standard errors and degrees of freedom of the mean over all tasks.
-        Entry i supposes that the unseen item is in task i. `end` is 0 for the lowest value and 1
-        for the highest. Callers take the least favourable task, usually the smallest, where one
-        item weighs most."""
+        Entry i supposes that the unseen item is in task i. `end` is `_LOWEST` or `_HIGHEST`.
+        Callers take the least favourable task, usually the smallest, where one item weighs most."""
         n_tasks = self.means.size
         means = (self.means.sum() - self.means + self.means_with_unseen[end]) / n_tasks
         variances = self.variances.sum() - self.variances + self.variances_with_unseen[end]
@@ -265,13 +266,14 @@ def task_mean(
         degrees.append(df)
         counts.append(x.size)
         inverse_sizes.append(1 / max(n_effective, 1e-9))
-        for end_index, end in enumerate(bounds):
+        for row, end in enumerate(bounds):
             n_events = (x < 0).sum() if end < 0 else (x > 0).sum()
             guarded: ItemSums | _Clustered = sums_or_means
             if n_events and isinstance(sums_or_means, _Clustered):
                 guarded = sums_or_means.with_few_events(np.array([n_events]), _CORRELATION_ERROR)
-            mean_with, se_with = _with_unseen(guarded, end, unseen[end_index])
-            with_unseen[end_index].append((float(mean_with[0]), float(se_with[0]) ** 2))
+            mean_with, se_with = _with_unseen(guarded, end, unseen[row])
+            with_unseen[row].append((float(mean_with[0]), float(se_with[0]) ** 2))
+    # (ends, tasks, mean and variance)
     mean_and_variance = np.array(with_unseen).reshape(2, len(means), 2)
     # Tasks weigh the same, so the variance of their mean adds 1/n_effective of each: k²/Σ(1/n).
     n_effective = len(means) ** 2 / max(sum(inverse_sizes), 1e-9)

@@ -54,7 +54,7 @@ class JointMeans:
     `families` (items,) are the items' family numbers; None where items share no families. With
     families, whole families are drawn, `n` counts families, `columns` become (families, k) and
     `items` keeps the original columns. The default interval is then that of the module `families`,
-    which differences always have. Means are NaN without an item, `se` below two.
+    which differences always have. `values` are NaN without an item, `se` below two.
     """
 
     columns: np.ndarray
@@ -98,19 +98,21 @@ class JointMeans:
         # Center first: mean square - mean² of values far from 0 would lose all digits.
         x = self._centred(self.is_defined, self.values)
         k = x.shape[1]
-        holes = np.where(self.is_defined, 0.0, np.nan)
+        x_or_nan = np.where(self.is_defined, x, np.nan)
         moments = replicate_means(
-            np.hstack([x + holes, x**2 + holes, self.is_defined]), self.n_boot, generator(self.seed)
+            np.hstack([x_or_nan, x_or_nan**2, self.is_defined]), self.n_boot, generator(self.seed)
         )
         mean, square, n = moments[:, :k], moments[:, k : 2 * k], moments[:, 2 * k :] * len(x)
         # This divides by n, not n - 1; the standard error below corrects the factor.
         variance = square - mean**2
-        spread = (n > 1) & (variance > SLACK * np.maximum((x**2).max(axis=0, initial=0.0), SLACK))
+        has_spread = (n > 1) & (
+            variance > SLACK * np.maximum((x**2).max(axis=0, initial=0.0), SLACK)
+        )
         return np.divide(
             mean,
-            np.sqrt(variance / np.maximum(n - 1, 1), where=spread, out=np.ones_like(mean)),
+            np.sqrt(variance / np.maximum(n - 1, 1), where=has_spread, out=np.ones_like(mean)),
             out=np.full_like(mean, np.nan),
-            where=spread,
+            where=has_spread,
         )
 
     @cached_property
@@ -162,9 +164,9 @@ class JointMeans:
         notes = np.full(kinds.shape, "", dtype=object)
         if kind == "default" and "studentized" in kinds:
             skipped = np.isnan(self.studentized).mean(axis=0)
-            for j in np.flatnonzero((kinds == "studentized") & undetermined(skipped)).tolist():
+            for j in np.flatnonzero((kinds == "studentized") & is_undetermined(skipped)).tolist():
                 kinds[j], notes[j] = "bca", no_spread_note(skipped[j]) if self.se[j] > 0 else ""
-        low, high = self._limits(kinds, levels, bounds)
+        low, high = self._limits_by_kinds(kinds, levels, bounds)
         has_no_width = (kinds != "none") & ~(high - low > SLACK)
         low, high = self._cut_at_bounds(low, high, bounds)
         methods = np.tile(kinds, (len(levels), 1))
@@ -201,7 +203,7 @@ class JointMeans:
             )
         return estimates
 
-    def _limits(
+    def _limits_by_kinds(
         self, kinds: np.ndarray, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
     ) -> np.ndarray:
         """Return (2, levels, k) limits, each column by its entry in `kinds`; NaN for "none"."""
@@ -215,12 +217,13 @@ class JointMeans:
             else:
                 # All other kinds are names from `FamilyMeans.methods`, whose limits need bounds.
                 for shared_bounds in {bounds[j] for j in columns.tolist()}:
-                    alike = [j for j in columns.tolist() if bounds[j] == shared_bounds]
-                    limits[:, :, alike] = self.units.limits(levels, shared_bounds)[:, :, alike]
+                    bounded = [j for j in columns.tolist() if bounds[j] == shared_bounds]
+                    unit_limits = self.unit_means.limits(levels, shared_bounds)
+                    limits[:, :, bounded] = unit_limits[:, :, bounded]
         return limits
 
     @cached_property
-    def units(self) -> FamilyMeans:
+    def unit_means(self) -> FamilyMeans:
         """Means over the families, or over the items as families of one."""
         return self.family_means or FamilyMeans(
             np.where(self.is_defined, self.columns, 0.0), self.is_defined.astype(float)
@@ -243,10 +246,10 @@ class JointMeans:
         is_hole = np.isnan(self.items)
         smallest = np.where(is_hole, np.inf, self.items).min(axis=0, initial=np.inf)
         largest = np.where(is_hole, -np.inf, self.items).max(axis=0, initial=-np.inf)
-        least, most = np.reshape(bounds, (-1, 2)).T
-        can_cut = (smallest >= least) & (largest <= most)
-        low = np.where(can_cut & (low < least), least, low)
-        return low, np.where(can_cut & (high > most), most, high)
+        low_bound, high_bound = np.reshape(bounds, (-1, 2)).T
+        can_cut = (smallest >= low_bound) & (largest <= high_bound)
+        low = np.where(can_cut & (low < low_bound), low_bound, low)
+        return low, np.where(can_cut & (high > high_bound), high_bound, high)
 
     def _kinds(self, kind: str, bounds: Sequence[tuple[float, float]]) -> np.ndarray:
         """Return the (k,) kind of each column's interval; "none" where it has no interval."""
@@ -261,7 +264,7 @@ class JointMeans:
                 kinds.append(self._kind_of_share(j))
             else:
                 if column_bounds not in unit_methods:
-                    unit_methods[column_bounds] = self.units.methods(column_bounds)
+                    unit_methods[column_bounds] = self.unit_means.methods(column_bounds)
                 kinds.append(str(unit_methods[column_bounds][j]))
         return np.array(kinds, dtype=object)
 
@@ -299,11 +302,12 @@ class JointMeans:
         t = t_quantiles(0.5 + np.asarray(levels, dtype=float)[:, None] / 2, sizes - 1)
         half = t * np.sqrt(RARE * (1 - RARE) / (sizes - 1))
         low, high = limits
-        rare = np.minimum(low, np.maximum(RARE - half, 0.0)), np.minimum(high, RARE + half)
-        sure = np.maximum(low, 1 - RARE - half), np.maximum(high, np.minimum(1 - RARE + half, 1.0))
+        if_rare = np.minimum(low, np.maximum(RARE - half, 0.0)), np.minimum(high, RARE + half)
+        high_at_rare = np.minimum(1 - RARE + half, 1.0)
+        if_frequent = np.maximum(low, 1 - RARE - half), np.maximum(high, high_at_rare)
         has_many_items = sizes >= CLT_MIN_N
-        limits = np.where(has_many_items & (values > 1 - RARE), sure, limits)
-        return np.where(has_many_items & (values < RARE), rare, limits)
+        limits = np.where(has_many_items & (values > 1 - RARE), if_frequent, limits)
+        return np.where(has_many_items & (values < RARE), if_rare, limits)
 
     def _estimate(
         self, intervals: Intervals, row: int, j: int, level: float, coverage: float | None
@@ -378,7 +382,7 @@ def column_quantiles(sample: np.ndarray, shares: np.ndarray) -> np.ndarray:
     (..., k) may differ by column. NaN for a column without values."""
     # NaN sorts to the end, so each column's values fill its first rows.
     ordered = np.sort(sample, axis=0)
-    last = (~np.isnan(sample)).sum(axis=0) - 1
+    last = (~np.isnan(sample)).sum(axis=0) - 1  # row of the largest value
     position = np.clip(shares, 0, 1) * np.maximum(last, 0)
     low = np.floor(np.nan_to_num(position)).astype(int)
     high = np.minimum(low + 1, np.maximum(last, 0))
@@ -387,8 +391,8 @@ def column_quantiles(sample: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.where(last < 0, np.nan, below + (above - below) * (position - low))
 
 
-def undetermined(skipped: float) -> bool:
-    """Return True where too many resamples, a share `skipped`, have no spread.
+def is_undetermined(skipped: np.ndarray) -> np.ndarray:
+    """Return (k,) True where too many resamples, shares `skipped` (k,), have no spread.
 
     Such resamples belong at the far ends of the studentised distribution. If they are more than a
     tail holds, its quantile is lost: simulated coverage falls to .63-.88 at 10-26 items of which
@@ -412,7 +416,7 @@ def no_spread_note(skipped: float) -> str:
 # short are shown, but no claim rests on them.
 
 
-SIGNED = ("A", "A_minus_G")
+SIGNED_QUANTITIES = ("A", "A_minus_G")
 TABLE = Path(__file__).with_name("measured_coverage.json")
 
 
@@ -428,7 +432,7 @@ def measured_coverage(
     kind_rows = [
         row
         for row in rows or _table_rows()
-        if row["kind"] == kind and (row["quantity"] in SIGNED) == signed
+        if row["kind"] == kind and (row["quantity"] in SIGNED_QUANTITIES) == signed
     ]
     sizes = sorted({row["n"] for row in kind_rows})
     if not sizes:

@@ -52,7 +52,7 @@ def test_the_number_of_missing_pairs_is_the_first_that_opens(n, draw):
         return proportion_confint(k / n * m, m, method="wilson")[0] if m >= 50 else 0
 
     if n_more is None:
-        assert low(n + gate_rules.MOST_MORE) < 0.80
+        assert low(n + gate_rules.MAX_MORE_PAIRS) < 0.80
         return
     assert low(n + n_more) >= 0.80 - 1e-9 and (n_more == 0 or low(n + n_more - 1) < 0.80)
 
