@@ -63,7 +63,8 @@ def correlation_left_open(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         likelihoods[row] = (n_of_size * no_event).sum(axis=0)
         likelihoods[row] += np.bincount(columns, gain * n_clusters, minlength=counts.shape[1])
     is_open = likelihoods >= likelihoods.max(axis=0) - LIKELIHOOD_DROP
-    return _CORRELATIONS[_CORRELATIONS.size - 1 - is_open[::-1].argmax(axis=0)]
+    # `argmax` finds the first True, so on the reversed rows the last one.
+    return _CORRELATIONS[::-1][is_open[::-1].argmax(axis=0)]
 
 
 def _distinct(
@@ -109,20 +110,20 @@ class ChanceLead:
         """Make the leads from sums per cluster.
 
         `events` counts adverse events; `favourable` and `adverse` sum the values of either side, as
-        positive numbers. `squares` (k,) is the sum of squared adverse values, and `largest` the
-        largest possible one.
+        positive numbers. `squares` (k,) are sums of squared adverse values, and `largest` is the
+        largest possible adverse value.
         """
         won, lost = favourable.sums.sum(axis=0), adverse.sums.sum(axis=0)
         # Without an adverse event, the largest possible size is assumed.
         size = np.divide(squares, lost, out=np.full(lost.shape, float(largest)), where=lost > 0)
-        won_squares = _squares(favourable)
+        won_variance = _variance_of_sum(favourable)
         return cls(
             events,
             won - lost,
             won + lost,
-            np.divide(won_squares, won, out=np.zeros(won.shape), where=won > 0),
+            np.divide(won_variance, won, out=np.zeros(won.shape), where=won > 0),
             size,
-            _squares(adverse),
+            _variance_of_sum(adverse),
         )
 
     @property
@@ -198,6 +199,6 @@ class ChanceLead:
         return middle - np.sqrt(np.maximum(square, 0.0))
 
 
-def _squares(means: FamilyMeans) -> np.ndarray:
-    """Return (k,) CR2 variances of the sums over clusters."""
+def _variance_of_sum(means: FamilyMeans) -> np.ndarray:
+    """Return (k,) CR2 variances of the sums over all clusters."""
     return (np.nan_to_num(means.se) * means.n) ** 2

@@ -136,7 +136,7 @@ def mean_interval(
     names, x = names[~np.isnan(x)], x[~np.isnan(x)]
     if x.size == 0:
         return missing(level=level, note="No value is defined.")
-    # Differences too: `families` guards against rare events, which the plain t would miss.
+    # Differences too, because `families` guards against rare events and a plain t does not.
     if kind == "default" and (np.unique(names).size < x.size or is_signed(bounds)):
         return clustered_mean(x, names, level=level, bounds=bounds).estimate()
     if kind == "default" and bounds == UNIT and is_within(x, UNIT):
@@ -205,12 +205,10 @@ def _limits(
         return low, high, kind, ""
     squares = reps[:, 2] - 2 * means * reps[:, 3] + means**2 * reps[:, 4]
     has_spread = squares > SLACK * max(1.0, float(np.abs(sums).max()) ** 2)
-    skipped = 1 - float(has_spread.mean())
+    n_skipped = int((~has_spread).sum())
     note = ""
-    if skipped:
-        note = (
-            f"{round(skipped * n_boot):,} of {n_boot:,} resamples had no spread and were skipped."
-        )
+    if n_skipped:
+        note = f"{n_skipped:,} of {n_boot:,} resamples had no spread and were skipped."
     # n/(n - 1) as in `cluster_se`, or t* would be too large by the root of that factor.
     se = np.sqrt(squares[has_spread] * n / (n - 1)) / reps[has_spread, 1]
     t_values = (means[has_spread] - mean) / se

@@ -45,33 +45,33 @@ def mcnemar(b: int, c: int) -> dict[str, float]:
     }
 
 
-def before_and_after(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the correctness before (`o`) and after (`p`) of the items that have both.
+def before_and_after(
+    before: ArrayLike | str, after: ArrayLike | str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the correctness before and after a change, of the items that have both.
 
     NaN after means that the rewrite method could not perturb the item. Raises BadInput for unequal
     lengths."""
-    before, after = correctness(o), correctness(p)
-    if before.shape != after.shape:
+    first, second = correctness(before), correctness(after)
+    if first.shape != second.shape:
         raise BadInput(
-            f"Before and after must be the same items: got {len(before)} and {len(after)}."
+            f"Before and after must be the same items: got {len(first)} and {len(second)}."
         )
-    has_both = ~(np.isnan(before) | np.isnan(after))
-    return before[has_both], after[has_both]
+    has_both = ~(np.isnan(first) | np.isnan(second))
+    return first[has_both], second[has_both]
 
 
-def discordant(o: ArrayLike | str, p: ArrayLike | str) -> tuple[int, int, int]:
-    """Return the numbers of broken, fixed and all items, from 0/1 correctness before (`o`) and
-    after (`p`)."""
-    before, after = before_and_after(o, p)
-    return (
-        int(np.sum((before == 1) & (after == 0))),
-        int(np.sum((before == 0) & (after == 1))),
-        len(before),
-    )
+def discordant(before: ArrayLike | str, after: ArrayLike | str) -> tuple[int, int, int]:
+    """Return the numbers of broken, fixed and all items, from 0/1 correctness before and after."""
+    first, second = before_and_after(before, after)
+    n_broken = int(np.sum((first == 1) & (second == 0)))
+    n_fixed = int(np.sum((first == 0) & (second == 1)))
+    return n_broken, n_fixed, len(first)
 
 
 def gap_welch(db: ArrayLike, dc: ArrayLike, level: float = 0.95) -> dict[str, float]:
-    """Return {gap, se, t, df, p, lo, hi} of Welch's two-sided t on drops per item, `db` - `dc`.
+    """Return {gap, se, t, df, p, lo, hi} of Welch's two-sided t on drops per item, benchmark
+    (`db`) minus control (`dc`).
 
     All are NaN below two items in a set. Without variance the limits are NaN, and p is 1 for a gap
     of 0 and 0 otherwise."""

@@ -31,8 +31,9 @@ def n_for_gap(
 ) -> float:
     """Return the number of items per set to detect a difference `gap` between two drops.
 
-    Per set, `disc` is the share of items that change and `drop` the net drop. Infinite for a gap of
-    0. `n_to_author` adds the items that the rewrite method cannot perturb.
+    `disc` is the share of items that change and `drop` the net drop, of the benchmark (b) and of
+    the control (c). Infinite for a gap of 0. `n_to_author` adds items that the rewrite method
+    cannot perturb.
     """
     if gap == 0:
         return math.inf

@@ -110,16 +110,16 @@ def _poisson_cuts(mean: float) -> list[int]:
     return cuts
 
 
-def _distinct_rows(rows: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _distinct_rows(rows: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the first index and the count of each distinct row, and each row's distinct number.
-    All three are empty for more than `most` distinct rows, because the search then stops."""
+    All three are empty for more than `limit` distinct rows, because the search then stops."""
     # By bytes: numpy's unique over an axis is far slower.
     number_of: dict[bytes, int] = {}
     rows = np.ascontiguousarray(rows)
     numbers = np.empty(len(rows), dtype=int)
     for row_index, row in enumerate(rows):
         numbers[row_index] = number_of.setdefault(row.tobytes(), len(number_of))
-        if len(number_of) > most:
+        if len(number_of) > limit:
             return (np.empty(0, dtype=int),) * 3
     _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
     return first, counts, numbers
@@ -134,12 +134,12 @@ def replicate_means(columns: np.ndarray, n_boot: int, rng: np.random.Generator) 
     is_defined = ~np.isnan(columns)
     k = columns.shape[1]
     # Only columns with a hole need a count of drawn items; in all other columns it is n.
-    partial = np.flatnonzero(~is_defined.all(axis=0))
+    with_holes = np.flatnonzero(~is_defined.all(axis=0))
     sums = replicate_sums(
-        np.hstack([np.where(is_defined, columns, 0.0), is_defined[:, partial]]), n_boot, rng
+        np.hstack([np.where(is_defined, columns, 0.0), is_defined[:, with_holes]]), n_boot, rng
     )
     n = np.full((n_boot, k), float(len(columns)))
-    n[:, partial] = sums[:, k:]
+    n[:, with_holes] = sums[:, k:]
     return np.divide(sums[:, :k], n, out=np.full((n_boot, k), np.nan), where=n > 0)
 
 
@@ -155,7 +155,7 @@ class MonteCarloP:
 
     @property
     def p_source(self) -> float:
-        """b/m, which can be 0, as in source 002 (A.1)."""
+        """b/m, the p of source 002 (A.1), which can be 0."""
         return self.b / self.m if self.m else float("nan")
 
 

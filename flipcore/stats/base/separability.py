@@ -4,7 +4,7 @@ whole cross-validation.
 The classifier is a callable (train X, train labels, test X) -> scores of label 1, with 0.5 as the
 threshold. So this module needs no machine-learning package. Folds share training data, so the p of
 a binomial test of the hits is too small by half. Entries written from one another must be in the
-same fold, or the classifier learns that a close neighbour means "the other set".
+same fold, or the classifier learns that a close neighbour is of the other set.
 """
 
 import math
@@ -130,11 +130,11 @@ def separability(
         group = np.unique(np.asarray(groups), return_inverse=True)[1]
     _check(len(X), y, group, paired=paired)
     rng = generator(seed)
-    observed, scores = _run(X, y, group, fit_predict, n_folds, rng)
+    observed, scores = _cross_validate(X, y, group, fit_predict, n_folds, rng)
     draws = np.empty(m)
     for k in range(m):
         shuffled = _relabelled(y, group, rng, paired=paired)
-        draws[k] = _run(X, shuffled, group, fit_predict, n_folds, rng)[0]
+        draws[k] = _cross_validate(X, shuffled, group, fit_predict, n_folds, rng)[0]
         watch(k + 1, m)
     return _summary(y, group, observed, scores, draws, paired=paired)
 
@@ -148,7 +148,7 @@ def _check(n_rows: int, y: np.ndarray, group: np.ndarray, *, paired: bool) -> No
     if set(np.unique(y)) != {0, 1}:
         raise BadInput("Telling two sets apart needs rows of both, labelled 0 and 1.")
     if paired and not (np.bincount(group) == 2).all():
-        raise BadInput("A paired test needs exactly two rows a group, one of each set.")
+        raise BadInput("A paired test needs exactly two rows per group, one of each set.")
     if paired and not (np.bincount(group, weights=y) == 1).all():
         raise BadInput("A paired test needs one row of either set in each group.")
 
@@ -166,7 +166,7 @@ def _summary(
     # The slack makes accuracies that differ only by rounding count as ties.
     b, m = int((draws >= observed - SLACK).sum()), len(draws)
     n_below = int((draws <= observed + SLACK).sum())
-    k = int(((scores > 0.5) == (y == 1)).sum())
+    n_correct = int(((scores > 0.5) == (y == 1)).sum())
     low, high = _balanced_limits(y, scores, observed, 0.95)
     balanced = Estimate(
         observed,
@@ -179,9 +179,9 @@ def _summary(
         note="Hits count as independent.",
     )
     null_sd = float(draws.std())
-    # An observed accuracy below one half does not lower the bound: guessing worse than a coin is no
-    # evidence of sameness.
-    # The upper end of a two-sided 90% interval is a one-sided 95% bound.
+    # An observed accuracy below one half does not lower the bound, because guessing worse than a
+    # coin does not show that the sets are alike. The upper end of a two-sided 90% interval is a
+    # one-sided 95% bound.
     upper = max(
         _balanced_limits(y, scores, observed, 0.90)[1],
         max(observed, 0.5) + z_quantile(0.95) * null_sd,
@@ -195,7 +195,7 @@ def _summary(
         auc=auc(y, scores),
         p=p,
         n_permutations=m,
-        k_correct=k,
+        k_correct=n_correct,
         n=len(y),
         too_few=too_few,
         p_below=p_below,
@@ -209,9 +209,9 @@ def _too_few(y: np.ndarray, group: np.ndarray, *, paired: bool) -> str:
     if fewest < MIN_N:
         return f"{fewest} entries or sources in one set, and at least {MIN_N} are needed"
     n_zeros, n_ones = np.bincount(group, weights=1 - y), np.bincount(group, weights=y)
-    has_shared = ((n_zeros > 0) & (n_ones > 0)).any()
+    has_mixed_group = ((n_zeros > 0) & (n_ones > 0)).any()
     # Single rows are then shuffled, as if rows of one label and one source were independent.
-    if not paired and has_shared and max(n_zeros.max(), n_ones.max()) > 1:
+    if not paired and has_mixed_group and max(n_zeros.max(), n_ones.max()) > 1:
         return (
             "entries share sources across the sets and within them, so no shuffling of labels is "
             "fair"
@@ -219,7 +219,7 @@ def _too_few(y: np.ndarray, group: np.ndarray, *, paired: bool) -> str:
     return ""
 
 
-def _run(
+def _cross_validate(
     X: np.ndarray,
     y: np.ndarray,
     group: np.ndarray,
@@ -282,8 +282,8 @@ def auc(y: Sequence[int] | np.ndarray, s: Sequence[float] | np.ndarray) -> float
 
 
 def weighted_auc(y: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return (replicates,) AUC with `weights` (replicates, rows); NaN where a class has none.
-    Weights make a bootstrap of items one matrix of counts."""
+    """Return (replicates,) AUC with `weights` (replicates, rows); NaN where a class has none. With
+    draw counts as weights, one call computes all replicates of a bootstrap."""
     if y.size == 0:
         return np.full(len(weights), np.nan)
     _, group = np.unique(scores, return_inverse=True)

@@ -3,7 +3,7 @@ that they never disagree.
 
 Of `n` items `b` went from right to wrong and `c` from wrong to right; the difference is the loss
 (b - c)/n. The statistic is the score of Tango (Statistics in Medicine 1998), which at 0 is
-McNemar's. Up to `MOST_EXACT` items its p is exact: the largest probability over the unknown share
+McNemar's. Up to `MAX_EXACT` items its p is exact: the largest probability over the unknown share
 of items that change (Suissa & Shuster 1991). For more items it is normal. By enumeration at 22 to
 150 items and a nominal .05, the normal p errs in up to .071, Bonett and Price's interval in up to
 .098.
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from flipcore.core.errors import BadInput
 
 # The exact tail needs an n by n table, and a sum over it for each of `N_NUISANCE` shares.
-MOST_EXACT = 300
+MAX_EXACT = 300
 N_NUISANCE = 40
 PRECISION = 1e-6
 
@@ -32,11 +32,11 @@ def tango_z(b: ArrayLike, c: ArrayLike, n: int, loss: float) -> np.ndarray:
     variance = n * np.maximum(2 * gain + loss * (1 - loss), 0.0)
     gap = losses - gains - n * loss
     # Without variance a gap of 0 is 0/0 and counts as 0; any other gap is infinitely unlikely.
-    flat = variance <= 1e-12
+    has_no_variance = variance <= 1e-12
     return np.where(
-        flat,
+        has_no_variance,
         np.where(np.abs(gap) <= 1e-9, 0.0, np.copysign(np.inf, gap)),
-        gap / np.sqrt(np.where(flat, 1, variance)),
+        gap / np.sqrt(np.where(has_no_variance, 1, variance)),
     )
 
 
@@ -54,7 +54,7 @@ def p_below(b: int, c: int, n: int, loss: float = 0.0) -> float:
     if loss >= 1 or loss <= -1:
         # A loss lies within [-1, 1], so such a null is either certain or impossible.
         return float(loss <= -1)
-    if n > MOST_EXACT:
+    if n > MAX_EXACT:
         from scipy.special import ndtr
 
         return float(ndtr(tango_z(b, c, n, loss)))

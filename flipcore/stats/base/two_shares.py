@@ -3,7 +3,7 @@ statistic, so that they never disagree.
 
 `k1` of `n1` items are right in the first set, `k2` of `n2` in the second; the difference is k1/n1 -
 k2/n2. The statistic is the score of Farrington & Manning (Statistics in Medicine 1990), which at 0
-is the pooled z. Its p is exact where the smaller set has up to `MOST_EXACT` items: the largest
+is the pooled z. Its p is exact where the smaller set has up to `MAX_EXACT` items: the largest
 probability over the unknown share of right items (Suissa & Shuster 1985; Barnard's test). By
 enumeration at 200 and 30 items with shares of .98, the normal z exceeds 1.96 on one side for .047
 of equal models, and the exact test rejects for .019.
@@ -19,7 +19,7 @@ from flipcore.core.errors import BadInput
 
 # The limits take a quarter of a second here. For more items the error of the normal z is off by
 # less than a twentieth of the level.
-MOST_EXACT = 1_500
+MAX_EXACT = 1_500
 N_NUISANCE = 40  # grid points of the unknown share of right items
 PRECISION = 5e-5  # of a limit, which is rounded outwards by it
 RARE = 1e-12  # less probable rows are skipped, and this is added for each of them
@@ -72,11 +72,11 @@ def score(k1: ArrayLike, n1: int, k2: ArrayLike, n2: int, difference: float) -> 
     second_share = np.clip(restricted - difference, 0, 1)
     variance = restricted * (1 - restricted) / n1 + second_share * (1 - second_share) / n2
     gap = p1 - p2 - difference
-    flat = variance <= 1e-14
+    has_no_variance = variance <= 1e-14
     return np.where(
-        flat,
+        has_no_variance,
         np.where(np.abs(gap) <= 1e-9, 0.0, np.copysign(np.inf, gap)),
-        gap / np.sqrt(np.where(flat, 1, variance)),
+        gap / np.sqrt(np.where(has_no_variance, 1, variance)),
     )
 
 
@@ -88,7 +88,7 @@ def p_above(counts: Counts, difference: float = 0.0) -> float:
     if abs(difference) >= 1:
         return float(difference >= 1)
     statistic = float(score(*counts, difference))
-    if min(counts.n1, counts.n2) > MOST_EXACT:
+    if min(counts.n1, counts.n2) > MAX_EXACT:
         from scipy.special import ndtr
 
         return float(ndtr(-statistic))
@@ -221,7 +221,7 @@ def critical_score(n1: int, n2: int, difference: float, error: float) -> float:
     """Return the smallest statistic whose one-sided p is at most `error`, for planning a test."""
     from scipy.special import ndtri
 
-    if min(n1, n2) > MOST_EXACT:
+    if min(n1, n2) > MAX_EXACT:
         return float(-ndtri(error))
     low, high = 0.0, 8.0
     while high - low > 1e-3:

@@ -13,7 +13,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base import paired
 from flipcore.stats.base.guarded import guarded_limits, guarded_t
-from flipcore.stats.base.tango import MOST_EXACT, loss_limits, p_above, p_below, p_two_sided, tango_z, upper_loss
+from flipcore.stats.base.tango import MAX_EXACT, loss_limits, p_above, p_below, p_two_sided, tango_z, upper_loss
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
@@ -123,7 +123,7 @@ def test_a_loss_at_the_margin_is_called_smaller_in_at_most_a_twentieth(n, margin
     assert 0.01 < worst <= 0.05
 
 
-@pytest.mark.parametrize("n", [12, 40, pytest.param(100, marks=pytest.mark.slow), MOST_EXACT + 1, 1319])
+@pytest.mark.parametrize("n", [12, 40, pytest.param(100, marks=pytest.mark.slow), MAX_EXACT + 1, 1319])
 def test_interval_and_test_say_one_thing(n):
     rng = generator(1, n)
     for _ in range(8):

@@ -8,7 +8,7 @@ from scipy.stats import barnard_exact, binom
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.two_shares import MOST_EXACT, Counts, critical_score, difference_limits, p_above, p_two_sided, score
+from flipcore.stats.base.two_shares import MAX_EXACT, Counts, critical_score, difference_limits, p_above, p_two_sided, score
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -54,7 +54,7 @@ def test_limits_and_test_never_disagree(seed):
 
 
 def test_larger_sets_take_the_normal_score():
-    counts = Counts(900, MOST_EXACT + 600, 850, MOST_EXACT + 600)
+    counts = Counts(900, MAX_EXACT + 600, 850, MAX_EXACT + 600)
     z = float(score(*counts, 0.0))
     assert p_two_sided(counts) == pytest.approx(2 * 0.5 * math.erfc(z / 2**0.5), rel=1e-6)
 
