@@ -1,4 +1,4 @@
-"""Readouts as coded answers: integers that the kernel in `disagreement` compares.
+"""Readouts as coded answers: integers that `disagreement` compares.
 
 A cell is one axis under one extractor. All cells share one list of items, so that their flip rates
 fit in one matrix and can be resampled together.
@@ -82,7 +82,7 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
     BadInput
         For missing columns, several models, or a key that occurs twice.
     """
-    _check(readouts)
+    _check_readouts(readouts)
     item, items = pd.factorize(readouts["item_id"])
     axis, axes = pd.factorize(readouts["axis"])
     extractor, extractors = pd.factorize(readouts["extractor"])
@@ -134,23 +134,23 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
         n_absent=n_absent,
         texts=texts,
         lost=lost,
-        families=families(readouts, item),
+        families=_item_families(readouts, item),
     )
 
 
-def families(frame: pd.DataFrame, item: np.ndarray) -> np.ndarray | None:
+def _item_families(frame: pd.DataFrame, item: np.ndarray) -> np.ndarray | None:
     """Return (items,) family numbers from the column `family`; None without the column, or if each
-    item is a family of its own. `item` has the item number of each row."""
+    item is a family of its own. `item` (rows,) are item numbers."""
     if "family" not in frame or not len(frame):
         return None
     family = pd.factorize(frame["family"])[0]
     # All rows of an item have the same family, so the first row is enough.
     _, first_rows = np.unique(item, return_index=True)
-    item_family = family[first_rows]
-    return item_family if np.unique(item_family).size < item_family.size else None
+    item_families = family[first_rows]
+    return item_families if np.unique(item_families).size < item_families.size else None
 
 
-def _check(frame: pd.DataFrame) -> None:
+def _check_readouts(frame: pd.DataFrame) -> None:
     lacking = [column for column in NEEDED if column not in frame]
     if lacking:
         raise BadInput(
@@ -223,23 +223,23 @@ def unread_warnings(answers: CodedAnswers, axis: str, extractor: str) -> tuple[s
     return answers.warnings[axis, extractor]
 
 
-# Shares of unreadable answers that are warned of: of all, and the difference between base prompts
-# and changed ones. The sentences name them.
-MOST_UNREAD, MOST_APART = 0.05, 0.02
+# Larger shares of unreadable answers, and larger differences between the shares of base prompts and
+# changed ones, get a warning. The sentences repeat these numbers.
+MAX_UNREAD, MAX_UNREAD_DIFFERENCE = 0.05, 0.02
 
 
 def _warnings(answers: CodedAnswers, axis: str, extractor: str) -> list[str]:
     codes = answers.codes[axis, extractor]
     is_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
-    rate = _null_share(codes)
-    base, perturbed = _null_share(codes[is_base]), _null_share(codes[~is_base])
+    share = _null_share(codes)
+    base_share, changed_share = _null_share(codes[is_base]), _null_share(codes[~is_base])
     sentences = []
-    if rate > MOST_UNREAD:
-        sentences.append(f"{100 * rate:.1f}% of the answers could not be read (more than 5%).")
-    if abs(base - perturbed) > MOST_APART:
+    if share > MAX_UNREAD:
+        sentences.append(f"{100 * share:.1f}% of the answers could not be read (more than 5%).")
+    if abs(base_share - changed_share) > MAX_UNREAD_DIFFERENCE:
         sentences.append(
-            f"Unreadable answers: {100 * base:.1f}% of base prompts, {100 * perturbed:.1f}% of "
-            "changed ones (more than 2 percentage points apart)."
+            f"Unreadable answers: {100 * base_share:.1f}% of base prompts, "
+            f"{100 * changed_share:.1f}% of changed ones (more than 2 percentage points apart)."
         )
     # Bounds are defined for one sample per variant only.
     if sentences and codes.shape[2] == 1:

@@ -40,8 +40,8 @@ from flipcore.stats.flips.unread import CONTRASTS, RATES
 BOUNDS = (-1.0, 1.0)  # of an item's contrast; twice as wide if the parts are beyond a floor
 # Weights of A+, A- and both. The rows are the three contrasts, then the part that each one names.
 _WEIGHTS = np.array([[1.0, 0, -1], [0, 1, -1], [-1, -1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-_PARTS = [list(COLUMNS).index(name) for name in THREE]
-_EXCESS = [list(COLUMNS).index(f"{name}_excess") for name in THREE]
+_PART_COLUMNS = [list(COLUMNS).index(name) for name in THREE]
+_EXCESS_COLUMNS = [list(COLUMNS).index(f"{name}_excess") for name in THREE]
 _BOUND_COLUMNS = [list(RATES).index(name) for name in (*CONTRASTS, *THREE)]
 
 
@@ -70,7 +70,8 @@ def parts_test(cell: Decomposition, temperature: float | None = None) -> PartsTe
     has_floor = bool(has_pairs.any()) and not np.isnan(cell.unread.beyond.low[has_pairs]).any()
     # At temperature 0, if no rerun flipped, the floor of items without reruns is 0 as well.
     is_floor_zero = temperature == 0 and cell.W.value == 0 and cell.W_ref.value == 0
-    read_values = cell.item_values[:, _EXCESS if has_floor else _PARTS] @ _WEIGHTS.T
+    read_columns = _EXCESS_COLUMNS if has_floor else _PART_COLUMNS
+    read_values = cell.item_values[:, read_columns] @ _WEIGHTS.T
     least_values = (cell.unread.beyond if has_floor else cell.unread.raw).low[:, _BOUND_COLUMNS]
     bounds = (2 * BOUNDS[0], 2 * BOUNDS[1]) if has_floor else BOUNDS
     # A contrast and the part that it names must both be above 0, so the larger p counts.
@@ -89,12 +90,12 @@ def parts_test(cell: Decomposition, temperature: float | None = None) -> PartsTe
 
 SHARE_BOTH, SHARE_NOISE = 0.10, 0.02
 ASSUMED, HALF_BOTH, TWICE_NOISE = ("assumed", "half as many under both", "twice the noise")
-LARGEST = 1 - 2 * (SHARE_BOTH + 2 * SHARE_NOISE)  # difference A+ - both
+MAX_DIFFERENCE = 1 - 2 * (SHARE_BOTH + 2 * SHARE_NOISE)  # of A+ - both
 # The margin makes up for the error of a simulation of `N_RUNS`.
 TARGET_POWER, POWER_MARGIN = (0.80, 0.03)
 N_RUNS, STEP = 4_000, 0.01
-# With more items than this, the detectable difference is scaled by the root of their number.
-MOST_DRAWN = 1_500
+# The difference for more items is not simulated, but scaled by the root of their number.
+MAX_SIMULATED = 1_500
 
 
 def share_against(difference: float, world: str = ASSUMED) -> float:
@@ -123,7 +124,7 @@ def power(
     The correction is Holm's first step over the three contrasts of `n_cells` cells. NaN below ten
     items, where nothing is claimed, and for a difference that this world cannot have.
     """
-    if n < MIN_N or not 0 <= difference <= LARGEST + 1e-9:
+    if n < MIN_N or not 0 <= difference <= MAX_DIFFERENCE + 1e-9:
         return math.nan
     share = share_against(difference, world)
     # The seed depends on the design, so that a plan always shows the same power.
@@ -136,9 +137,9 @@ def power(
 
 @lru_cache(maxsize=64)
 def fewest_items(n_cells: int = 1) -> int:
-    """Return the least number of items with which the largest possible difference is found four
-    times in five. With fewer items no difference is."""
-    low, high = MIN_N - 1, MOST_DRAWN
+    """Return the least number of items that find the largest possible difference four times in
+    five. Fewer items find no difference that often."""
+    low, high = MIN_N - 1, MAX_SIMULATED
     while high - low > 1:
         middle = (low + high) // 2
         if math.isnan(detectable_difference(middle, n_cells)):
@@ -152,12 +153,12 @@ def fewest_items(n_cells: int = 1) -> int:
 def detectable_difference(n: int, n_cells: int = 1, seed: int = 0) -> float:
     """Return the smallest A+ - both (a share, rounded up to .01) that is found four times in five
     in the assumed world; NaN if none is."""
-    sample_size = min(n, MOST_DRAWN)
+    sample_size = min(n, MAX_SIMULATED)
 
     def is_found(steps: int) -> bool:
         return power(sample_size, steps * STEP, n_cells, seed=seed) >= TARGET_POWER + POWER_MARGIN
 
-    low, high = 0, int(LARGEST / STEP)
+    low, high = 0, int(MAX_DIFFERENCE / STEP)
     if n < MIN_N or not is_found(high):
         return math.nan
     while high - low > 1:
@@ -168,8 +169,8 @@ def detectable_difference(n: int, n_cells: int = 1, seed: int = 0) -> float:
 
 
 def power_in_worse_worlds(n: int, difference: float, n_cells: int = 1) -> tuple[float, float]:
-    """Return the (least, largest) power for this difference in the two worlds that are worse than
-    the assumed one."""
+    """Return the smaller and the larger power for this difference of the two worlds that are worse
+    than the assumed one."""
     powers = [
         power(n, difference, n_cells, world=world, runs=N_RUNS // 2)
         for world in (HALF_BOTH, TWICE_NOISE)

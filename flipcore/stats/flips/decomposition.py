@@ -26,11 +26,11 @@ from flipcore.stats.base.families import by_family, clustered_mean
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means, sign_flip_p
 from flipcore.stats.flips.coded_answers import CodedAnswers, unread_warnings
-from flipcore.stats.flips.disagreement import between, common, pair_split
+from flipcore.stats.flips.disagreement import between, mask_absent, pair_split
 from flipcore.stats.flips.noise_floor import NOT_MEASURED, item_floor, split_floor
 from flipcore.stats.flips.unread import Unread, unread
 
-# "parts" is our rule: three contrasts of the parts (`contrast`). The others are the source's.
+# "parts" is our rule: three contrasts of the parts (`contrast`). The others are of the source.
 PARTS = "parts"
 RULES = (PARTS, "paired", "source_nonoverlap")
 REFERENCE = WRITTEN_ANSWER
@@ -167,7 +167,7 @@ def item_rates(
             )
     all_codes = answers.cell(axis, extractor, include_base=include_base)
     all_codes_ref = answers.cell(axis, reference, include_base=include_base)
-    codes, codes_ref = common(all_codes, all_codes_ref)
+    codes, codes_ref = mask_absent(all_codes, all_codes_ref)
     t, g = between(codes, policy).rate, between(codes_ref, policy).rate
     is_defined_by_one = np.zeros(t.shape, dtype=bool)
     for cell, common_cell, rate in ((all_codes, codes, t), (all_codes_ref, codes_ref, g)):
@@ -371,19 +371,24 @@ def artifact_shares(
         reps = replicate_means(np.hstack(cells), n_boot, generator(seed))
     else:
         reps = np.empty((0, 2 * len(cells)))
-    return [
-        _ratio(cell[~np.isnan(cell).any(axis=1)], reps[:, 2 * j], reps[:, 2 * j + 1], level, seed)
-        for j, cell in enumerate(cells)
-    ]
+    shares = []
+    for j, cell in enumerate(cells):
+        pairs = cell[~np.isnan(cell).any(axis=1)]
+        # `reps` has two columns per cell, A and T.
+        shares.append(_artifact_share(pairs, reps[:, 2 * j], reps[:, 2 * j + 1], level, seed))
+    return shares
 
 
-def _ratio(pairs: np.ndarray, a: np.ndarray, t: np.ndarray, level: float, seed: int) -> Estimate:
+def _artifact_share(
+    pairs: np.ndarray, a_reps: np.ndarray, t_reps: np.ndarray, level: float, seed: int
+) -> Estimate:
+    """Return A/T from `pairs` (items, 2) of A_i and T_i, and the (n_boot,) means of both."""
     n, (total_a, total_t) = len(pairs), pairs.sum(axis=0)
     if not total_t > 0:
         return missing(n, level, "n/a: nothing flips.")
     # A resample without any flip has no ratio.
-    has_flips = t > 0
-    replicates, value = a[has_flips] / t[has_flips], float(total_a / total_t)
+    has_flips = t_reps > 0
+    replicates, value = a_reps[has_flips] / t_reps[has_flips], float(total_a / total_t)
     # Jackknife: the totals without each item in turn, where there are still flips.
     others_flip = total_t - pairs[:, 1] > 0
     jackknife = (total_a - pairs[others_flip, 0]) / (total_t - pairs[others_flip, 1])

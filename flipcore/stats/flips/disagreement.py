@@ -77,7 +77,7 @@ def between(codes: np.ndarray, policy: str = "own_class") -> PairCounts:
 
 
 def _between_single_samples(codes: np.ndarray, policy: str) -> PairCounts:
-    """Do the same as `between` for one sample per variant, several times as fast."""
+    """Return what `between` does for one sample per variant, several times as fast."""
     # Variants first, so that each comparison reads contiguous memory.
     by_variant = np.ascontiguousarray(codes[:, :, 0].T)
     n_differ, n_usable = np.zeros((2, len(codes)), dtype=np.int32)
@@ -166,7 +166,7 @@ def pair_split(
 
 
 def _split_single_samples(codes: np.ndarray, reference: np.ndarray, policy: str) -> PairSplit:
-    """Do the same as `pair_split` for one sample per variant, several times as fast."""
+    """Return what `pair_split` does for one sample per variant, several times as fast."""
     variants = np.ascontiguousarray(codes[:, :, 0].T)
     variants_ref = np.ascontiguousarray(reference[:, :, 0].T)
     counts, n_pairs = np.zeros((3, len(codes)), np.int32), np.zeros(len(codes), np.int32)
@@ -192,7 +192,7 @@ def _pair_parts(
     return usable, parts & usable
 
 
-def common(codes: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mask_absent(codes: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return both arrays of codes, with `ABSENT` where either of them is absent."""
     is_absent = (codes == ABSENT) | (reference == ABSENT)
     return np.where(is_absent, ABSENT, codes), np.where(is_absent, ABSENT, reference)
@@ -222,9 +222,9 @@ def null_bounds(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     flat = codes[:, :, 0]
     counts = answer_counts(flat)
     n_null, n_present = (flat == NULL).sum(axis=1), (flat != ABSENT).sum(axis=1)
-    top = counts.copy()
-    top[np.arange(n), counts.argmax(axis=1)] += n_null
-    return _flip_rate(top, n_present), _flip_rate(counts, n_present)
+    most_alike = counts.copy()
+    most_alike[np.arange(n), counts.argmax(axis=1)] += n_null
+    return _flip_rate(most_alike, n_present), _flip_rate(counts, n_present)
 
 
 def _flip_rate(counts: np.ndarray, n_present: np.ndarray) -> np.ndarray:

@@ -21,41 +21,41 @@ from flipcore.stats.flips.decomposition import item_rates, quantities
 
 QUANTITIES = ("T", "G", "A")
 MAX_PER_ITEM = 5
-# Above any T, G or A, so that the first step keeps as many items defined as possible.
-START_LEVEL = 2.0
+# Above any T, G or A, so the first step keeps as many items defined as possible.
+START_MEAN = 2.0
 ItemVariant = tuple[str, str]  # (item id, variant)
 Pattern = tuple[int, ...]  # ranks, within an item, of the variants that are excluded
 Option = tuple[int, float, Pattern]  # (number of excluded variants, value, pattern) of an item
 
 
 def moved_by_all(
-    readouts: pd.DataFrame, materials: Mapping[str, Mapping[ItemVariant, str]]
+    readouts: pd.DataFrame, pair_ids: Mapping[str, Mapping[ItemVariant, str]]
 ) -> dict[str, float]:
-    """Return `moved_by_each` for all axes. `materials` is axis -> (item, variant) -> pair id; a
+    """Return `moved_by_each` for all axes. `pair_ids` is axis -> (item, variant) -> pair id; a
     pair belongs to one axis."""
     moved: dict[str, float] = {}
-    for axis, axis_materials in materials.items():
-        moved |= moved_by_each(readouts, axis_materials, axis)
+    for axis, axis_pair_ids in pair_ids.items():
+        moved |= moved_by_each(readouts, axis_pair_ids, axis)
     return moved
 
 
 def moved_by_each(
-    readouts: pd.DataFrame, materials: Mapping[ItemVariant, str], axis: str = PARAPHRASE
+    readouts: pd.DataFrame, pair_ids: Mapping[ItemVariant, str], axis: str = PARAPHRASE
 ) -> dict[str, float]:
     """Return pair id -> how far the mean flip rate T of the axis moves without this pair, as the
     largest |change| over models and extractors.
 
-    `readouts` are those of `store.queries.readouts`, `materials` is (item, variant) -> pair id.
+    `readouts` are those of `store.queries.readouts`, `pair_ids` is (item, variant) -> pair id.
     """
-    moved = dict.fromkeys(materials.values(), 0.0)
+    moved = dict.fromkeys(pair_ids.values(), 0.0)
     frame = readouts[readouts["axis"] == axis]
     for (_, extractor), rows in frame.groupby(["model", "extractor"], sort=False):
-        rates = _rates_by_pattern(rows, list(materials), str(extractor), str(extractor), axis)
+        rates = _rates_by_pattern(rows, list(pair_ids), str(extractor), str(extractor), axis)
         all_rates = rates.values[()][:, 0]
         for pattern, values in rates.values.items():
             for row, item in enumerate(rates.items):
                 for variant in rates.excluded(item, pattern):
-                    pair = materials[item, variant]
+                    pair = pair_ids[item, variant]
                     moved[pair] = max(moved[pair], _change(all_rates, row, values[row, 0]))
     return moved
 
@@ -96,34 +96,36 @@ def _rates_by_pattern(
     extractor: str,
     reference: str,
     axis: str,
-    most: int = 1,
+    max_excluded: int = 1,
 ) -> _Rates:
-    """Compute the rates under all patterns that exclude at most `most` of an item's variants in
-    `candidates`."""
+    """Compute the rates under all patterns that exclude at most `max_excluded` of an item's
+    variants in `candidates`."""
     present = set(zip(rows["item_id"], rows["variant"], strict=True))
     variants: dict[str, list[str]] = {}
     for item, variant in candidates:
         if (item, variant) in present:
             variants.setdefault(item, []).append(variant)
     n_ranks = max(map(len, variants.values()), default=0)
-    if n_ranks > MAX_PER_ITEM and most > 1:
+    if n_ranks > MAX_PER_ITEM and max_excluded > 1:
         raise BadInput(
             f"An item has {n_ranks} {NOUNS[axis][1]} without a verdict; bounds are computed for "
             f"at most {MAX_PER_ITEM}. Review some of them first."
         )
     rates = _Rates(list(dict.fromkeys(rows["item_id"])), variants, {})
-    for size in range(min(most, n_ranks) + 1):
+    for size in range(min(max_excluded, n_ranks) + 1):
         for pattern in combinations(range(n_ranks), size):
             # One call per pattern serves all items, because the rates of an item depend on its own
             # variants only.
             excluded = set()
             for item, names in variants.items():
                 excluded |= {(item, names[rank]) for rank in pattern if rank < len(names)}
-            rates.values[pattern] = _values(rows, excluded, extractor, reference, axis, rates.items)
+            rates.values[pattern] = _rates_without(
+                rows, excluded, extractor, reference, axis, rates.items
+            )
     return rates
 
 
-def _values(
+def _rates_without(
     rows: pd.DataFrame,
     excluded: Collection[ItemVariant],
     extractor: str,
@@ -177,15 +179,15 @@ def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[ItemVaria
             if not pattern or rates.excluded(item, pattern):
                 item_options.append((len(pattern), sign * values[row, column], pattern))
         options.append(item_options)
-    level = START_LEVEL
+    mean = START_MEAN
     selection: list[Option] = []
     # Each step reaches a smaller mean than the last, and there are finitely many means.
     while True:
-        candidates = _knapsack(options, n_bad, level)
+        candidates = _knapsack(options, n_bad, mean)
         defined = [value for _, value, _ in candidates if not math.isnan(value)]
-        if selection and (not defined or sum(defined) / len(defined) >= level - SLACK):
+        if selection and (not defined or sum(defined) / len(defined) >= mean - SLACK):
             break
-        selection, level = candidates, sum(defined) / len(defined) if defined else -math.inf
+        selection, mean = candidates, sum(defined) / len(defined) if defined else -math.inf
         if not defined:
             break
     excluded: set[ItemVariant] = set()
@@ -194,9 +196,9 @@ def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[ItemVaria
     return excluded
 
 
-def _knapsack(options: Sequence[Sequence[Option]], n_bad: int, level: float) -> list[Option]:
+def _knapsack(options: Sequence[Sequence[Option]], n_bad: int, mean: float) -> list[Option]:
     """Choose one option per item such that n_bad variants are excluded in sum. Minimize the sum of
-    (value - level) over defined values."""
+    (value - mean) over defined values."""
     # best[k]: least sum over the items so far, with k exclusions.
     best = np.full(n_bad + 1, math.inf)
     best[0] = 0.0
@@ -206,7 +208,7 @@ def _knapsack(options: Sequence[Sequence[Option]], n_bad: int, level: float) -> 
         for j, (n_excluded, value, _) in enumerate(item_options):
             if n_excluded <= n_bad:
                 # An item that becomes undefined is left out of the mean, so it adds nothing.
-                term = 0.0 if math.isnan(value) else value - level
+                term = 0.0 if math.isnan(value) else value - mean
                 sums[j, n_excluded:] = best[: n_bad + 1 - n_excluded] + term
         picks[i] = sums.argmin(axis=0)
         best = sums.min(axis=0)
@@ -215,5 +217,6 @@ def _knapsack(options: Sequence[Sequence[Option]], n_bad: int, level: float) -> 
     for i in range(len(options) - 1, -1, -1):
         option = options[i][picks[i, budget]]
         selection.append(option)
-        budget -= option[0]
+        n_excluded, _, _ = option
+        budget -= n_excluded
     return selection[::-1]

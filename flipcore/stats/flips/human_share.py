@@ -5,6 +5,7 @@ either). So G lies between T times the share marked genuine and T times the shar
 artifact. The source does not define this; it is shown with the measured G and never replaces it.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ class HumanShare:
     @property
     def interval(self) -> tuple[float, float]:
         """Interval of the genuine share of T: from Wilson's lower limit of the share marked genuine
-        to his upper limit of the share not marked artifact."""
+        to Wilson's upper limit of the share not marked artifact."""
         low, _ = wilson(self.n_genuine, self.n, self.level)
         _, high = wilson(self.n_genuine + self.n_ambiguous, self.n, self.level)
         return low, high
@@ -80,7 +81,8 @@ def human_share(marks: Sequence[Mapping[str, object]], level: float = 0.95) -> H
         verdicts_by_flip.setdefault(mark["flip"], {})[mark["reviewer"]] = str(mark["verdict"])
     counts = dict.fromkeys(VERDICTS, 0)
     for verdict_of_reviewer in verdicts_by_flip.values():
-        votes = [list(verdict_of_reviewer.values()).count(verdict) for verdict in VERDICTS]
-        most = max(votes)
-        counts[VERDICTS[votes.index(most)] if votes.count(most) == 1 else "ambiguous"] += 1
+        votes = Counter(verdict_of_reviewer.values())
+        n_most = max(votes[verdict] for verdict in VERDICTS)
+        winners = [verdict for verdict in VERDICTS if votes[verdict] == n_most]
+        counts[winners[0] if len(winners) == 1 else "ambiguous"] += 1
     return HumanShare(counts["genuine"], counts["artifact"], counts["ambiguous"], level)

@@ -98,8 +98,9 @@ def group_rows(
 ) -> tuple[list[int], list[Group]]:
     """Return the order of `rows` by group, and the groups.
 
-    Rows with equal `names` (one per row of the cells) form a group and keep their order. Groups are
-    sorted by the mean of what the rows are sorted by; in the order of the study by their first row.
+    Rows with equal `names` (one per row of the cells) form a group and keep their order. `sort` is
+    an order of `surface.order_of`: groups are sorted by their mean of it, for "study" by their
+    first row.
     """
     rows_of_group: dict[str, list[int]] = {}
     for row in rows:

@@ -151,7 +151,7 @@ def running_flip_rates(
     answers: CodedAnswers, axis: str, policy: str = "own_class"
 ) -> dict[str, SequencePath]:
     """Return extractor -> mean flip rate after each item, in the order of `answers.items`, with
-    limits that hold at all items at once."""
+    limits that hold at all items together."""
     return {
         extractor: bounded_path(between(answers.cell(axis, extractor), policy).rate)
         for extractor in answers.extractors

@@ -265,9 +265,10 @@ def predictor_rows(frame: pd.DataFrame, base: pd.DataFrame, extractor: str) -> p
     wide = wide.drop(columns=IDENTITY, errors="ignore").rename_axis("item_id").reset_index()
     rates = wide.melt("item_id", var_name="axis", value_name="rate")
     items = base.drop_duplicates("item_id").copy()
-    option_shares = [np.sort(np.asarray(p, dtype=float))[::-1] for p in items["probabilities"]]
-    items["margin"] = [p[0] - p[1] if p.size > 1 else np.nan for p in option_shares]
-    items["entropy_bits"] = [_entropy(p) for p in option_shares]
+    descending = [np.sort(np.asarray(p, dtype=float))[::-1] for p in items["probabilities"]]
+    # The most probable option minus the second.
+    items["margin"] = [p[0] - p[1] if p.size > 1 else np.nan for p in descending]
+    items["entropy_bits"] = [_entropy(p) for p in descending]
     # English text has about four characters per token; no tokenizer is needed for an estimate.
     items["n_prompt_tokens"] = items["n_prompt_chars"] / 4
     items["base_correct"] = items["is_correct"].astype(float)

@@ -87,8 +87,8 @@ def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> C
         part = block(frame[frame["axis"] == axis])
         rows = _positions(part.items, items)
         rate[rows, c] = item_rates(part.codes, axis, policy)
-        unreadable[rows, c] = _unreadable(part.codes, (1, 2))
-        cut[rows, c] = _cut(part.codes, part.cut, (1, 2))
+        unreadable[rows, c] = _unreadable_shares(part.codes, (1, 2))
+        cut[rows, c] = _cut_shares(part.codes, part.cut, (1, 2))
     return Cells(items, axes, rate, unreadable, cut)
 
 
@@ -111,18 +111,20 @@ def open_axis(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own
         list(part.items),
         part.variants[1:],
         rate,
-        _unreadable(part.codes[:, 1:], 2),
-        _cut(part.codes[:, 1:], part.cut[:, 1:], 2),
+        _unreadable_shares(part.codes[:, 1:], 2),
+        _cut_shares(part.codes[:, 1:], part.cut[:, 1:], 2),
     )
 
 
-def _unreadable(codes: np.ndarray, array_axis: int | tuple[int, int]) -> np.ndarray:
+def _unreadable_shares(codes: np.ndarray, array_axis: int | tuple[int, int]) -> np.ndarray:
     n_present = (codes != ABSENT).sum(axis=array_axis)
     out = np.zeros(n_present.shape)
     return np.divide((codes == NULL).sum(axis=array_axis), n_present, out=out, where=n_present > 0)
 
 
-def _cut(codes: np.ndarray, cut: np.ndarray, array_axis: int | tuple[int, int]) -> np.ndarray:
+def _cut_shares(
+    codes: np.ndarray, cut: np.ndarray, array_axis: int | tuple[int, int]
+) -> np.ndarray:
     n_asked = ((codes != ABSENT) | cut).sum(axis=array_axis)
     out = np.zeros(n_asked.shape)
     return np.divide(cut.sum(axis=array_axis), n_asked, out=out, where=n_asked > 0)
@@ -151,7 +153,7 @@ def choices(frame: pd.DataFrame) -> Choices:
 
 
 def align(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:
-    """Expand both to the items and columns that either has; rates that one lacks are NaN.
+    """Expand both to the items and columns that either has. Missing rates are NaN.
 
     Items are in `order`, or else in the order of `first`. Give the order of the study, so that all
     pages draw the same resamples.
@@ -181,9 +183,9 @@ def _positions(subset: Iterable[str], names: Sequence[str]) -> list[int]:
 
 
 def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
-    """Return the order of rows. `by` is "field" or "faithful" for most flips in the first or second
-    cells, "difference" for the largest difference, or "study" for the order as given. `ids` are the
-    item ids of the rows."""
+    """Return the order of rows, whose item ids are `ids`. `by` is "field" for most flips in
+    `first`, "faithful" for most in `second`, "difference" for the largest first - second, or
+    "study" for the order as given."""
 
     def mean(cells: Cells) -> np.ndarray:
         n = (~np.isnan(cells.rate)).sum(axis=1)
@@ -202,7 +204,7 @@ def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
 
 
 def flip_mask(first: Cells, second: Cells) -> np.ndarray:
-    """Return (items,), True if the item flips in any column of either cells."""
+    """Return (items,), True if the item flips in any column of `first` or `second`."""
     # A comparison with NaN, an undefined rate, is False.
     return np.asarray((first.rate > 0).any(axis=1) | (second.rate > 0).any(axis=1))
 
@@ -223,7 +225,8 @@ def column_means(
     columns : (items, k) values in place of the rates of `cells`.
     signed : values are paired differences, from -1 to 1.
     """
-    rates, family_of = cells.rate if columns is None else columns, family_of or {}
+    rates = cells.rate if columns is None else columns
+    family_of = family_of or {}
     row_families = [family_of.get(item, item) for item in cells.items]
     all_families = row_families
     # Items without a row take part in the draws too, so that a mean has the same interval on all

@@ -90,7 +90,7 @@ def test_the_split_under_drop_uses_pairs_that_both_readouts_have():
 
 
 def test_what_is_absent_under_one_readout_is_absent_under_both():
-    codes, reference = d.common(np.array([[0, d.ABSENT, 1]]), np.array([[0, 1, d.NULL]]))
+    codes, reference = d.mask_absent(np.array([[0, d.ABSENT, 1]]), np.array([[0, 1, d.NULL]]))
     assert codes.tolist() == [[0, d.ABSENT, 1]] and reference.tolist() == [[0, d.ABSENT, d.NULL]]
 
 

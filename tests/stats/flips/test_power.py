@@ -7,7 +7,14 @@ import pytest
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
 from flipcore.stats.flips import contrast as module
-from flipcore.stats.flips.contrast import HALF_BOTH, LARGEST, TWICE_NOISE, detectable_difference, power, power_in_worse_worlds
+from flipcore.stats.flips.contrast import (
+    HALF_BOTH,
+    MAX_DIFFERENCE,
+    TWICE_NOISE,
+    detectable_difference,
+    power,
+    power_in_worse_worlds,
+)
 from tests.lab.claims import flips as worlds
 
 
@@ -24,7 +31,7 @@ def test_more_cells_and_fewer_items_need_a_larger_difference():
 
 @pytest.mark.slow
 def test_beyond_what_is_drawn_the_difference_shrinks_with_the_root(monkeypatch):
-    monkeypatch.setattr(module, "MOST_DRAWN", 150)
+    monkeypatch.setattr(module, "MAX_SIMULATED", 150)
     found = detectable_difference.__wrapped__
     assert found(600) == pytest.approx(found(150) / 2, abs=0.011) and found(150) == detectable_difference(150)
 
@@ -39,7 +46,7 @@ def test_a_plan_gives_the_power_of_two_worse_worlds():
 
 @pytest.mark.slow
 def test_what_cannot_be_planned_is_missing_and_said():
-    assert math.isnan(power(9, 0.3)) and math.isnan(power(40, LARGEST + 0.1)) and math.isnan(detectable_difference(9))
+    assert math.isnan(power(9, 0.3)) and math.isnan(power(40, MAX_DIFFERENCE + 0.1)) and math.isnan(detectable_difference(9))
     assert flips.plan_sentence(9, 1).startswith("Two extractors read 9 items; from 10 on")
     assert flips.plan_sentence(0, 0).startswith("One extractor shows how often answers change.")
     assert flips.plan_sentence(10, 500).startswith(
