@@ -50,12 +50,12 @@ class Order:
         return np.where(np.isnan(self.means), np.nan, 1.0 + higher)
 
     def leads(self, j: int, k: int) -> np.ndarray:
-        """Return (ways,) AHEAD, BEHIND or TIED if model j is so against model k whatever the unread
-        answers were. OPEN if that depends on them, NOT_COMPARED if either was never read."""
-        least, most = (self.gaps(j, k, side) for side in ("lowest", "highest"))
-        is_compared = ~np.isnan(least).all(axis=1)
+        """Return (ways,) AHEAD, BEHIND or TIED: how model j compares with model k, whatever the
+        unread answers were. OPEN if that depends on them, NOT_COMPARED if either was never read."""
+        lowest, highest = (self.gaps(j, k, side) for side in ("lowest", "highest"))
+        is_compared = ~np.isnan(lowest).all(axis=1)
         # Rounded, because gaps that cancel must count as a tie.
-        low, high = (np.round(np.nansum(gaps, axis=1), 9) for gaps in (least, most))
+        low, high = (np.round(np.nansum(gaps, axis=1), 9) for gaps in (lowest, highest))
         conditions = [~is_compared, low > 0, high < 0, (low == 0) & (high == 0)]
         return np.select(conditions, [NOT_COMPARED, AHEAD, BEHIND, TIED], OPEN)
 
@@ -75,10 +75,10 @@ class Order:
         differences = differences[~np.isnan(differences)]
         value = float(differences.mean()) if differences.size else np.nan
         groups = self.scores.groups
-        least, most = (self.gaps(j, k, side)[way] for side in ("lowest", "highest"))
-        is_compared = ~np.isnan(least)
+        lowest, highest = (self.gaps(j, k, side)[way] for side in ("lowest", "highest"))
+        is_compared = ~np.isnan(lowest)
         n = int(is_compared.sum()) if groups is None else np.unique(groups[is_compared]).size
-        low, high = guarded_limits(least, most, SIGNED, alpha, groups)
+        low, high = guarded_limits(lowest, highest, SIGNED, alpha, groups)
         if np.isnan(low):
             return without_interval(value, n, 1 - 2 * alpha)
         return Estimate(value, low, high, level=1 - 2 * alpha, method="guarded t", n=n, seed=None)

@@ -97,12 +97,12 @@ def scores(frame: pd.DataFrame) -> Scores:
     item_number = {item: i for i, item in enumerate(items)}
     model_number = {model: i for i, model in enumerate(models)}
     arrays = np.full((len(columns), len(ways), len(items), len(models)), np.nan)
-    cells = [
+    indices = [
         (way_number[Way(axis, key, name)], item_number[item], model_number[model])
         for axis, key, name, item, model in means.index
     ]
-    if cells:
-        index = tuple(np.array(cells).T)
+    if indices:
+        index = tuple(np.array(indices).T)
         for array, column in zip(arrays, columns, strict=True):
             array[index] = means[column]
     values, lowest, highest, unread_shares = arrays

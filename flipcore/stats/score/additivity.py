@@ -40,19 +40,18 @@ def way_gaps(
             continue
         joint_level = 1 - (1 - level) / len(columns)
         # A gap combines several scores, so its mean may exceed the width of the scale.
-        most = max(width, abs(mean.value))
+        max_gap = max(width, abs(mean.value))
         low, high = limits_of_grades(
-            mean.value, mean.se**2, mean.df, mean.n_effective, joint_level, (-most, most)
+            mean.value, mean.se**2, mean.df, mean.n_effective, joint_level, (-max_gap, max_gap)
         )
         effective = mean.n_effective if mean.n_families < mean.n else None
-        n = mean.n_families
         estimates[way] = Estimate(
             mean.value,
             low,
             high,
             level=joint_level,
             method="crossed",
-            n=n,
+            n=mean.n_families,
             seed=None,
             effective=effective,
         )

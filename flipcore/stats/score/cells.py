@@ -80,24 +80,25 @@ class ScoreCells:
 
     def minus(self, subtrahend: "ScoreCells") -> "ScoreCells":
         """Return the differences to another model's scores on shared questions and wordings."""
-        their_questions, their_wordings = set(subtrahend.questions), set(subtrahend.wordings)
-        questions = [name for name in self.questions if name in their_questions]
-        wordings = [name for name in self.wordings if name in their_wordings]
-        a, b = self.select(questions, wordings), subtrahend.select(questions, wordings)
-        # Reruns of the two models are independent, so the variances of the cell means add. The
-        # squares are those from which that sum follows with the smaller number of reruns.
-        n_runs = np.minimum(a.n_runs, b.n_runs)
-        variance = _variance(a) / a.n_runs + _variance(b) / b.n_runs
+        other_questions, other_wordings = set(subtrahend.questions), set(subtrahend.wordings)
+        questions = [name for name in self.questions if name in other_questions]
+        wordings = [name for name in self.wordings if name in other_wordings]
+        own = self.select(questions, wordings)
+        other = subtrahend.select(questions, wordings)
+        # Reruns of the two models are independent, so the variances of the cell means add.
+        # `squares` is chosen so that `n_runs`, the smaller number of reruns, gives this sum again.
+        n_runs = np.minimum(own.n_runs, other.n_runs)
+        variance = _variance(own) / own.n_runs + _variance(other) / other.n_runs
         squares = np.where(n_runs > 1, variance * n_runs * (n_runs - 1), 0.0)
-        (low, high), (their_low, their_high) = self.bounds, subtrahend.bounds
-        scale = low - their_high, high - their_low
+        (low, high), (other_low, other_high) = self.bounds, subtrahend.bounds
+        scale = low - other_high, high - other_low
         return ScoreCells(
-            a.mean - b.mean,
+            own.mean - other.mean,
             n_runs,
             squares=squares,
             questions=questions,
             wordings=wordings,
-            families=a.families,
+            families=own.families,
             scale=scale,
         )
 

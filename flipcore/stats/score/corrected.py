@@ -25,6 +25,7 @@ from flipcore.stats.base.estimate import (
     without_interval,
 )
 from flipcore.stats.base.families import (
+    ClusteredMean,
     clustered_difference,
     clustered_mean,
     family_numbers,
@@ -120,9 +121,11 @@ class Corrected:
         return float(((f - f.mean()) * (y - y.mean())).mean() / variance) if variance > 0 else 1.0
 
     @cached_property
-    def _sum(self):
-        """λ · mean readout over all outputs + mean over labelled outputs of (label - λ · readout).
-        The sum is computed as a difference, because labelled outputs are in both parts and their
+    def _uncut(self) -> ClusteredMean:
+        """The corrected score before it is cut to [0, 1].
+
+        λ · mean readout over all outputs + mean over labelled outputs of (label - λ · readout). The
+        sum is computed as a difference, because labelled outputs are in both parts and their
         families move both."""
         return clustered_difference(
             self.weight * self.readouts,
@@ -150,7 +153,7 @@ class Corrected:
         n = self.n_labels
         if not n:
             return missing(0, self.level, "Nobody has labelled an output.")
-        value = min(max(self._sum.value, 0.0), 1.0)
+        value = min(max(self._uncut.value, 0.0), 1.0)
         n_effective = clustered_mean(self.people, self.families).n_effective
         if n < MIN_N:
             return without_interval(
@@ -164,7 +167,7 @@ class Corrected:
             return Estimate(
                 value, low, high, level=self.level, method=EXACT, n=n, seed=None, note=note
             )
-        low, high = limits_of_score(value, self._sum.se**2, self._sum.df, math.inf, self.level)
+        low, high = limits_of_score(value, self._uncut.se**2, self._uncut.df, math.inf, self.level)
         return Estimate(value, low, high, level=self.level, method=METHOD, n=n, seed=None)
 
     def _exact_limits(self, value: float) -> tuple[float, float]:
@@ -176,8 +179,8 @@ class Corrected:
         a, a_low, a_high = rate_with_limits(self.false_rights)
         b, b_low, b_high = rate_with_limits(self.false_wrongs)
         slope = 1 - a - b
+        # The largest distances, for a score with NaN limits.
         p_down, p_up = 1.0, 1.0
-        # A NaN limit of the score leaves its distance unknown, hence the largest.
         if score.low <= score.high:
             p_down, p_up = slope * (score.low - p), slope * (score.high - p)
         down = math.hypot(p_down, p * (a_high - a), (1 - p) * (b - b_low))
@@ -193,13 +196,13 @@ class Corrected:
         """Further labels needed for normal limits at the rates so far; 0 where none are needed,
         None where a rate is still 0."""
         n_more = 0
-        for n, least in (
+        for n, n_needed in (
             (self.n_disagreements, FEWEST_DISAGREEMENTS),
             (self.n_rarer, FEWEST_OF_EACH),
         ):
             if not n:
                 return None
-            n_more = max(n_more, math.ceil((least - n) * self.n_labels / n))
+            n_more = max(n_more, math.ceil((n_needed - n) * self.n_labels / n))
         return n_more
 
     def half_width(self, n_more: float = 0) -> float:
@@ -209,13 +212,13 @@ class Corrected:
             return math.nan
         residuals = clustered_mean(self._residuals, self.families[self.is_labelled], bounds=None)
         label_variance = residuals.se**2
-        question_variance = max(self._sum.se**2 - label_variance, 0.0)
+        question_variance = max(self._uncut.se**2 - label_variance, 0.0)
         # Only the labels' part of the variance shrinks, and no output is labelled twice.
         factor = 0.0
         if not math.isinf(n_more):
             factor = self.n_labels / min(self.n_labels + n_more, self.readouts.size)
         se = math.sqrt(question_variance + factor * label_variance)
-        return t_quantile(0.5 + self.level / 2, max(self._sum.df, 1.0)) * se
+        return t_quantile(0.5 + self.level / 2, max(self._uncut.df, 1.0)) * se
 
 
 def rate_with_limits(rate: Estimate) -> tuple[float, float, float]:
@@ -236,7 +239,7 @@ def corrected(
     if not f.size == y.size == names.size:
         raise BadInput(
             f"{f.size} readouts came with {y.size} labels and {names.size} families; give one "
-            "each an output."
+            "of each per output."
         )
     if not (np.isin(f, (0, 1)).all() and np.isin(y[~np.isnan(y)], (0, 1)).all()):
         raise BadInput("A readout and a label are 1 (right) or 0 (wrong); a label may be missing.")
@@ -278,7 +281,8 @@ def corrected_difference(
     several questions, by the same names for both models."""
     from scipy.special import stdtr
 
-    (x, x_df), (y, y_df) = _values(first, first_units), _values(second, second_units)
+    x, x_df = _values_per_output(first, first_units)
+    y, y_df = _values_per_output(second, second_units)
     difference = clustered_difference(x, first_units, y, second_units, bounds=None)
     df, n = min(x_df, y_df), min(first.n_labels, second.n_labels)
     is_tested = (
@@ -294,7 +298,7 @@ def corrected_difference(
     return CorrectedDifference(difference.value, difference.se, df, n, p)
 
 
-def _values(score: Corrected, units: ArrayLike) -> tuple[np.ndarray, float]:
+def _values_per_output(score: Corrected, units: ArrayLike) -> tuple[np.ndarray, float]:
     """Return (outputs,) values that have the mean and the variance of the corrected score, and the
     labels' degrees of freedom."""
     residuals, names = score._residuals, np.asarray(units)

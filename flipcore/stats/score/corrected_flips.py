@@ -78,7 +78,7 @@ class FlipsByPeople:
     @cached_property
     def errors(self) -> Corrected:
         """Errors of the reference on the labelled pairs: `false_rights` are its flips that people
-        do not see, `false_wrongs` are flips that it missed."""
+        do not see, `false_wrongs` the flips that it misses."""
         return corrected(self.reference, self.people, self.families[self.item], self.level)
 
     @cached_property
@@ -118,7 +118,7 @@ class FlipsByPeople:
     def _labelled_families(self) -> np.ndarray:
         return self.families[self.labelled_items]
 
-    def _sum(self, all_values: np.ndarray, labelled_values: np.ndarray) -> ClusteredMean:
+    def _combined_mean(self, all_values: np.ndarray, labelled_values: np.ndarray) -> ClusteredMean:
         """Return the mean over all items plus the mean over the labelled ones among them."""
         return clustered_difference(
             all_values,
@@ -130,9 +130,9 @@ class FlipsByPeople:
         )
 
     @cached_property
-    def _genuine_sum(self) -> ClusteredMean:
+    def _uncut_genuine(self) -> ClusteredMean:
         """G by people, before it is cut to [0, 1]."""
-        return self._sum(self.weight * self.genuine, self._residuals)
+        return self._combined_mean(self.weight * self.genuine, self._residuals)
 
     @property
     def by_labels_alone(self) -> Estimate:
@@ -144,11 +144,11 @@ class FlipsByPeople:
     @cached_property
     def stated(self) -> Estimate:
         """G by people: the share of pairs whose outputs state different answers."""
-        value = min(max(self._genuine_sum.value, 0.0), 1.0) if self.n_pairs else math.nan
+        value = min(max(self._uncut_genuine.value, 0.0), 1.0) if self.n_pairs else math.nan
         if not self.has_normal_limits:
             return self._without_normal_limits(value, self.genuine, 1.0, (0.0, 1.0))
-        variance = self._genuine_sum.se**2
-        low, high = limits_of_score(value, variance, self._genuine_sum.df, math.inf, self.level)
+        variance = self._uncut_genuine.se**2
+        low, high = limits_of_score(value, variance, self._uncut_genuine.df, math.inf, self.level)
         return Estimate(
             value, low, high, level=self.level, method=METHOD, n=self.n_pairs, seed=None
         )
@@ -157,14 +157,14 @@ class FlipsByPeople:
     def artifact(self) -> Estimate:
         """A by people, T − G: the part of T beyond the statements; negative where the compared
         extractor sees fewer flips."""
-        difference = self._sum(self.total - self.weight * self.genuine, -self._residuals)
+        difference = self._combined_mean(self.total - self.weight * self.genuine, -self._residuals)
         value = float(self.total.mean()) - self.stated.value
         if not self.has_normal_limits:
             return self._without_normal_limits(value, self.total, -1.0, (-1.0, 1.0))
         # G lies between 0 and 1, so its limits are asymmetric; those of A are so in reverse.
         half = t_quantile(0.5 + self.level / 2, difference.df) * difference.se
         g = self.stated
-        g_half = t_quantile(0.5 + self.level / 2, self._genuine_sum.df) * self._genuine_sum.se
+        g_half = t_quantile(0.5 + self.level / 2, self._uncut_genuine.df) * self._uncut_genuine.se
         low = max(value - half * (g.high - g.value) / g_half, -1.0)
         high = min(value + half * (g.value - g.low) / g_half, 1.0)
         return Estimate(
@@ -205,9 +205,9 @@ class FlipsByPeople:
         method = EXACT
         note = f"{self.n_disagreements} disagreements: exact limits of both error rates."
         # With few disagreements but many labels, the labels alone may give narrower limits.
-        by_labels = self._limits_of_labels(value, sign)
-        if by_labels and by_labels[1] - by_labels[0] < high - low:
-            (low, high), method = by_labels, self.by_labels_alone.method
+        label_limits = self._limits_of_labels(value, sign)
+        if label_limits and label_limits[1] - label_limits[0] < high - low:
+            (low, high), method = label_limits, self.by_labels_alone.method
             note = (
                 f"{self.n_disagreements} disagreements: limits of the labels alone, the narrower "
                 "ones."
@@ -270,10 +270,10 @@ class FlipsByPeople:
             return math.nan
         residuals = clustered_mean(self._residuals, self._labelled_families, bounds=None)
         label_variance = residuals.se**2
-        item_variance = max(self._genuine_sum.se**2 - label_variance, 0.0)
+        item_variance = max(self._uncut_genuine.se**2 - label_variance, 0.0)
         factor = 0.0 if math.isinf(n_more) else self.n_pairs / (self.n_pairs + n_more)
         se = math.sqrt(item_variance + factor * label_variance)
-        return t_quantile(0.5 + self.level / 2, max(self._genuine_sum.df, 1.0)) * se
+        return t_quantile(0.5 + self.level / 2, max(self._uncut_genuine.df, 1.0)) * se
 
 
 def flips_by_people(
@@ -297,7 +297,7 @@ def flips_by_people(
     names = np.arange(t.size) if families is None else np.asarray(families)
     if not (t.size == g.size == names.size and f.size == y.size == item_of_pair.size):
         raise BadInput(
-            "Give each item a T, a G and a family, and each labelled pair two words and an item."
+            "Give each item a T, a G and a family, and each labelled pair two verdicts and an item."
         )
     if not (np.isin(f, (0, 1)).all() and np.isin(y, (0, 1)).all()):
         raise BadInput("A labelled pair flips (1) or does not (0).")

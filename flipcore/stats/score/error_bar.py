@@ -158,7 +158,7 @@ class ErrorBar:
         return distance < NEAR_END and spread > FAR_APART * distance
 
     def at_level(self, level: float) -> "ErrorBar":
-        """Return the bar at another level, without computing anything again."""
+        """Return the bar at another level; nothing is computed again."""
         return replace(self, level=level)
 
     def estimate(self, name: str) -> Estimate:
@@ -182,7 +182,7 @@ class ErrorBar:
             limits = (accuracy.low, accuracy.high)
         elif name == "elsewhere":
             half = self.half_width(name)
-            limits = _cut(self.value - half, self.value + half, cells.bounds)
+            limits = _cut_at_bounds(self.value - half, self.value + half, cells.bounds)
         elif cells.is_binary or name == "reruns":
             n = math.inf if name == "reruns" else cells.mean.size
             limits = limits_of_score(self.value, variance, df, n, self.level, cells.bounds)
@@ -196,17 +196,17 @@ class ErrorBar:
                 self.value, self.n_families, self.level, f"No interval: all {equal} are equal."
             )
         method = "prediction" if name == "elsewhere" else "crossed"
-        few = self.n_effective if self.n_families < cells.shape[0] else None
+        effective = self.n_effective if self.n_families < cells.shape[0] else None
         coverage = MEASURED_SHORT if self.level == MEASURED_LEVEL and self.is_short(name) else None
         return Estimate(
             self.value,
             *limits,
-            self.level,
-            method,
-            self.n_families,
-            None,
+            level=self.level,
+            method=method,
+            n=self.n_families,
+            seed=None,
             coverage=coverage,
-            effective=few,
+            effective=effective,
         )
 
 
@@ -275,7 +275,7 @@ def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
             "No question was asked in every wording, so no score of all wordings is defined. Ask "
             "the missing ones first."
         )
-    squares, n_cells, mean = mean_squares(cells), cells.mean.size, float(cells.mean.mean())
+    squares, n_cells = mean_squares(cells), cells.mean.size
     by_question = clustered_mean(
         cells.mean.mean(axis=1), _families(cells), level=level, bounds=None
     )
@@ -297,9 +297,17 @@ def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
         "elsewhere": ((1 + 1 / n_wordings) * squares.wordings / n_questions, squares.df_wordings),
     }
     why_not = _why_not(n_questions, by_question.n_effective, n_wordings, squares.df_reruns)
-    components_of_run = components(squares, n_questions, n_wordings, cells.mean_runs)
-    families = by_question.n_families, by_question.n_effective
-    return ErrorBar(cells, squares, components_of_run, mean, variances, why_not, *families, level)
+    return ErrorBar(
+        cells,
+        squares,
+        components=components(squares, n_questions, n_wordings, cells.mean_runs),
+        value=float(cells.mean.mean()),
+        variances=variances,
+        why_not=why_not,
+        n_families=by_question.n_families,
+        n_effective=by_question.n_effective,
+        level=level,
+    )
 
 
 def _families(cells: ScoreCells) -> np.ndarray:
@@ -350,16 +358,16 @@ def limits_of_score(
     draw new questions. For differences, and without finite `bounds`, the limits are m ± t √V, cut
     at the bounds.
     """
-    t, (least, most) = t_quantile(0.5 + level / 2, df), bounds
-    if math.isinf(most - least) or is_signed(bounds):
+    t, width = t_quantile(0.5 + level / 2, df), bounds[1] - bounds[0]
+    if math.isinf(width) or is_signed(bounds):
         half = t * math.sqrt(variance)
-        return _cut(mean - half, mean + half, bounds)
-    m, v = (mean - least) / (most - least), variance / (most - least) ** 2
+        return _cut_at_bounds(mean - half, mean + half, bounds)
+    m, v = (mean - bounds[0]) / width, variance / width**2
     binomial = m * (1 - m)
     z = t**2 / min(n, binomial / v if v > 0 else math.inf)
     half = math.sqrt(max(binomial, 0.0) * z + z**2 / 4)
     ends = ((m + z / 2 + side * half) / (1 + z) for side in (-1, 1))
-    low, high = (least + (most - least) * min(max(limit, 0.0), 1.0) for limit in ends)
+    low, high = (bounds[0] + width * min(max(limit, 0.0), 1.0) for limit in ends)
     return low, high
 
 
@@ -387,7 +395,7 @@ def limits_of_grades(
     return limits[0], limits[1]
 
 
-def _cut(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, float]:
+def _cut_at_bounds(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, float]:
     return max(low, bounds[0]), min(high, bounds[1])
 
 

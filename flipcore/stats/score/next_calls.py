@@ -12,11 +12,11 @@ from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
 
 MOST_WORDINGS, MOST_RUNS = 64, 16  # of the designs that `best_design` tries
-# One-sided error of the upper limit in `upper_components`, and the most by which a design may then
+# One-sided error of the upper limit in `upper_components`, and the share by which a design may then
 # be wider than an equal split (`best_design`).
-WORST_ERROR, MOST_COST = 0.001, 0.05
+WORST_ERROR, MAX_EXTRA_WIDTH = 0.001, 0.05
 # With fewer prompts or clusters, a variance is taken at its upper 95% limit.
-FEW_DRAWS, UPPER_ERROR = (6, 0.05)
+FEW_DRAWS, UPPER_ERROR = 6, 0.05
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ def careful_components(bar: ErrorBar) -> Components:
     """
     components = bar.components
     if has_few_prompts(bar):
-        wordings = max(_upper(bar, "wordings"), components.wordings)
+        wordings = max(_upper_component(bar, "wordings"), components.wordings)
         components = replace(components, wordings=wordings)
     if bar.n_effective < FEW_DRAWS:
-        questions = max(_upper(bar, "questions"), components.questions)
+        questions = max(_upper_component(bar, "questions"), components.questions)
         components = replace(components, questions=questions)
     return components
 
@@ -90,7 +90,7 @@ def has_few_prompts(bar: ErrorBar) -> bool:
     return bar.cells.shape[1] < FEW_DRAWS
 
 
-def _upper(bar: ErrorBar, name: str, error: float = UPPER_ERROR) -> float:
+def _upper_component(bar: ErrorBar, name: str, error: float = UPPER_ERROR) -> float:
     """Return the one-sided upper limit of the component `name` (questions or wordings), from the χ²
     of its mean square."""
     from scipy.special import chdtri
@@ -138,9 +138,9 @@ def assumed_components(
             "change with the wording."
         )
     if components.interaction < 0:
-        least = 2 * (reruns + spread**2)
+        lowest = 2 * (reruns + spread**2)
         raise BadInput(
-            f"Two runs and the spread of wordings alone make {least:.2f} of answers change "
+            f"Two runs and the spread of wordings alone make {lowest:.2f} of answers change "
             "between wordings: raise that share."
         )
     return components
@@ -148,7 +148,7 @@ def assumed_components(
 
 def upper_components(bar: ErrorBar) -> Components:
     """Return the components with that of wordings at its upper limit (one-sided, 99.9%)."""
-    upper = _upper(bar, "wordings", WORST_ERROR)
+    upper = _upper_component(bar, "wordings", WORST_ERROR)
     return replace(bar.components, wordings=max(upper, bar.components.wordings))
 
 
@@ -163,8 +163,8 @@ def best_design(
 
     Estimated components could in truth be `worst`: for three wordings that happen to agree, the
     estimates would advise to ask in only three. With `worst`, a design must therefore also be at
-    most `MOST_COST` wider than an equal split under `worst`. Raises BadInput for a budget below
-    three wordings of two questions.
+    most `MAX_EXTRA_WIDTH` wider than an equal split under `worst`. Raises BadInput for a budget
+    below three wordings of two questions.
     """
     designs = sorted(
         _designs(components, n_calls, most_questions, level),
@@ -179,10 +179,10 @@ def best_design(
         return designs[0]
     # 1e-9, because the cube root of a cube may be just below the whole number.
     equal_size = float(max(int(np.cbrt(n_calls) + 1e-9), 2))
-    most = (1 + MOST_COST) * half_width(worst, equal_size, equal_size, equal_size, level)
+    max_width = (1 + MAX_EXTRA_WIDTH) * half_width(worst, equal_size, equal_size, equal_size, level)
     for design in designs:
         size = design.n_questions, design.n_wordings, design.n_runs
-        if half_width(worst, *size, level) <= most:
+        if half_width(worst, *size, level) <= max_width:
             return design
     return designs[0]
 

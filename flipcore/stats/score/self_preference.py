@@ -45,33 +45,35 @@ def self_preference(
     outputs, and `families` name the questions. Raises BadInput for unequal lengths.
     """
     gaps = np.asarray(by_judge, dtype=float) - np.asarray(people, dtype=float)
-    is_own_answer = np.asarray(is_own, dtype=bool)
+    is_own_output = np.asarray(is_own, dtype=bool)
     names = np.asarray(families).astype(str)
-    if not gaps.size == is_own_answer.size == names.size:
-        raise BadInput("Give each labelled output two words, whose it is, and its question.")
+    if not gaps.size == is_own_output.size == names.size:
+        raise BadInput("Give each labelled output two verdicts, whose it is, and its question.")
     mean_own, mean_others = (
         clustered_mean(gaps[side], names[side], level=level, bounds=SIGNED).estimate()
-        for side in (is_own_answer, ~is_own_answer)
+        for side in (is_own_output, ~is_own_output)
     )
-    fewest = min(int(is_own_answer.sum()), int((~is_own_answer).sum()))
-    if not fewest:
+    n_smaller = min(int(is_own_output.sum()), int((~is_own_output).sum()))
+    if not n_smaller:
         difference = without_interval(float("nan"), 0, level, "One side has no label.")
         return SelfPreference(mean_own, mean_others, difference)
     contrast = clustered_difference(
-        gaps[is_own_answer],
-        names[is_own_answer],
-        gaps[~is_own_answer],
-        names[~is_own_answer],
+        gaps[is_own_output],
+        names[is_own_output],
+        gaps[~is_own_output],
+        names[~is_own_output],
         level=level,
         bounds=SIGNED,
     )
     value, low, high = contrast.value, contrast.low, contrast.high
-    if fewest < MIN_N or contrast.n_effective < MIN_FAMILIES or not contrast.se > 0:
+    if n_smaller < MIN_N or contrast.n_effective < MIN_FAMILIES or not contrast.se > 0:
         # Below `MIN_N`, `without_interval` adds its own note.
-        note = "" if fewest < MIN_N else "No interval: too few questions, or no difference in any."
-        difference = without_interval(value, fewest, level, note)
+        note = ""
+        if n_smaller >= MIN_N:
+            note = "No interval: too few questions, or no difference in any."
+        difference = without_interval(value, n_smaller, level, note)
     else:
         difference = Estimate(
-            value, low, high, level=level, method=contrast.method, n=fewest, seed=None
+            value, low, high, level=level, method=contrast.method, n=n_smaller, seed=None
         )
     return SelfPreference(mean_own, mean_others, difference)

@@ -41,7 +41,7 @@ def test_the_estimate_and_its_variance_are_the_formulas():
     one = corrected(f, y)
     value, weight, variance = by_the_formula(f.tolist(), y.tolist())
     assert one.estimate.value == pytest.approx(value) and one.weight == pytest.approx(weight)
-    assert one._sum.se**2 == pytest.approx(variance, rel=1e-9)
+    assert one._uncut.se**2 == pytest.approx(variance, rel=1e-9)
     assert one.estimate.method == METHOD and one.estimate.n == one.n_labels == 120
     assert one.estimate.high - one.estimate.low < one.by_people.high - one.by_people.low
 
@@ -157,7 +157,7 @@ def test_only_the_labels_part_of_the_variance_shrinks(n_more):
     of_labels = residuals.var(ddof=1) / 120
     # 280 outputs are left to label
     factor = 0 if math.isinf(n_more) else 120 / (120 + min(n_more, 280))
-    half = stats.t.ppf(0.975, found._sum.df) * math.sqrt(variance - of_labels + factor * of_labels)
+    half = stats.t.ppf(0.975, found._uncut.df) * math.sqrt(variance - of_labels + factor * of_labels)
     assert found.half_width(n_more) == pytest.approx(half)
     assert n_more or found.half_width() == found.half_width(0)
 

@@ -27,5 +27,5 @@ def test_few_labels_or_one_side_alone_have_no_interval():
     assert few.difference.value == pytest.approx(-0.5) and not few.difference.has_interval
     alone = self_preference([1, 0], [1, 1], [True, True], ["a", "b"])
     assert math.isnan(alone.difference.value) and alone.difference.note == "One side has no label."
-    with pytest.raises(BadInput, match="two words"):
+    with pytest.raises(BadInput, match="two verdicts"):
         self_preference([1], [1, 0], [True], ["a"])
