@@ -31,8 +31,8 @@ class Option:
 
     label, reason : texts for the page: the option, and why one may choose it.
     closed : why nothing may be claimed with this option; "" if something may.
-    is_uncertain : True if the option is offered, but counted only if a user asks for it, although
-        its choice is equally defensible.
+    is_uncertain : True if the option is counted only if a user asks for it, although its choice is
+        equally defensible.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Choice:
 
 
 def asks_another_question(choice: Choice, option: Option) -> bool:
-    """Tell whether an option answers a slightly different question, so that it is counted apart."""
+    """Return True where an option answers a slightly different question, so it is counted apart."""
     may_differ = option.is_uncertain or choice.kind is ChoiceClass.UNCERTAIN
     return may_differ and option.name != choice.options[0].name
 
@@ -99,8 +99,8 @@ def selected(
             continue
         options = list(choice.options[:1])
         for option in choice.options[1:]:
-            is_out = f"{choice.name}={option.name}" in excluded
-            if not is_out and (choice.name in included or not option.is_uncertain):
+            is_excluded = f"{choice.name}={option.name}" in excluded
+            if not is_excluded and (choice.name in included or not option.is_uncertain):
                 options.append(option)
         if len(options) > 1:
             to_count.append(replace(choice, options=tuple(options)))
@@ -122,16 +122,16 @@ def _check_names(choices: Sequence[Choice], included: set[str], excluded: set[st
 
 
 def limit_specifications(
-    choices: Sequence[Choice], most: int = MAX_SPECIFICATIONS
+    choices: Sequence[Choice], limit: int = MAX_SPECIFICATIONS
 ) -> tuple[tuple[Choice, ...], str]:
-    """Return the choices reduced to at most `most` specifications, and a sentence that says which
+    """Return the choices reduced to at most `limit` specifications, and a sentence that says which
     options were left out ("" if none).
 
-    Options that ask another question are left out first, and among them single prompts. Then the
-    choice with the most options loses its last one, again and again.
+    Options that ask another question go first, and of these the single prompts. Then the choice
+    with the most options loses its last one, until few enough are left.
     """
     reduced, left_out = list(choices), []
-    while math.prod(len(choice.options) for choice in reduced) > most:
+    while math.prod(len(choice.options) for choice in reduced) > limit:
         priorities = []
         for choice in reduced:
             is_apart = asks_another_question(choice, choice.options[-1])
@@ -143,7 +143,7 @@ def limit_specifications(
         reduced[index] = replace(reduced[index], options=options[:-1])
     if not left_out:
         return tuple(choices), ""
-    sentence = f"Left out, because at most {most:,} ways are counted: {', '.join(left_out)}."
+    sentence = f"Left out, because at most {limit:,} ways are counted: {', '.join(left_out)}."
     return tuple(reduced), sentence
 
 
@@ -155,7 +155,8 @@ def specifications(choices: Sequence[Choice]) -> np.ndarray:
 
 
 def are_apart(choices: Sequence[Choice], options: np.ndarray) -> np.ndarray:
-    """Return (rows,) whether a row of `specifications` has an option that asks another question."""
+    """Return (rows,) True where a row of `specifications` has an option that asks another
+    question."""
     is_apart = np.zeros(len(options), dtype=bool)
     for column, choice in enumerate(choices):
         asks = [asks_another_question(choice, option) for option in choice.options]

@@ -106,25 +106,26 @@ def _count(material: Material, varied: Sequence[Choice]) -> Curve:
     # Results come part by part; `order` brings them into the order of the specifications.
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     units = np.unique(material.clusters, return_inverse=True)[1]
-    coarse = coarsest_units(material, varied)
+    effect_units = coarsest_units(material, varied)
     tests, estimates = [], []
     for part in parts:
         sums = _sums(states, part, units)
         tests.append(_both_sides(sums, material.bounds))
         estimates.append(_estimates(states, part, sums))
     estimate, se, df, n_units, n_items = np.concatenate(estimates, axis=1)[:, order]
-    # "Survives every choice" is about the defensible ways, so its units are those they leave out.
-    survived = coarsest_units(material, defensible(varied))
+    # "Survives every choice" is about the defensible ways, so its units are the coarsest that these
+    # ways leave out.
+    survival_units = coarsest_units(material, defensible(varied))
     coarse_tests = tests
-    if survived.max(initial=-1) != units.max(initial=-1):
+    if survival_units.max(initial=-1) != units.max(initial=-1):
         coarse_tests = []
         for part in parts:
-            coarse_tests.append(_both_sides(_sums(states, part, survived), material.bounds))
+            coarse_tests.append(_both_sides(_sums(states, part, survival_units), material.bounds))
     # A choice that is not varied has its declared option, which may be closed.
     varied_names = {choice.name for choice in varied}
     fixed = [choice for choice in material.choices if choice.name not in varied_names]
-    declared_closed = _why_closed(fixed, np.zeros(len(fixed), dtype=int))
-    closed = [declared_closed or _why_closed(varied, row) for row in options]
+    why_fixed_closed = _why_closed(fixed, np.zeros(len(fixed), dtype=int))
+    closed = [why_fixed_closed or _why_closed(varied, row) for row in options]
     for row in np.flatnonzero(np.isnan(df)):
         closed[row] = closed[row] or (
             f"fewer than {MIN_N} items or {MIN_CLAIM_FAMILIES} clusters count"
@@ -133,7 +134,7 @@ def _count(material: Material, varied: Sequence[Choice]) -> Curve:
     compared, contrasts = _contrasts(varied, options, is_open)
     # Closed specifications have weight 0 in contrasts, but 0 times NaN is NaN.
     changes = contrasts.T @ np.nan_to_num(estimate)
-    per_unit, sizes = _unit_differences(states, parts, contrasts, estimate, coarse)
+    per_unit, sizes = _unit_differences(states, parts, contrasts, estimate, effect_units)
     return Curve(
         choices=tuple(varied),
         options=options,
@@ -146,7 +147,7 @@ def _count(material: Material, varied: Sequence[Choice]) -> Curve:
         tests=Tests(tests, order),
         coarse_tests=Tests(coarse_tests, order),
         # Without the units of items that have no value in any state.
-        n_coarse=len(np.unique(survived[states.counted.any(axis=1)])),
+        n_coarse=len(np.unique(survival_units[states.counted.any(axis=1)])),
         effects=_effects(compared, changes, per_unit, sizes),
         bounds=material.bounds,
         lowest=estimate,
@@ -184,13 +185,13 @@ def _parts(material: Material, settings: Sequence[dict[str, str]]) -> tuple[_Sta
 
 def _category_weights(counted: np.ndarray, categories: np.ndarray) -> np.ndarray:
     """Return (items, k) weights with which all categories that have items weigh the same."""
-    sizes = _by_unit(categories) @ counted
+    sizes = _summing_matrix(categories) @ counted
     n_present = np.maximum((sizes > 0).sum(axis=0), 1)
     per_item = counted.sum(axis=0) / n_present / np.maximum(sizes, 1.0)
     return counted * per_item[categories]
 
 
-def _by_unit(units: np.ndarray, weights: np.ndarray | None = None) -> Any:
+def _summing_matrix(units: np.ndarray, weights: np.ndarray | None = None) -> Any:
     """Return the sparse matrix (units, items) that sums items by unit, with optional item
     weights."""
     from scipy.sparse import csr_array
@@ -223,7 +224,7 @@ def _sums(states: _States, part: _Part, units: np.ndarray) -> ItemSums | Cluster
     squares_won, squares_lost = total(states.won**2), total(states.lost**2)
     if is_single and not is_weighted:
         return ItemSums(total(states.counted), total(states.values), squares_won + squares_lost)
-    by_unit = _by_unit(units, None if is_weighted else part.weights)
+    by_unit = _summing_matrix(units, None if is_weighted else part.weights)
     return ClusterSums(
         sizes=total_by_unit(states.counted),
         won=total_by_unit(states.won),
@@ -243,11 +244,10 @@ def _both_sides(
     if bounds[0] < 0:
         # Weighted items are clusters of one item each, which is not clustering.
         is_clustered = isinstance(sums, ClusterSums) and bool((sums.sizes > 1).any())
-        low, high = bounds
-        return (
-            GuardedSide.from_sums(sums, bounds, low, is_clustered=is_clustered),
-            GuardedSide.from_sums(sums, bounds, high, is_clustered=is_clustered),
+        low, high = (
+            GuardedSide.from_sums(sums, bounds, end, is_clustered=is_clustered) for end in bounds
         )
+        return low, high
     return ShareSide.from_sums(sums, is_lower=True), ShareSide.from_sums(sums, is_lower=False)
 
 
@@ -334,7 +334,7 @@ def _unit_differences(
         else:
             per_item += part.weights[:, None] * (values @ per_state - counted @ per_mean)
         is_counted |= (counted > 0).any(axis=1)
-    by_unit = _by_unit(units)
+    by_unit = _summing_matrix(units)
     sizes = by_unit @ is_counted.astype(float)
     return (by_unit @ per_item)[sizes > 0], sizes[sizes > 0]
 
@@ -345,7 +345,7 @@ def _effects(
     per_unit: np.ndarray,
     sizes: np.ndarray,
 ) -> tuple[Effect, ...]:
-    """Test effects by t over units, with Holm's correction.
+    """Test effects by Student's t over units, with Holm's correction.
 
     The degrees of freedom are an effective number of units minus one. That number is the smaller of
     two: by the sizes of units, and (Σψ²)²/Σψ⁴, because an option may change few units.
@@ -377,6 +377,6 @@ def _effects(
         change = float(changes[i])
         low, high = change - half[i], change + half[i]
         method = "none" if math.isnan(low) else "t over units"
-        estimate = Estimate(change, low, high, LEVEL, method, n_units, None)
+        estimate = Estimate(change, low, high, level=LEVEL, method=method, n=n_units, seed=None)
         effects.append(Effect(choice, number, estimate, float(p[i]), adjusted[i]))
     return tuple(effects)

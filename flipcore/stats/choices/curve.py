@@ -201,7 +201,7 @@ class Curve:
 
     @cached_property
     def is_apart(self) -> np.ndarray:
-        """(specifications,) True where an option asks slightly otherwise, so that the specification
+        """(specifications,) True where an option asks another question, so that the specification
         is counted apart from the equally defensible ones."""
         return are_apart(self.choices, self.options)
 
@@ -212,8 +212,8 @@ class Curve:
 
     @cached_property
     def apart(self) -> "Curve | None":
-        """The curve of the ways that only options which ask otherwise lead to; None if there are
-        none."""
+        """The curve of the ways that no equally defensible specification leads to; None if there
+        are none."""
         defensible_ways = self.ways.number[~self.is_apart]
         is_apart = ~np.isin(self.ways.number, defensible_ways)
         return self._selected(is_apart) if is_apart.any() else None
@@ -304,7 +304,7 @@ class Curve:
 
     def ahead_in(self, margin: float = 0.0) -> dict[tuple[str, str], tuple[int, int]]:
         """Return (choice, option) -> (number of ways ahead, number of open ways) among the ways
-        with this option. Ways that ask otherwise count only for the options that do."""
+        with this option. Ways that ask another question count only for the options that ask it."""
         gaps = (self.estimate - margin).round(12)
         counts = {}
         for column, choice in enumerate(self.choices):

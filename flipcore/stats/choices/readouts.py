@@ -32,7 +32,7 @@ VALUE_CHOICES = (
     names.KEY,
 )
 # If this share of the unread answers is of one kind, unreadable and cut answers are one choice.
-OVERLAP = 0.8
+ONE_KIND = 0.8
 _STATUS = {OK: 1, UNREADABLE: 2, CUT: 3}
 _KEY_COLUMNS = ["item_id", "model", "axis", "variant", "extractor", "sample"]
 
@@ -192,10 +192,11 @@ class AnswerMaterial(Material):
         answers = self.answers
         extractor = answers.extractors.index(setting.get(names.EXTRACTOR, answers.extractors[0]))
         has_people_key = setting.get(names.KEY) == SETTLED
-        prompts = self._prompts(setting.get(names.PROMPT, names.OWN))
+        prompts = self._prompt_numbers(setting.get(names.PROMPT, names.OWN))
         scores = answers.settled_right if has_people_key else answers.right
         right = scores[:, :, prompts, extractor]
         if setting.get(names.PARAPHRASES) == ACCEPTED:
+            # (items, models, prompts, samples), as `right`.
             is_left_out = answers.unreviewed[:, prompts][:, None, :, None]
             right = np.where(is_left_out, np.nan, right)
         status = answers.status[:, :, prompts, extractor]
@@ -207,7 +208,9 @@ class AnswerMaterial(Material):
             right = _without_left_out(right, status, setting)
         # (items, models, prompts) means over samples.
         means = _mean(right)
-        return _mean(means[:, 0] - means[:, 1] if means.shape[1] == 2 else means[:, 0])
+        if means.shape[1] == 2:
+            return _mean(means[:, 0] - means[:, 1])
+        return _mean(means[:, 0])
 
     def ends(self) -> "tuple[AnswerMaterial, AnswerMaterial] | None":
         if not any(choice.name == names.UNREAD for choice in self.choices):
@@ -225,17 +228,19 @@ class AnswerMaterial(Material):
         is_unread &= ~np.isnan(right)
         is_high = self.unread_end == UnreadEnd.HIGHEST
         filled = right.copy()
-        for number, is_right in enumerate((is_high, not is_high)[: right.shape[1]]):
-            filled[:, number][is_unread[:, number]] = float(is_right)
+        filled[:, 0][is_unread[:, 0]] = float(is_high)
+        if right.shape[1] == 2:
+            filled[:, 1][is_unread[:, 1]] = float(not is_high)
         return filled
 
-    def _prompts(self, option: str) -> list[int]:
+    def _prompt_numbers(self, option: str) -> list[int]:
         """Return the numbers of the prompts that an option of the prompt choice averages."""
         if option == names.OWN:
             return [0]
         if option == names.MEAN:
             return [i for i in range(len(self.answers.prompts)) if i not in self.closed_prompts]
-        return [[_prompt_name(*prompt) for prompt in self.answers.prompts].index(option)]
+        prompt_names = [_prompt_name(*prompt) for prompt in self.answers.prompts]
+        return [prompt_names.index(option)]
 
 
 def _without_left_out(right: np.ndarray, status: np.ndarray, setting: Setting) -> np.ndarray:
@@ -268,11 +273,11 @@ def material_of(
     gates, extractor_titles = closed_gates or {}, titles or {}
     closed_prompts = {i for i, (axis, _) in enumerate(answers.prompts) if axis in gates}
     possible = (
-        _extractors(answers, gates, extractor_titles),
-        *_unread(answers),
-        _reruns(answers),
-        _prompts(answers, gates, closed_prompts),
-        _paraphrases(answers, closed_prompts),
+        _extractor_choice(answers, gates, extractor_titles),
+        *_unread_choices(answers),
+        _rerun_choice(answers),
+        _prompt_choice(answers, gates, closed_prompts),
+        _unreviewed_choice(answers, closed_prompts),
         *item_choices(answers.items, facts),
     )
     # A single extractor stays as a choice, because it may be closed.
@@ -314,7 +319,9 @@ def items_left_out(item_ids: Sequence[str], facts: ItemFacts) -> dict[str, np.nd
     return left_out
 
 
-def _extractors(answers: Answers, gates: Mapping[str, str], titles: Mapping[str, str]) -> Choice:
+def _extractor_choice(
+    answers: Answers, gates: Mapping[str, str], titles: Mapping[str, str]
+) -> Choice:
     options = []
     for number, name in enumerate(answers.extractors):
         # (items, models, samples) of the study's own prompt.
@@ -337,15 +344,15 @@ def _extractors(answers: Answers, gates: Mapping[str, str], titles: Mapping[str,
     )
 
 
-def _unread(answers: Answers) -> list[Choice]:
+def _unread_choices(answers: Answers) -> list[Choice]:
     if not np.isin(answers.status, (_STATUS[UNREADABLE], _STATUS[CUT])).any():
         return []
-    # The study's own prompt under the reference.
+    # (items, models, samples) of the study's own prompt under the reference.
     status = answers.status[:, :, 0, 0]
     n_unreadable, n_cut = (int((status == _STATUS[name]).sum()) for name in (UNREADABLE, CUT))
     share_cut = n_cut / max(n_unreadable + n_cut, 1)
     unread = _wrong_or_left_out(names.UNREAD, "Unread answers", "No extractor found an answer.")
-    if 1 - OVERLAP < share_cut < OVERLAP:
+    if 1 - ONE_KIND < share_cut < ONE_KIND:
         cut = _wrong_or_left_out(
             names.CUT, "Answers cut off", "The token limit ended them, not the model."
         )
@@ -361,7 +368,7 @@ def _wrong_or_left_out(name: str, label: str, reason: str) -> Choice:
     return Choice(name, label, options, ChoiceClass.EQUAL, reason)
 
 
-def _reruns(answers: Answers) -> Choice | None:
+def _rerun_choice(answers: Answers) -> Choice | None:
     n_samples = answers.right.shape[-1]
     if n_samples < 2:
         return None
@@ -377,7 +384,9 @@ def _prompt_name(axis: str, variant: str) -> str:
     return f"{axis}:{variant}" if axis else names.OWN
 
 
-def _prompts(answers: Answers, gates: Mapping[str, str], closed: Collection[int]) -> Choice | None:
+def _prompt_choice(
+    answers: Answers, gates: Mapping[str, str], closed: Collection[int]
+) -> Choice | None:
     if len(answers.prompts) < 2:
         return None
     options = [Option(names.OWN, "the study's own", "declared")]
@@ -398,10 +407,10 @@ def _prompts(answers: Answers, gates: Mapping[str, str], closed: Collection[int]
     return Choice(names.PROMPT, "Prompt", tuple(options), ChoiceClass.EQUAL, reason)
 
 
-def _paraphrases(answers: Answers, closed: Collection[int]) -> Choice | None:
+def _unreviewed_choice(answers: Answers, closed: Collection[int]) -> Choice | None:
     open_prompts = [number for number in range(len(answers.prompts)) if number not in closed]
-    is_open = answers.unreviewed[:, open_prompts]
-    return paraphrase_choice(int(is_open.sum())) if is_open.any() else None
+    n_unreviewed = int(answers.unreviewed[:, open_prompts].sum())
+    return paraphrase_choice(n_unreviewed) if n_unreviewed else None
 
 
 def paraphrase_choice(n_unreviewed: int) -> Choice:
