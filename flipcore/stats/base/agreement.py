@@ -8,7 +8,7 @@ never 1 or 0; the raw agreement is reported too. A missing rating is None (or Na
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from statistics import NormalDist
 
 import numpy as np
@@ -73,10 +73,7 @@ def _codes(pairs: list[tuple]) -> tuple[np.ndarray, int]:
 
 
 def _all_ratings(units: Sequence[Sequence]) -> list:
-    ratings: list = []
-    for unit in units:
-        ratings.extend(unit)
-    return ratings
+    return list(chain.from_iterable(units))
 
 
 def _categories(units: Sequence[Sequence]) -> list:
@@ -256,14 +253,9 @@ def cohen_log_agreement(first: Sequence, second: Sequence) -> Agreement:
         if math.isnan(low):
             estimate = _from_raw(value, raw, pairs)
         else:
+            method = "delta, log(1 - kappa)"
             estimate = Estimate(
-                value,
-                low,
-                high,
-                level=0.95,
-                method="delta, log(1 - kappa)",
-                n=len(pairs),
-                seed=None,
+                value, low, high, level=0.95, method=method, n=len(pairs), seed=None
             )
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
@@ -369,17 +361,13 @@ def _from_raw(value: float, raw: float, units: list) -> Estimate:
         max(-1.0, (limit - chance) / (1 - chance))
         for limit in wilson(round(raw * len(units)), len(units))
     )
-    return Estimate(
-        value,
-        min(low, value),
-        max(high, value),
-        level=0.95,
-        method="wilson",
-        n=len(units),
-        seed=None,
-        note="Every resample gives the same coefficient, so the bounds are Wilson's on the raw "
-        "agreement.",
+    low, high = min(low, value), max(high, value)
+    note = (
+        "Every resample gives the same coefficient, so the bounds are Wilson's on the raw "
+        "agreement."
     )
+    n = len(units)
+    return Estimate(value, low, high, level=0.95, method="wilson", n=n, seed=None, note=note)
 
 
 def log_jackknife(

@@ -171,6 +171,22 @@ class FamilyMeans:
             limits = np.where(self.is_sum_of_few, guarded_limits, limits)
         return np.clip(limits, *bounds)
 
+    def first_column(self, level: float, bounds: Bounds = UNIT) -> ClusteredMean:
+        """Return the mean of the first column with its interval."""
+        low, high = self.limits([level], bounds)[:, 0, 0].tolist()
+        return ClusteredMean(
+            float(self.values[0]),
+            float(self.se[0]),
+            df=float(self.df[0]),
+            low=low,
+            high=high,
+            level=level,
+            n=int(self.n[0]),
+            n_families=int(self.n_families[0]),
+            n_effective=float(self.n_effective[0]),
+            method=str(self.methods(bounds)[0]),
+        )
+
     def _with_unseen(self, end: float) -> tuple[np.ndarray, np.ndarray]:
         """Return (k,) means and standard errors with an unseen item at the bound `end`. The item's
         weight 1/|end| moves the sum by one."""
@@ -347,23 +363,14 @@ def clustered_mean(
     Bell & McCaffrey (2002), *Survey Methodology* 28, for CR2; Satterthwaite (1946) for the degrees
     of freedom.
     """
-    means, value_bounds = _one_column(values, families), _bounds_of(values, bounds)
-    return _clustered(
-        means,
-        means.limits([level], value_bounds)[:, 0, 0],
-        level,
-        str(means.methods(value_bounds)[0]),
-    )
-
-
-def _one_column(values: ArrayLike, families: ArrayLike) -> FamilyMeans:
     x, names = np.asarray(values, dtype=float), np.asarray(families)
     if names.size != x.size:
         raise BadInput(
             f"{x.size} values came with {names.size} names of families; give one name per value."
         )
     is_defined = ~np.isnan(x)
-    return FamilyMeans.from_values(x[is_defined, None], family_numbers(names[is_defined]))
+    means = FamilyMeans.from_values(x[is_defined, None], family_numbers(names[is_defined]))
+    return means.first_column(level, _bounds_of(x, bounds))
 
 
 def _bounds_of(values: ArrayLike, bounds: Bounds) -> Bounds:
@@ -372,21 +379,6 @@ def _bounds_of(values: ArrayLike, bounds: Bounds) -> Bounds:
     if bounds is None or (x < bounds[0] - 1e-9).any() or (x > bounds[1] + 1e-9).any():
         return None
     return bounds
-
-
-def _clustered(means: FamilyMeans, limits: np.ndarray, level: float, method: str) -> ClusteredMean:
-    return ClusteredMean(
-        float(means.values[0]),
-        float(means.se[0]),
-        df=float(means.df[0]),
-        low=float(limits[0]),
-        high=float(limits[1]),
-        level=level,
-        n=int(means.n[0]),
-        n_families=int(means.n_families[0]),
-        n_effective=float(means.n_effective[0]),
-        method=method,
-    )
 
 
 def clustered_difference(

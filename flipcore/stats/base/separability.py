@@ -168,15 +168,9 @@ def _summary(
     n_below = int((draws <= observed + SLACK).sum())
     n_correct = int(((scores > 0.5) == (y == 1)).sum())
     low, high = _balanced_limits(y, scores, observed, 0.95)
+    note = "Hits count as independent."
     balanced = Estimate(
-        observed,
-        low,
-        high,
-        level=0.95,
-        method="wilson",
-        n=len(y),
-        seed=None,
-        note="Hits count as independent.",
+        observed, low, high, level=0.95, method="wilson", n=len(y), seed=None, note=note
     )
     null_sd = float(draws.std())
     # An observed accuracy below one half does not lower the bound, because guessing worse than a

@@ -15,7 +15,7 @@ import pandas as pd
 
 from flipcore.core.records import ABSENT, CUT, RIGHT, UNREADABLE, WRONG
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.base.families import ClusteredMean, FamilyMeans
+from flipcore.stats.base.families import FamilyMeans
 from flipcore.stats.base.intervals import mean_interval
 
 LEVEL = 0.95
@@ -213,16 +213,4 @@ def _share_differing(grid: _Grid, a: int, b: int, mask: np.ndarray) -> Estimate:
         return mean_interval(differ.astype(float), families)
     sums, has_rows = np.bincount(families, differ), sizes > 0
     means = FamilyMeans(sums[has_rows, None], sizes[has_rows, None].astype(float))
-    low, high = means.limits([LEVEL])[:, 0, 0].tolist()
-    return ClusteredMean(
-        means.values[0].item(),
-        means.se[0].item(),
-        df=means.df[0].item(),
-        low=low,
-        high=high,
-        level=LEVEL,
-        n=int(means.n[0]),
-        n_families=means.n_families[0].item(),
-        n_effective=means.n_effective[0].item(),
-        method=str(means.methods()[0]),
-    ).estimate()
+    return means.first_column(LEVEL).estimate()

@@ -164,16 +164,7 @@ class ErrorBar:
     def estimate(self, name: str) -> Estimate:
         """Return the score with the interval `name`."""
         if why_not := self.why_not[name]:
-            return Estimate(
-                self.value,
-                math.nan,
-                math.nan,
-                level=self.level,
-                method="none",
-                n=self.n_families,
-                seed=None,
-                note=why_not,
-            )
+            return without_interval(self.value, self.n_families, self.level, why_not)
         variance, df = self.variances[name]
         cells = self.cells
         if name == "questions" and cells.shape[1] == 1 and cells.is_binary:
