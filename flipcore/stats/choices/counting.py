@@ -205,6 +205,7 @@ def _sums(states: _States, part: _Part, units: np.ndarray) -> ItemSums | Cluster
     and items have equal weights."""
     is_single = int(units.max(initial=-1)) + 1 == len(units)
     is_weighted = part.weights.ndim > 1
+    by_unit = _summing_matrix(units, None if is_weighted else part.weights)
 
     def total(matrix: np.ndarray) -> np.ndarray:
         """Return (k,) sums of `matrix` (items, states) over items."""
@@ -224,7 +225,6 @@ def _sums(states: _States, part: _Part, units: np.ndarray) -> ItemSums | Cluster
     squares_won, squares_lost = total(states.won**2), total(states.lost**2)
     if is_single and not is_weighted:
         return ItemSums(total(states.counted), total(states.values), squares_won + squares_lost)
-    by_unit = _summing_matrix(units, None if is_weighted else part.weights)
     return ClusterSums(
         sizes=total_by_unit(states.counted),
         won=total_by_unit(states.won),

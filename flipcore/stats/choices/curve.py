@@ -267,7 +267,7 @@ class Curve:
         ones are not merged with each other."""
         low, high = self.tests.limits(0.025)
         rows = np.column_stack([self.estimate, low, high, ~self.is_open]).round(12)
-        # NaN never equals NaN, but specifications without an estimate are one way.
+        # NaN never equals NaN, but specifications without an estimate are one way. No value is 9.
         rows = np.nan_to_num(rows, nan=9.0)
         # By distance from the declared specification, so that the first of a way is its nearest.
         nearest = np.lexsort((np.arange(len(self)), self.n_changed))

@@ -78,8 +78,8 @@ class FlipMaterial(Material):
     def values(self, setting: Setting) -> np.ndarray:
         rates = self.rates(setting)
         part_names = [f"{name}_excess" for name in THREE] if self.has_floor else list(THREE)
-        single, _, shared = quantities(rates, *part_names).T
-        return single if self.is_part else single - shared
+        extractor_rate, _, both_rate = quantities(rates, *part_names).T
+        return extractor_rate if self.is_part else extractor_rate - both_rate
 
     def rates(self, setting: Setting) -> np.ndarray:
         """Return (items, quantities) means over axes, in the order of `decomposition.COLUMNS`."""

@@ -26,8 +26,8 @@ def way_gaps(
     """Map each way (a prompt with several changes) to its mean gap, in units of the score.
 
     `gaps` (questions, ways) are NaN where a part of the gap was not asked. `families` (questions,)
-    name templates or sources, and `width` is that of the score's scale. Ways with fewer than ten
-    questions or three effective families are left out.
+    name templates or sources, and `width` is the width of the score's scale. Ways with fewer than
+    ten questions or three effective families are left out.
     """
     columns = {}
     for way, column in zip(ways, gaps.T, strict=True):

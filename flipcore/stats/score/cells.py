@@ -83,22 +83,22 @@ class ScoreCells:
         other_questions, other_wordings = set(subtrahend.questions), set(subtrahend.wordings)
         questions = [name for name in self.questions if name in other_questions]
         wordings = [name for name in self.wordings if name in other_wordings]
-        own = self.select(questions, wordings)
-        other = subtrahend.select(questions, wordings)
+        first = self.select(questions, wordings)
+        second = subtrahend.select(questions, wordings)
         # Reruns of the two models are independent, so the variances of the cell means add.
         # `squares` is chosen so that `n_runs`, the smaller number of reruns, gives this sum again.
-        n_runs = np.minimum(own.n_runs, other.n_runs)
-        variance = _variance(own) / own.n_runs + _variance(other) / other.n_runs
+        n_runs = np.minimum(first.n_runs, second.n_runs)
+        variance = _variance(first) / first.n_runs + _variance(second) / second.n_runs
         squares = np.where(n_runs > 1, variance * n_runs * (n_runs - 1), 0.0)
         (low, high), (other_low, other_high) = self.bounds, subtrahend.bounds
         scale = low - other_high, high - other_low
         return ScoreCells(
-            own.mean - other.mean,
+            first.mean - second.mean,
             n_runs,
             squares=squares,
             questions=questions,
             wordings=wordings,
-            families=own.families,
+            families=first.families,
             scale=scale,
         )
 
@@ -144,11 +144,11 @@ def score_cells(rows: pd.DataFrame, scale: tuple[float, float] | None = None) ->
         _numbers(rows[name], is_scored) for name in ("item_id", "wording")
     )
     shape = len(questions), len(wordings)
-    cell, size = row * max(shape[1], 1) + column, shape[0] * shape[1]
+    cell, n_cells = row * max(shape[1], 1) + column, math.prod(shape)
     # Sums by cell number are faster than grouping.
-    n_runs = np.bincount(cell, minlength=size)
-    mean = np.bincount(cell, score[is_scored], size) / np.maximum(n_runs, 1)
-    squares = np.bincount(cell, (score[is_scored] - mean[cell]) ** 2, size)
+    n_runs = np.bincount(cell, minlength=n_cells)
+    mean = np.bincount(cell, score[is_scored], n_cells) / np.maximum(n_runs, 1)
+    squares = np.bincount(cell, (score[is_scored] - mean[cell]) ** 2, n_cells)
     # Otherwise a rarely asked wording would cost most of the questions.
     is_asked = n_runs.reshape(shape) > 0
     if shape[0]:

@@ -420,7 +420,8 @@ def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
         values.append(square if is_measured else 0.0)
         # df · mean square / σ² is χ² with df degrees of freedom, which gives draws of σ².
         draws.append(square * df / rng.chisquare(df, N_DRAWS) if is_measured else np.zeros(N_DRAWS))
-    value, drawn = _shares(np.array(values), cells), _shares(np.array(draws), cells)
+    value = _variance_shares(np.array(values), cells)
+    drawn = _variance_shares(np.array(draws), cells)
     lows, highs = np.nanpercentile(drawn, (50 - 50 * level, 50 + 50 * level), axis=1)
     estimates = {}
     for name, share, low, high in zip(PARTS, value, lows, highs, strict=True):
@@ -439,7 +440,7 @@ def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
     return estimates
 
 
-def _shares(squares: np.ndarray, cells: ScoreCells) -> np.ndarray:
+def _variance_shares(squares: np.ndarray, cells: ScoreCells) -> np.ndarray:
     """Return (4, …) shares of the variance, from (4, …) mean squares; NaN where all are 0."""
     questions, wordings, residual, reruns = squares
     # The residual includes the rerun noise of cell means, but by chance it may be smaller.

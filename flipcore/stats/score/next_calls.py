@@ -104,14 +104,19 @@ def _upper_component(bar: ErrorBar, name: str, error: float = UPPER_ERROR) -> fl
 
 
 def designs_after(
-    components: Components, n: float, m: float, runs: float, n_calls: int = 100, level: float = 0.95
+    components: Components,
+    n_questions: float,
+    n_wordings: float,
+    n_runs: float,
+    n_calls: int = 100,
+    level: float = 0.95,
 ) -> dict[str, Design]:
-    """Return the designs after `n_calls` more than `n` questions × `m` wordings × `runs`. The keys
-    say how the calls are spent: "wordings" (new ones), "questions" (new ones), "reruns"."""
+    """Return the designs after `n_calls` more than these questions × wordings × runs. The keys say
+    how the calls are spent: "wordings" (new ones), "questions" (new ones), "reruns"."""
     sizes = {
-        "wordings": (n, m + n_calls / (n * runs), runs),
-        "questions": (n + n_calls / (m * runs), m, runs),
-        "reruns": (n, m, runs + n_calls / (n * m)),
+        "wordings": (n_questions, n_wordings + n_calls / (n_questions * n_runs), n_runs),
+        "questions": (n_questions + n_calls / (n_wordings * n_runs), n_wordings, n_runs),
+        "reruns": (n_questions, n_wordings, n_runs + n_calls / (n_questions * n_wordings)),
     }
     return {
         name: Design(*size, half_width(components, *size, level)) for name, size in sizes.items()

@@ -12,8 +12,8 @@ more than the margin (Holm), and one such task is enough for FAIL. The mean is t
 `MEAN_ERROR` and the screen at `SCREEN_ERROR`, which together give `ERROR`.
 
 A score that only one run has could be anything in the other. So there are three verdicts: with the
-absent scores left out, at their worst, and at their best. PASS must hold left out and at the worst,
-FAIL left out and at the best.
+absent scores left out, at their worst, and at their best. PASS must hold with them left out and at
+their worst, FAIL with them left out and at their best.
 """
 
 import math
@@ -56,6 +56,7 @@ class TaskScores:
 
     @cached_property
     def is_shared(self) -> np.ndarray:
+        """(items,) True where both runs have a score."""
         return ~(np.isnan(self.old) | np.isnan(self.new))
 
     @cached_property
