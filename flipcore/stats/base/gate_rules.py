@@ -73,11 +73,10 @@ class ParaphraseGate:
             subject = "No pair drawn at random has" if self.n_chosen else "No pair has"
             return f"{subject} been reviewed yet; {self.fewest} are needed.{self.chosen_text}"
         if self.is_open:
-            passed = (
+            return (
                 f"{self.acceptance_text}, and the lower bound reaches "
-                f"{percent_text(self.threshold)}: these paraphrases may be used."
+                f"{percent_text(self.threshold)}: these paraphrases may be used.{self.chosen_text}"
             )
-            return f"{passed}{self.chosen_text}"
         n = self.accepted.n
         if (
             self.n_more is None
@@ -103,10 +102,7 @@ class ParaphraseGate:
         """Say how many reviewed pairs do not count, after a leading space; "" for 0."""
         if not self.n_chosen:
             return ""
-        if self.n_chosen == 1:
-            subject = "1 reviewed pair was"
-        else:
-            subject = f"{self.n_chosen:,} reviewed pairs were"
+        subject = count_of(self.n_chosen, "reviewed pair was", "reviewed pairs were")
         return (
             f" {subject} chosen, not drawn at random, or came in by a file. Such pairs count once "
             "a reviewer's random order has reached them, or once all pairs are reviewed."

@@ -132,13 +132,8 @@ def flip_material(
         closed = gates.get(name, "") or _why_unread(answers, axes, name, extractor_titles)
         label = extractor_titles.get(name, name.replace("_", " ")).lower()
         options.append(Option(name, label, "reads the same answers", always_closed or closed))
-    reference = Choice(
-        REFERENCE,
-        "Reference extractor",
-        tuple(options),
-        ChoiceClass.EQUAL,
-        "Its flips count as the model's.",
-    )
+    reason = "Its flips count as the model's."
+    reference = Choice(REFERENCE, "Reference extractor", tuple(options), ChoiceClass.EQUAL, reason)
     clusters = np.arange(len(items)) if answers.families is None else answers.families
     categories = [facts.categories.get(item, "") for item in items]
     material = FlipMaterial(

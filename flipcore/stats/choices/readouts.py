@@ -335,13 +335,8 @@ def _extractor_choice(
             closed = f"reads {percent_text(float(shares_read[worst]))} of {answers.models[worst]}"
         label = titles.get(name, name.replace("_", " ")).lower()
         options.append(Option(name, label, "reads the same answers", closed))
-    return Choice(
-        names.EXTRACTOR,
-        "Extractor",
-        tuple(options),
-        ChoiceClass.EQUAL,
-        "Each takes the answer out of the same text.",
-    )
+    reason = "Each takes the answer out of the same text."
+    return Choice(names.EXTRACTOR, "Extractor", tuple(options), ChoiceClass.EQUAL, reason)
 
 
 def _unread_choices(answers: Answers) -> list[Choice]:
@@ -449,11 +444,8 @@ def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
             Option(ONCE, "counted once", "a question is one question"),
         )
         reason = f"{count_of(n_repeated, 'question')} ask what another one asks."
-        choices.append(
-            Choice(
-                names.REPEATED, "Repeated questions", repeated_options, ChoiceClass.EQUAL, reason
-            )
-        )
+        label = "Repeated questions"
+        choices.append(Choice(names.REPEATED, label, repeated_options, ChoiceClass.EQUAL, reason))
     sizes = Counter(facts.categories.get(item, "") for item in items)
     categories = sorted(set(sizes) - {""})
     are_unequal = len(set(sizes.values())) > 1
