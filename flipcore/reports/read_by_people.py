@@ -32,8 +32,8 @@ from flipcore.store.queries.judges import BACKWARDS
 from flipcore.text.counts import count_of, with_capital, without_capital
 
 # Columns that identify an output among those of one model, and among those of several.
-PLACE = ["item_id", "variant_id", "sample"]
-OUTPUT = ["model", *PLACE]
+OUTPUT_KEY = ["item_id", "variant_id", "sample"]
+MODEL_OUTPUT_KEY = ["model", *OUTPUT_KEY]
 N_MORE = 100  # the further labels whose effect is shown
 
 
@@ -76,8 +76,8 @@ class ExtractorErrors:
     @cached_property
     def error(self) -> Estimate:
         """Share of the labelled outputs that extractor and people read differently."""
-        is_other = [not row["is_same"] for row in self.labelled_rows]
-        return accuracy(is_other, [row["family"] for row in self.labelled_rows])
+        differs = [not row["is_same"] for row in self.labelled_rows]
+        return accuracy(differs, [row["family"] for row in self.labelled_rows])
 
     @cached_property
     def kinds(self) -> dict[str, int]:
@@ -101,14 +101,14 @@ class ExtractorErrors:
         """The share of disagreements, in a sentence without its full stop."""
         outputs = f"{count_of(self.n, 'labelled output')} of {self.model}"
         if self.error.has_interval:
-            share, few = self.error.text_percent(), ""
+            share, note = self.error.text_percent(), ""
         else:
-            n_other = sum(not row["is_same"] for row in self.labelled_rows)
-            share, few = f"{n_other:,}", f"; {without_capital(self.error.note.rstrip('.'))}"
+            n_differing = sum(not row["is_same"] for row in self.labelled_rows)
+            share, note = f"{n_differing:,}", f"; {without_capital(self.error.note.rstrip('.'))}"
             if self.n < MIN_N:
-                few = f", too few for an interval ({MIN_N} are needed)"
+                note = f", too few for an interval ({MIN_N} are needed)"
         return (
-            f"{title_of(self.extractor)} reads {share} of {outputs} otherwise than people do{few}"
+            f"{title_of(self.extractor)} reads {share} of {outputs} otherwise than people do{note}"
         )
 
     @property
@@ -185,12 +185,12 @@ def _half_widths(estimate: Corrected | FlipsByPeople) -> dict[str, float | None]
 
 def extractor_errors(rows: Sequence[Mapping[str, Any]]) -> list[ExtractorErrors]:
     """Return one record per model and extractor from rows of `labelled_readouts`."""
-    by_place: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    rows_of: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        by_place.setdefault((row["model"], row["extractor"]), []).append(row)
+        rows_of.setdefault((row["model"], row["extractor"]), []).append(row)
     errors = []
-    for (model, extractor), part in by_place.items():
-        errors.append(ExtractorErrors(model, extractor, tuple(part)))
+    for (model, extractor), labelled_rows in rows_of.items():
+        errors.append(ExtractorErrors(model, extractor, tuple(labelled_rows)))
     return errors
 
 
@@ -207,22 +207,22 @@ def corrected_score(
     `labelled_readouts`, of any model. None without a label, and where scores are not 0 or 1.
     """
     scored = outputs[outputs["score"].notna()]
-    label_of = {}
+    row_of = {}
     for row in rows:
         is_own = (row["model"], row["extractor"]) == (model, extractor)
         if is_own and row["label_is_right"] is not None:
-            label_of[tuple(row[name] for name in PLACE)] = row
-    labels, labelled = np.full(len(scored), math.nan), []
-    for i, place in enumerate(zip(*(scored[name] for name in PLACE), strict=True)):
-        if place in label_of:
-            labels[i] = float(label_of[place]["label_is_right"])
-            labelled.append(label_of[place])
+            row_of[tuple(row[name] for name in OUTPUT_KEY)] = row
+    labels, labelled_rows = np.full(len(scored), math.nan), []
+    for i, output in enumerate(zip(*(scored[name] for name in OUTPUT_KEY), strict=True)):
+        if output in row_of:
+            labels[i] = float(row_of[output]["label_is_right"])
+            labelled_rows.append(row_of[output])
     # Labels say right or wrong, which corrects no grades.
-    if not labelled or not scored["score"].isin((0, 1)).all():
+    if not labelled_rows or not scored["score"].isin((0, 1)).all():
         return None
     units = scored["family"].astype(str).to_numpy()
     score = corrected(scored["score"], labels, units, level)
-    return ExtractorErrors(model, extractor, tuple(labelled), score, units)
+    return ExtractorErrors(model, extractor, tuple(labelled_rows), score, units)
 
 
 def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, Any]]:
@@ -379,7 +379,7 @@ def people_on_flips(
     labelled_rows = [row for row in pairs.rows if row["model"] == model]
     if not labelled_rows or not cells:
         return []
-    answer_of = _answers_by_place(frame, {row["item_id"] for row in labelled_rows})
+    answer_of = _answers_by_readout(frame, {row["item_id"] for row in labelled_rows})
     # The item values of a cell are in the order of the items in the frame.
     item_index = {name: i for i, name in enumerate(pd.factorize(frame["item_id"])[1])}
     # An axis behind a closed gate enters no mean over axes.
@@ -391,9 +391,9 @@ def people_on_flips(
         cell_axes = axes if i < len(pooled) else {cell.axis}
         flips_by_reference, flips_as_labelled, items = [], [], []
         for row in labelled_rows:
-            flips = (
-                _flips_under_reference(row, answer_of, cell) if row["axis"] in cell_axes else None
-            )
+            if row["axis"] not in cell_axes:
+                continue
+            flips = _flips_under_reference(row, answer_of, cell)
             if flips is not None:
                 flips_by_reference.append(flips)
                 flips_as_labelled.append(row["flips"])
@@ -405,10 +405,9 @@ def people_on_flips(
             t, g, flips_by_reference, flips_as_labelled, items, clusters, level
         )
         names = (cell.axis, cell.extractor, cell.reference)
-        reasons = [closed_gates[name] for name in names if closed_gates.get(name)]
         # Cells without a labelled pair have nothing to show beside the extractors.
         if people.n_pairs:
-            why_not = reasons[0] if reasons else ""
+            why_not = next((closed_gates[name] for name in names if closed_gates.get(name)), "")
             results.append(PeopleOnFlips(model, cell, people, why_not))
     if not at_once or not results:
         return results
@@ -422,21 +421,21 @@ def leading(rows: Sequence[PeopleOnFlips]) -> PeopleOnFlips:
     return next((row for row in rows if not row.raw.is_reference), rows[0])
 
 
-def to_say(rows: Sequence[PeopleOnFlips]) -> list[PeopleOnFlips]:
+def shown_rows(rows: Sequence[PeopleOnFlips]) -> list[PeopleOnFlips]:
     """Return the rows with limits; where labels are too few for any, the leading row alone."""
     with_interval = [row for row in rows if row.people.stated.has_interval]
     return with_interval or ([leading(rows)] if rows else [])
 
 
-def _answers_by_place(frame: pd.DataFrame, items: set[str]) -> dict[tuple[Any, ...], str | None]:
+def _answers_by_readout(frame: pd.DataFrame, items: set[str]) -> dict[tuple[Any, ...], str | None]:
     """Return (item, axis, variant, sample, extractor) -> answer; None for an unreadable one. Absent
     and cut answers have no entry."""
     part = frame[frame["item_id"].isin(items) & frame["status"].isin((OK, UNREADABLE))]
     columns = ["item_id", "axis", "variant", "sample", "extractor", "status", "answer"]
     answer_of: dict[tuple[Any, ...], str | None] = {}
     values = (part[name].astype(object) for name in columns)
-    for *place, status, answer in zip(*values, strict=True):
-        answer_of[tuple(place)] = answer if status == OK else None
+    for *readout, status, answer in zip(*values, strict=True):
+        answer_of[tuple(readout)] = answer if status == OK else None
     return answer_of
 
 
@@ -515,10 +514,10 @@ class Contestant:
 
     @property
     def sentence(self) -> str:
-        interest = f"judges its own family ({', '.join(self.own_models)})"
+        conflict = f"judges its own family ({', '.join(self.own_models)})"
         if self.judge in self.own_models:
-            interest = "answers here itself"
-        start = f"The judge {self.judge} {interest}."
+            conflict = "answers here itself"
+        start = f"The judge {self.judge} {conflict}."
         preference = self.preference
         if preference is None:
             return (
@@ -542,8 +541,8 @@ class Judges:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        interests = [contestant.sentence for contestant in self.contestants]
-        return (*interests, *(pair.sentence for pair in self.pairs))
+        of_contestants = [contestant.sentence for contestant in self.contestants]
+        return (*of_contestants, *(pair.sentence for pair in self.pairs))
 
     def rows(self) -> Iterator[Row]:
         for pair in self.pairs:
@@ -643,14 +642,14 @@ def _contestant(
 def _compare_judges(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:
     """Return the agreement of two judges; None where they read no output in common."""
     cluster = "family" if "family" in frame else "item_id"
-    columns = list(dict.fromkeys([*OUTPUT, cluster, "status", "answer"]))
+    columns = list(dict.fromkeys([*MODEL_OUTPUT_KEY, cluster, "status", "answer"]))
 
     def read_by(name: str) -> pd.DataFrame:
         is_read = (frame["extractor"] == name) & frame["status"].isin((OK, UNREADABLE))
-        return frame.loc[is_read, columns].astype(object).drop_duplicates(OUTPUT)
+        return frame.loc[is_read, columns].astype(object).drop_duplicates(MODEL_OUTPUT_KEY)
 
-    by_second = read_by(second)[[*OUTPUT, "answer"]]
-    merged = read_by(first).merge(by_second, on=OUTPUT, suffixes=("", "_second"))
+    by_second = read_by(second)[[*MODEL_OUTPUT_KEY, "answer"]]
+    merged = read_by(first).merge(by_second, on=MODEL_OUTPUT_KEY, suffixes=("", "_second"))
     if merged.empty:
         return None
     # Two judges that cannot read a text agree on it.

@@ -30,7 +30,7 @@ from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.answer import LEVEL, Answer, FigureOf, Question
 from flipcore.reports.ranking import roles_of
-from flipcore.reports.read_by_people import PLACE, ExtractorErrors, corrected_score
+from flipcore.reports.read_by_people import OUTPUT_KEY, ExtractorErrors, corrected_score
 from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.reports.unread import is_unread, unread_share, why_unread
 from flipcore.stats.base.accuracy import tasks_of
@@ -209,8 +209,8 @@ class ModelScore:
 
     @cached_property
     def gains(self) -> Mapping[str, Design]:
-        """Use of `N_CALLS` more calls -> the design with them, whose half-width is the gain; empty
-        where wordings were not measured."""
+        """Use of `N_CALLS` more calls -> the design with them and its half-width; empty where
+        wordings were not measured."""
         return gains(self.bar, N_CALLS) if self.bar.by_wordings.has_interval else {}
 
     @property
@@ -218,13 +218,13 @@ class ModelScore:
         """A sentence on the best use of the next calls; "" where wordings were not measured."""
         if not self.gains:
             return ""
-        n_few = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
+        n_few_prompts = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
         return claims.next_calls_words(
             self.half_width_now,
             self.gains,
             N_CALLS,
             is_share=self.bar.cells.is_binary,
-            few_prompts=n_few,
+            few_prompts=n_few_prompts,
         )
 
     @property
@@ -357,10 +357,10 @@ class RanksByPeople:
     def claims(self) -> tuple[Claim, ...]:
         """The claims on ranks and pairs; one sentence for several pairs with too few labels."""
         pair_claims = [pair.claim for pair in self.pairs]
-        lacking = [claim for claim in pair_claims if claim.outcome == FEW and not claim.withheld]
-        if len(lacking) > 1:
-            pair_claims = [claim for claim in pair_claims if claim not in lacking]
-            sentence = f"Too few people's labels to compare {len(lacking)} pairs of models."
+        too_few = [claim for claim in pair_claims if claim.outcome == FEW and not claim.withheld]
+        if len(too_few) > 1:
+            pair_claims = [claim for claim in pair_claims if claim not in too_few]
+            sentence = f"Too few people's labels to compare {len(too_few)} pairs of models."
             pair_claims.append(description(sentence, FEW))
         return (self.ranks, *pair_claims) if self.ranks else tuple(pair_claims)
 
@@ -476,10 +476,8 @@ class ScoreReport(Answer):
         # The claims on pairs hold simultaneously, so each p here is a decision: 0 or 1.
         p = np.ones((len(names), len(names)))
         for pair in self.differences:
-            ahead, behind = names.index(pair.first), names.index(pair.second)
-            if not pair.bar.value > 0:
-                ahead, behind = behind, ahead
-            p[ahead, behind] = 0.0 if pair.claim.is_made else 1.0
+            if pair.claim.is_made:
+                p[names.index(pair.first), names.index(pair.second)] = 0.0
         best, worst = rank_limits(p, 1 - self.models[0].bar.level)
         is_short = any(pair.bar.is_short("wordings") for pair in self.differences)
         return (claims.rank_claim(names, best.tolist(), worst.tolist(), is_short=is_short),)
@@ -591,7 +589,7 @@ def score_report(
         return None
     gates = closed_gates or {}
     counted_role = role or next(iter(roles_of(frame)), "")
-    # A scorer may stand once per task: its first entry decides.
+    # A log lists a scorer once per task; its first entry decides.
     scorer_of: dict[str, Mapping[str, Any]] = {}
     for scorer in scorers:
         scorer_of.setdefault(str(scorer["scorer"]), scorer)
@@ -603,7 +601,7 @@ def score_report(
     if not extractors:
         return None
     # A log's score is the mean of its first scorer. Without such a mean the user names a reference.
-    if scorers and reference not in extractors and not _is_one_mean(scorers, extractors):
+    if scorers and reference not in extractors and not _gives_one_mean(scorers, extractors):
         return None
     # Tasks of a recording are different questions, so they are not pooled into one score.
     if is_recorded and tasks_of(readouts["item_id"].drop_duplicates()).nunique() > 1:
@@ -692,7 +690,7 @@ def _scale_notes(
         yield f"On another scale than the score, so not compared with it: {', '.join(left_out)}."
 
 
-def _is_one_mean(scorers: Sequence[Mapping[str, Any]], extractors: Sequence[str]) -> bool:
+def _gives_one_mean(scorers: Sequence[Mapping[str, Any]], extractors: Sequence[str]) -> bool:
     """Return whether the first scorer gives the mean score of a log with a single task."""
     first = scorers[0]
     return (
@@ -738,9 +736,9 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
     bars: dict[str, ErrorBar] = {}
     is_lower_better = reference.endswith(LOWER_IS_BETTER)
     for name, bar in all_bars.items():
-        has_scale = bar.cells.bounds == reference_cells.bounds
-        is_alike = has_scale and bar.cells.is_binary == reference_cells.is_binary
-        if is_alike and name.endswith(LOWER_IS_BETTER) == is_lower_better:
+        has_same_bounds = bar.cells.bounds == reference_cells.bounds
+        is_on_scale = has_same_bounds and bar.cells.is_binary == reference_cells.is_binary
+        if is_on_scale and name.endswith(LOWER_IS_BETTER) == is_lower_better:
             bars[name] = bar
     scale = shared.scales.get(reference)
     changes = {}
@@ -755,9 +753,10 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
     own_prompt_bar = _bar(same_questions, (), level, scale) if COMBINED in axes else None
     bars[reference] = _bounded_bar(reference_rows, axes, level, scale, bars[reference])
     people = []
-    for name, bar in bars.items() if shared.labelled else ():
-        outputs = _outputs(rows_of(name), axes, bar.cells)
-        people.append(corrected_score(model, name, outputs, shared.labelled, level))
+    if shared.labelled:
+        for name, bar in bars.items():
+            outputs = _outputs(rows_of(name), axes, bar.cells)
+            people.append(corrected_score(model, name, outputs, shared.labelled, level))
     counted = _base_and_variants(same_questions, axes)
     # A failed call has no score; it is not an unread answer.
     statuses = [part.loc[part["score"].notna(), "status"] for part in counted]
@@ -794,7 +793,7 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
 
 
 def _is_comparable(rows: pd.DataFrame, bar: ErrorBar, reference_bar: ErrorBar) -> bool:
-    """Return whether another extractor's score may stand beside the reference's.
+    """Return whether another extractor's score may be shown beside the reference's.
 
     The extractor must have read most outputs. Of the questions that either of them scores, at least
     `LEAST_SHARED` must be scored by both.
@@ -813,8 +812,8 @@ def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str
     ways = list(dict.fromkeys(way for _, way in settings))
     combined = []
     axes: set[str] = set()
-    for (item, way), parts in settings.items():
-        changed = {axis: key for axis, key in parts.items() if key != BASE}
+    for (item, way), changes in settings.items():
+        changed = {axis: key for axis, key in changes.items() if key != BASE}
         if len(changed) > 1:
             combined.append((item, way, changed))
             axes |= changed.keys()
@@ -949,10 +948,11 @@ def _cells(
     # Each way is named once, because building text for ten million rows takes seconds.
     axis_codes, axis_names = pd.factorize(variants["axis"])
     variant_codes, variant_keys = pd.factorize(variants["variant"])
-    pairs = axis_codes.astype(np.int64) * max(len(variant_keys), 1) + variant_codes
-    way_codes, pairs_asked = pd.factorize(pairs)
-    for pair in pairs_asked.tolist():
-        axis_code, variant_code = divmod(pair, len(variant_keys))
+    # An axis and a variant as one number.
+    pair_codes = axis_codes.astype(np.int64) * len(variant_keys) + variant_codes
+    way_codes, asked_pairs = pd.factorize(pair_codes)
+    for pair_code in asked_pairs.tolist():
+        axis_code, variant_code = divmod(pair_code, len(variant_keys))
         ways.append(f"{axis_names[axis_code]}|{variant_keys[variant_code]}")
     # The own prompt has code 0.
     codes = np.concatenate([np.zeros(len(base), dtype=np.int64), way_codes + 1])
@@ -968,13 +968,13 @@ def _base_and_variants(
     """Return the rows of the own prompt, each sample once, and those of the variants of `axes`."""
     is_base = (frame["variant"] == BASE).to_numpy()
     # The own prompt is no sample of the combined ways of asking, which are drawn at random.
-    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(PLACE)
+    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(OUTPUT_KEY)
     return base, frame[~is_base & frame["axis"].isin(axes).to_numpy()]
 
 
 def _outputs(frame: pd.DataFrame, axes: Sequence[str], cells: ScoreCells) -> pd.DataFrame:
     """Return the rows of the outputs that the cells count, each output once."""
-    rows = pd.concat(_base_and_variants(frame, axes)).drop_duplicates(PLACE)
+    rows = pd.concat(_base_and_variants(frame, axes)).drop_duplicates(OUTPUT_KEY)
     ways = rows["axis"].astype(str) + "|" + rows["variant"].astype(str)
     return rows[rows["item_id"].isin(cells.questions) & ~ways.isin(cells.dropped_wordings)]
 
@@ -1012,19 +1012,14 @@ def _why_not_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) ->
     """Say that calls without a score could make up a lead; "" where they could not."""
     if not (first.absent or second.absent) or not bar.by_wordings.excludes_zero():
         return ""
-    leader, other_model = (first, second) if bar.value > 0 else (second, first)
-    # The worst case: the leader at its lowest against the other at its highest.
-    lowest = leader.bar.lowest if isinstance(leader.bar, _BoundedErrorBar) else leader.bar
-    highest = (
-        other_model.bar.highest
-        if isinstance(other_model.bar, _BoundedErrorBar)
-        else other_model.bar
-    )
+    # The worst case: the first model, which leads, at its lowest, and the second at its highest.
+    lowest = first.bar.lowest if isinstance(first.bar, _BoundedErrorBar) else first.bar
+    highest = second.bar.highest if isinstance(second.bar, _BoundedErrorBar) else second.bar
     if error_bar(lowest.cells.minus(highest.cells), bar.level).by_wordings.low > 0:
         return ""
     return (
-        f"Calls without a score ({leader.model}: {leader.absent:.0%}, {other_model.model}:"
-        f" {other_model.absent:.0%}) could make up the lead."
+        f"Calls without a score ({first.model}: {first.absent:.0%}, {second.model}:"
+        f" {second.absent:.0%}) could make up the lead."
     )
 
 
@@ -1169,7 +1164,8 @@ def next_rows(score: ModelScore) -> list[dict[str, Any]]:
     now, is_share = score.half_width_now, score.bar.cells.is_binary
     titles = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
     rows: list[dict[str, Any]] = []
-    for name, design in sorted(score.gains.items(), key=lambda gain: gain[1].half_width):
+    for name in sorted(score.gains, key=lambda name: score.gains[name].half_width):
+        design = score.gains[name]
         narrower = max(now - design.half_width, 0)
         row = {
             f"{N_CALLS} more calls as": titles[name],

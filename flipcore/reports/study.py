@@ -18,7 +18,7 @@ from flipcore.extractors import title_of
 from flipcore.reports.answer import Answer, FigureOf, Question
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import TaskScore, leading
-from flipcore.reports.read_by_people import PeopleOnFlips, cell_place, people_on_flips, to_say
+from flipcore.reports.read_by_people import PeopleOnFlips, cell_place, people_on_flips, shown_rows
 from flipcore.reports.rows import Row, claim_fields, notebook_table, plain
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -74,7 +74,7 @@ class FlipsReport(Answer):
         for claim in self.named_claims():
             if claim.outcome != UNDEFINED or claim.withheld:
                 lines.append(f"  {claim.text} {claim.detail}".rstrip())
-        lines += [f"  {people.sentence} {people.narrower}" for people in to_say(self.people)]
+        lines += [f"  {people.sentence} {people.narrower}" for people in shown_rows(self.people)]
         lines += [f"  {note}" for note in self.notes]
         return lines + ([f"  {self.harness.sentence()}"] if self.harness else [])
 
