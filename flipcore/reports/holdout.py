@@ -66,6 +66,7 @@ from flipcore.vectors import classifiers, embeddings
 
 POCKET = "pocket"
 FEWEST = 5  # entries that each set needs for a comparison
+MOST_LABELS = 3  # most conditions that the small print of difficulty names
 # Extractors that are shown first, in this order; others follow.
 PREFERRED = ("rotation_single", WRITTEN_ANSWER, FIRST_TOKEN, "rotation")
 
@@ -153,7 +154,7 @@ def difficulty_result(
     states: Mapping[str, PreRelease],
     closed_gates: Mapping[str, str] | None = None,
 ) -> tuple[HoldoutTest, str] | tuple[None, str]:
-    """Test whether both sets are equally difficult for models from before the target.
+    """Test whether both sets are equally difficult for models trained before the target was public.
 
     Return (test, how it was made), or (None, why there is none). `states` is model -> whether its
     training can have included the target. Extractors behind a closed gate do not count.
@@ -176,15 +177,15 @@ def difficulty_result(
         return None, f"Not run: {states_text}"
     test = join_tests([condition.difficulty(DIFFICULTY_MARGIN) for condition in from_before])
     _, n_target, _, n_retro = from_before[0].counts
-    labels = "; ".join(condition.label for condition in from_before[:3])
-    if len(from_before) > 3:
+    labels = "; ".join(condition.label for condition in from_before[:MOST_LABELS])
+    if len(from_before) > MOST_LABELS:
         labels += " …"
-    about = (
+    explanation = (
         f"conditions {len(from_before):,} ({labels}); {test.estimate.method.replace('_', ' ')},"
         " corrected for guessing, Holm over conditions, interval 90%;"
         f" n = {n_target:,} + {n_retro:,}"
     )
-    return test, about
+    return test, explanation
 
 
 def bound_text(test: HoldoutTest) -> str:
@@ -349,7 +350,7 @@ class HoldoutReport:
             pairs.append(row)
         return pairs
 
-    def text(self) -> list[str]:
+    def lines(self) -> list[str]:
         """Return what the command line prints: the claims and the most similar pairs."""
         lines = [f"{claim.text} {claim.detail}".rstrip() for claim in self.claims]
         pairs = self.alike[:MOST_PAIRS]
@@ -432,7 +433,7 @@ class SetsReport(Answer):
 
     def lines(self) -> list[str]:
         claim = self.inflation.claim
-        lines = self.tests.text() if self.tests else []
+        lines = self.tests.lines() if self.tests else []
         return [*lines, f"{claim.text} {claim.detail}".rstrip()]
 
     def as_dict(self) -> dict[str, Any]:
@@ -539,7 +540,7 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
         ids = {item.item_id for item in (*target, *retro)}
         all_items = (*sets.target, *sets.retro)
         units = units[[i for i, item in enumerate(all_items) if item.item_id in ids]]
-    start, tested_rows = suggested_margin(target, units, seed)
+    suggested, tested_rows = suggested_margin(target, units, seed)
     target_units, retro_units = units[: len(target)][tested_rows], units[len(target) :]
     target = tuple(target[i] for i in tested_rows)
     paired = paired_rows(target, retro)
@@ -556,23 +557,24 @@ def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
         copies=copies,
     )
     margin, margin_text = None, ""
-    if start:
-        margin = start.margin
+    if suggested:
+        margin = suggested.margin
         margin_text = (
-            f" Margin: {start.meaning} of {start.n:,} benchmark entries, which the test leaves out."
+            f" Margin: {suggested.meaning} of {suggested.n:,} benchmark entries, which the test"
+            " leaves out."
         )
     shuffled = "labels swapped within source pairs" if paired is not None else "labels shuffled"
     shares = []
     for name, nearest in zip(("embedding", "runs of five words"), copies, strict=True):
         if not np.isnan(nearest.share):
             shares.append(f"by {name} {nearest.share:.2f} (chance {nearest.chance:.2f})")
-    about = (
+    explanation = (
         f"{embedding_text}; MMD², both sets' mean pairwise cosine, and nearest entries of another"
         f" source that lie in the other set, {' and '.join(shares) or 'of which there are none'},"
         f" Holm; {shuffled}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90% interval; n ="
         f" {len(target_units):,} + {len(retro_units):,}; seed {seed}.{margin_text} {left_out}"
     )
-    return test.with_margin(margin), about.strip()
+    return test.with_margin(margin), explanation.strip()
 
 
 def suggested_margin(
@@ -624,15 +626,15 @@ def prediction(
     result = classifiers.told_apart(
         sets.target, sets.retro, view["classifier"], rows, view["permutations"], view["seed"], watch
     )
-    about = (
+    explanation = (
         "balanced accuracy with Wilson's 95% interval; p and bound from shuffled labels, the"
         f" source's p from the hits alone; {result.described}"
     )
-    return verdict.prediction_test(result.cross_validation), about
+    return verdict.prediction_test(result.cross_validation), explanation
 
 
 def difficulty(store: Store, sets: Sets) -> Result:
-    """Test the difficulty of both sets by all models from before the target."""
+    """Test the difficulty of both sets by all models trained before the target was public."""
 
     def gates_of(study_id: str, names: Collection[str]) -> Mapping[str, str]:
         return closed_gates(store, study_id, (), names)

@@ -68,7 +68,7 @@ LACKING = (
     " corrected for it all the same."
 )
 REWRITING = "numeric_resample"  # the axis on which `break_to_open` looks for a wrong answer
-SHOWN_DETAILS = 1  # number of a test's further claims in its sentence
+N_FURTHER = 1  # number of a test's further claims in its sentence
 _TASKS = {axis.name: axis.task for axis in AXES}
 # Kind of item -> its plural on screen, in the order in which kinds are shown.
 KIND_PLURALS = {
@@ -85,9 +85,9 @@ class Measurement(Evidence):
     """One detector's evidence on the items of one `kind`, or the `problem` that prevented it.
 
     `detector` is its title on screen, `detector_name` the name of the plug-in, and `reads` its kind
-    of evidence.
-    `axis` and `measure` are the answers that it used. `is_outside` is True where the study does not
-    declare the detector, `is_lacking` where it does but the detector is not installed here.
+    of evidence. It used the answers under the axis `axis`, as the extractor `measure` read them.
+    `is_outside` is True where the study does not declare the detector, `is_lacking` where it does
+    but the detector is not installed here.
     """
 
     kind: str
@@ -269,7 +269,7 @@ class MemoryTest:
     @property
     def sentence(self) -> str:
         """The verdict and the first of the further claims, where it is made."""
-        further = [claim.text for claim in self.further[:SHOWN_DETAILS] if claim.is_made]
+        further = [claim.text for claim in self.further[:N_FURTHER] if claim.is_made]
         return " ".join([self.claim.text, *further])
 
     def rows(self, model: str) -> Iterator[Row]:
@@ -400,7 +400,7 @@ def family_tests(
         tests[model] = []
         for i, measurement in enumerate(measurements):
             p, score = p_of.get((model, i), math.nan), scores.get(measurement.kind)
-            test = _test(measurement, score, control, p, n_family, closed_gates, margin)
+            test = _word_test(measurement, score, control, p, n_family, closed_gates, margin)
             # Reinforcement learning shifts losses, so "none shown" by losses rules out nothing.
             if is_after_rl and measurement.reads == Loss.reads:
                 test = replace(test, claim=after_rl(test.claim))
@@ -458,7 +458,7 @@ def _set_p(measurement: Measurement) -> float:
     return test.p
 
 
-def _test(
+def _word_test(
     measurement: Measurement,
     score: ScoreGap | None,
     control: str,
@@ -802,7 +802,7 @@ def decide_set(
 
 def decide_gap(drops: np.ndarray, never_seen: np.ndarray) -> tuple[bool, float]:
     """Decide on a drop gap from the drop of each item: (claims memory, p before Holm)."""
-    sides = Sides(_rewritten("b", drops), _rewritten("c", never_seen))
+    sides = Sides(_rewritten("benchmark", drops), _rewritten("control", never_seen))
     decision = gap_decision(sides, RANDOM_CONTROL)
     claim = gap_claim(decision)
     return claim.is_made and claim.assertion is not GAP_WITHIN, decision.p

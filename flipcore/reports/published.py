@@ -133,8 +133,8 @@ def gap_rows() -> list[dict[str, str]]:
     columns = {}
     for model, (published, seed, *answers) in GAP_ANSWERS.items():
         benchmark_before, benchmark_after, control_before, control_after = answers
-        benchmark = _rewritten("b", N_BENCHMARK, benchmark_before, benchmark_after)
-        control = _rewritten("c", N_CONTROL, control_before, control_after)
+        benchmark = _rewritten("benchmark", N_BENCHMARK, benchmark_before, benchmark_after)
+        control = _rewritten("control", N_CONTROL, control_before, control_after)
         analysis = drop_gap_analysis(benchmark, control, seed=seed)
         mcnemar_p = analysis.benchmark.mcnemar or mcnemar(0, 0)
         columns[model] = {

@@ -26,8 +26,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import scores, studies
 from flipcore.text.counts import count_of
 
-N_BROKEN = 20  # most items with a lower score that a summary lists
-N_NAMED = 8  # most of them in one line of text
+MOST_LOSERS = 20  # most items with a lower score that a summary lists
+MOST_NAMED = 8  # most of them in one line of text
 # The outcome of one of several tasks that does not fail: only the mean over tasks can pass.
 NO_VERDICT = ""
 _WORD = {PASS: "✓ PASS", FAIL: "✗ FAIL", UNDECIDED: "– UNDECIDED", NO_VERDICT: "no FAIL"}
@@ -55,7 +55,7 @@ class TaskTable:
 
     `by_item` has a row per item and the columns old and new, NaN where a run has no score.
     `left_out` leaves absent scores out; `worst` and `best` fill them in as is worst and best for
-    the new run. The three are equal where nothing is absent. `n_absent` counts the items that lack
+    the new run. The three are equal where no score is absent. `n_absent` counts the items that lack
     a score in a run, `n_added` those that only the new run asked.
     """
 
@@ -298,8 +298,8 @@ class RegressionCheck:
         for task in self.tasks:
             lines += [task.sentence, *(f"  {note}" for note in self.notes_on(task))]
             if losers := task.reading.losers:
-                more = " …" if len(losers) > N_NAMED else ""
-                lines.append(f"  Fell: {', '.join(losers[:N_NAMED])}{more}")
+                more = " …" if len(losers) > MOST_NAMED else ""
+                lines.append(f"  Fell: {', '.join(losers[:MOST_NAMED])}{more}")
         return "\n".join(lines)
 
     def markdown(self) -> str:
@@ -424,10 +424,10 @@ def regression_check(
         scored[side] = list(dict.fromkeys(parts[side].dropna(subset="score")["task"]))
     shared = [task for task in scored[_NEW] if task in set(scored[_OLD])]
     if not shared:
-        names = [", ".join(scored[side]) or "none" for side in (_OLD, _NEW)]
+        old_tasks, new_tasks = (", ".join(scored[side]) or "none" for side in (_OLD, _NEW))
         raise BadInput(
-            f"The runs share no task: the old one has {names[0]}, the new one {names[1]}. Give two"
-            " runs of one task."
+            f"The runs share no task: the old one has {old_tasks}, the new one {new_tasks}. Give"
+            " two runs of one task."
         )
     # A task that was not run again prevents a PASS.
     missing = tuple(task for task in scored[_OLD] if task not in set(shared))
@@ -529,9 +529,11 @@ def _read_task(
     new_extractors = dict.fromkeys(scored[_NEW]["extractor"])
     shared = [name for name in new_extractors if name in old_extractors]
     if not shared:
-        names = [", ".join(dict.fromkeys(part["extractor"])) for part in scored.values()]
+        old_names, new_names = (
+            ", ".join(dict.fromkeys(scored[side]["extractor"])) for side in (_OLD, _NEW)
+        )
         raise BadInput(
-            f"{task}: the old run was read by {names[0]}, the new one by {names[1]}; no"
+            f"{task}: the old run was read by {old_names}, the new one by {new_names}; no"
             " extractor read both."
         )
     scorers = [scorer for scorer in new.scorers if scorer["task"] == task]
@@ -567,8 +569,8 @@ def _read_task(
         extractor,
         table,
         other_extractors,
-        losers=tuple(fell.index[fell > 0])[:N_BROKEN],
-        floor=_floor(scored[_OLD], extractor),
+        losers=tuple(fell.index[fell > 0])[:MOST_LOSERS],
+        floor=_noise_floor(scored[_OLD], extractor),
         n_old=int(by_item[_OLD].notna().sum()),
         n_new=int(by_item[_NEW].notna().sum()),
         margin=margin,
@@ -596,10 +598,9 @@ def _by_item(rows: Mapping[str, pd.DataFrame], extractor: str, reducer: str) -> 
 
 
 def _task_scores(by_item: pd.DataFrame, clusters: pd.Series, scale: float) -> TaskScores:
-    names = clusters.reindex(by_item.index).to_numpy(dtype=str)
-    return TaskScores(
-        by_item[_OLD].to_numpy(dtype=float), by_item[_NEW].to_numpy(dtype=float), names, scale
-    )
+    item_clusters = clusters.reindex(by_item.index).to_numpy(dtype=str)
+    old_scores, new_scores = (by_item[side].to_numpy(dtype=float) for side in (_OLD, _NEW))
+    return TaskScores(old_scores, new_scores, item_clusters, scale)
 
 
 def task_table(
@@ -665,7 +666,7 @@ def _with_fill(
     return pd.concat([rows[["item_id", "extractor", "score"]], added], ignore_index=True)
 
 
-def _floor(part: pd.DataFrame, extractor: str) -> float:
+def _noise_floor(part: pd.DataFrame, extractor: str) -> float:
     """Return the mean share of an item's pairs of runs with different scores. NaN where every item
     ran once."""
     rows = part[part["extractor"] == extractor]
