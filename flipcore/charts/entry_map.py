@@ -45,7 +45,7 @@ def entry_map(
     point's `customdata` is its row.
     """
     figure = new_figure()
-    points = figure.add_scatter if len(labels) <= MOST_DRAWN else figure.add_scattergl
+    add_points = figure.add_scatter if len(labels) <= MOST_DRAWN else figure.add_scattergl
     hover_texts = [
         f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)
     ]
@@ -53,7 +53,7 @@ def entry_map(
     # The smallest group is drawn last, because 7,473 entries would hide 1,319.
     for rank, trace in sorted(traces, key=lambda ranked: -len(ranked[1]["rows"])):
         rows = trace.pop("rows")
-        points(
+        add_points(
             x=places[rows, 0],
             y=places[rows, 1],
             mode="markers",
@@ -72,7 +72,7 @@ def entry_map(
         )
     for rows, mark, larger in ((ringed, _rings, 7), (crossed, _crosses, 2)):
         if len(rows):
-            points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, theme))
+            add_points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, theme))
     n_target, n_retro = (int((labels == label).sum()) for label in (0, 1))
     words = (
         f"Entries of both sets as points, n = {n_target:,} benchmark and {n_retro:,} holdout; "
@@ -163,8 +163,8 @@ def _numbered(
         marker = {"color": theme.undefined, "symbol": symbol, "opacity": 0.5}
         traces.append({"rows": unknown, "name": f"{name}, unknown", "marker": marker})
     if len(known_rows):
-        on_scale = {"color": numbers[known_rows], "coloraxis": "coloraxis"}
-        marker = on_scale | {"symbol": symbol, "opacity": 0.9}
+        marker = {"color": numbers[known_rows], "coloraxis": "coloraxis"}
+        marker |= {"symbol": symbol, "opacity": 0.9}
         traces.append({"rows": known_rows, "name": name, "marker": marker})
     return traces
 
@@ -184,7 +184,7 @@ def _by_group(rows_of_sets: list[np.ndarray], groups: Sequence[str], theme: Colo
                 traces.append(
                     {
                         "rows": group_rows,
-                        "name": as_text(group, most=40),
+                        "name": as_text(group, limit=40),
                         "legendgroup": group,
                         # Both sets share one entry in the legend.
                         "showlegend": all(trace["legendgroup"] != group for trace in traces),

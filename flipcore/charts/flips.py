@@ -126,7 +126,7 @@ def split_bar(cell, theme: Colours) -> Figure:
             hovertemplate=f"{name} {share:.0%}<extra></extra>",
         )
     floors = (("compared", 0.0, cell.W.value), ("reference", parts(cell)[0], cell.W_ref.value))
-    measured = [floor for floor in floors if not math.isnan(floor[2])]
+    measured = [(name, start, floor) for name, start, floor in floors if not math.isnan(floor)]
     for i, (name, start, floor) in enumerate(measured):
         figure.add_scatter(
             x=[start + floor],
@@ -161,7 +161,7 @@ def flip_panels(
 ) -> Figure:
     """Draw a heatmap per model on one colour scale; `rates` is model -> (rows, columns) shares.
 
-    `means` is model -> (columns,), the shares that stand below the columns.
+    `means` is model -> (columns,), the shares that are printed below the columns.
     """
     from plotly.subplots import make_subplots
 
@@ -175,7 +175,7 @@ def flip_panels(
         horizontal_spacing=0.02,
         subplot_titles=[as_text(model) for model in rates],
     )
-    for place, (model, panel) in enumerate(rates.items(), start=1):
+    for column, (model, panel) in enumerate(rates.items(), start=1):
         figure.add_heatmap(
             z=panel,
             x=names,
@@ -185,12 +185,12 @@ def flip_panels(
             hoverongaps=False,
             hovertemplate=f"{as_text(model)}, %{{x}}: %{{z:.0%}} flip<extra></extra>",
             row=1,
-            col=place,
+            col=column,
         )
         shares = ["–" if np.isnan(mean) else percent_text(mean) for mean in means[model]]
         labels = [f"{name}<br><b>{share}</b>" for name, share in zip(names, shares, strict=True)]
-        figure.update_xaxes(tickvals=names, ticktext=labels, col=place)
-    words = "Share of pairs that flip, an item a row, one scale for all models."
+        figure.update_xaxes(tickvals=names, ticktext=labels, col=column)
+    words = "Share of pairs that flip, one item per row, one scale for all models."
     laid_out(figure, theme, height=HEIGHT_PX, says=words)
     scale = [[0, theme.flip[0]], [0.5, theme.flip[1]], [1, theme.flip[2]]]
     figure.update_layout(
@@ -235,13 +235,13 @@ def matrix(share: np.ndarray, names: list[str], theme: Colours) -> Figure:
         },
         hovertemplate="%{y} v %{x}: %{text} differ<extra></extra>",
     )
-    places = [(i, j) for i, j in np.ndindex(*off_diagonal.shape) if text[i][j]]
+    filled_cells = [(i, j) for i, j in np.ndindex(*off_diagonal.shape) if text[i][j]]
     # Plotly would print the numbers in grey, which is hard to read.
-    ink = [text_on(on_scale(float(off_diagonal[place]), theme.flip)) for place in places]
+    ink = [text_on(on_scale(float(off_diagonal[cell]), theme.flip)) for cell in filled_cells]
     figure.add_scatter(
-        x=[names[j] for _, j in places],
-        y=[names[i] for i, _ in places],
-        text=[text[i][j] for i, j in places],
+        x=[names[j] for _, j in filled_cells],
+        y=[names[i] for i, _ in filled_cells],
+        text=[text[i][j] for i, j in filled_cells],
         mode="text",
         textfont={"size": 15, "color": ink},
         hoverinfo="skip",

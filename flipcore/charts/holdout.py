@@ -1,6 +1,7 @@
 """Figures of the Holdout page: similarity, what tells the sets apart, and versions of a holdout."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -77,10 +78,7 @@ def nearest_histogram(
     for label, (name, colour) in enumerate(zip(SETS, (theme.target, theme.retro), strict=True)):
         in_set = labels == label
         counts = np.bincount(bins[in_set], minlength=n_bins)
-        ends = [
-            [low, high, label]
-            for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-        ]
+        ends = [[low, high, label] for low, high in pairwise(edges.tolist())]
         share = 100 * counts / max(1, in_set.sum())
         figure.add_bar(
             x=middles,
@@ -97,14 +95,10 @@ def nearest_histogram(
             unselected={"marker": {"opacity": 0.35}},
         )
         if is_selected.any():
-            front = (
-                100
-                * np.bincount(bins[in_set & is_selected], minlength=n_bins)
-                / max(1, in_set.sum())
-            )
+            n_selected = np.bincount(bins[in_set & is_selected], minlength=n_bins)
             figure.add_bar(
                 x=middles,
-                y=front,
+                y=100 * n_selected / max(1, in_set.sum()),
                 name="selected on the map",
                 marker_color=theme.text,
                 offsetgroup=name,
@@ -191,8 +185,8 @@ def equivalence_figure(versions: Sequence[Mapping], theme: Colours) -> Figure:
         horizontal_spacing=0.07,
     )
     for column, name in enumerate(tests, start=1):
-        ran = [version for version in versions if name in version["results"]]
-        _panel(figure, ran, name=name, column=column, theme=theme)
+        tested_versions = [version for version in versions if name in version["results"]]
+        _panel(figure, tested_versions, name=name, column=column, theme=theme)
     says = "Each test of each version: its interval, and its margin as a tick."
     laid_out(figure, theme, height=320, says=says)
     return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 48, "b": 8})

@@ -77,16 +77,16 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], theme: Colou
 def _differences(
     figure, rows: Sequence[Inflated], names: list[str], theme: Colours, column: int
 ) -> None:
-    value = [100 * row.inflation.value for row in rows]
+    values = [100 * row.inflation.value for row in rows]
     figure.add_scatter(
-        x=value,
+        x=values,
         y=names,
         mode="markers+text",
         name="inflation",
         row=1,
         col=column,
         marker={"color": theme.text, "size": 10, "symbol": "square"},
-        text=[number_text(x, 1, sign=True) for x in value],
+        text=[number_text(x, 1, sign=True) for x in values],
         textposition="top center",
         textfont={"size": 13},
         cliponaxis=False,

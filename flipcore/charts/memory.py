@@ -61,7 +61,7 @@ def detector_rows(marks: Sequence[DetectorMark], theme: Colours) -> Figure:
     marks_of_kind: dict[tuple[str, str, bool], list[DetectorMark]] = {}
     for mark in claimed_first:
         marks_of_kind.setdefault((mark.symbol, mark.verdict, mark.is_share), []).append(mark)
-    named = set()
+    verdicts_in_legend = set()
     for (symbol, verdict, is_share), rows in marks_of_kind.items():
         effects = [mark.effect for mark in rows]
         colour = theme.benchmark if symbol == CLAIMED else theme.muted
@@ -70,7 +70,7 @@ def detector_rows(marks: Sequence[DetectorMark], theme: Colours) -> Figure:
             y=[row_of[mark] for mark in rows],
             name=as_text(verdict),
             legendgroup=verdict,
-            showlegend=verdict not in named,
+            showlegend=verdict not in verdicts_in_legend,
             xaxis=_axis(units, is_share=is_share),
             mode="markers",
             marker={
@@ -83,7 +83,7 @@ def detector_rows(marks: Sequence[DetectorMark], theme: Colours) -> Figure:
             customdata=[[as_text(mark.title), as_text(mark.sentence)] for mark in rows],
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
-        named.add(verdict)
+        verdicts_in_legend.add(verdict)
     for is_share in units:
         measured = [mark for mark in marks if mark.is_share == is_share]
         figure.add_scatter(
@@ -126,7 +126,7 @@ UNITS = {False: "gap, points", True: "% of items"}
 
 
 def _axis(units: Sequence[bool], *, is_share: bool) -> str:
-    """Return the x axis of gaps or shares; there is only the first where one of them is absent."""
+    """Return the x axis of gaps or of shares: the second for shares where both are drawn."""
     return "x2" if len(units) == 2 and is_share else "x"
 
 
@@ -192,7 +192,7 @@ def level_curves(
             opacity=0.7,
             hoverinfo="skip",
         )
-    words = f"Similarity of continuations as bits are flipped, a curve a text, n = {len(means):,}."
+    words = f"Similarity of continuations as bits flip, one curve per text, n = {len(means):,}."
     x_title = "bits flipped (characters touched)"
     laid_out(figure, theme, height=340, says=words, x_title=x_title, y_title=y_title)
     figure.update_xaxes(
@@ -205,14 +205,14 @@ def balance_figure(rows: Sequence[Balance], theme: Colours) -> Figure:
     """Draw standardised differences before and after matching, a row per trait (Love et al. 2004).
     Dashed lines are at the largest difference with which a paired claim may be made."""
     figure = new_figure()
-    places = list(range(len(rows)))
+    positions = list(range(len(rows)))
     for name, values, symbol in (
         ("all controls", [row.before for row in rows], "circle-open"),
         ("pairs", [row.after for row in rows], "circle"),
     ):
         figure.add_scatter(
             x=values,
-            y=places,
+            y=positions,
             mode="markers",
             name=name,
             marker=dict(
@@ -235,7 +235,7 @@ def balance_figure(rows: Sequence[Balance], theme: Colours) -> Figure:
     figure.update_xaxes(range=[-width, width])
     labels = [as_text(row.title) for row in rows]
     return figure.update_yaxes(
-        tickvals=places,
+        tickvals=positions,
         ticktext=labels,
         range=[len(rows) - 0.4, -0.6],
         showgrid=False,
@@ -311,9 +311,9 @@ def scores_by_dose(detector: Detector, theme: Colours) -> Figure:
     groups = [(0, detector.never_seen, detector.never_mean)]
     groups += [(at_dose.dose, at_dose.scores, at_dose.mean) for at_dose in detector.doses]
     figure = new_figure()
-    for place, (dose, values, _) in enumerate(groups):
+    for position, (dose, values, _) in enumerate(groups):
         # Steps of the golden ratio spread the points evenly without randomness.
-        spread = place + 0.3 * ((np.arange(len(values)) * 0.618034) % 1 - 0.5)
+        spread = position + 0.3 * ((np.arange(len(values)) * 0.618034) % 1 - 0.5)
         figure.add_scatter(
             x=spread,
             y=values,

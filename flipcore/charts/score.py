@@ -27,14 +27,14 @@ def score_figure(models: Sequence[ScoreBars], theme: Colours) -> Figure:
     """Draw one row per model: nested intervals, with dots of wordings and extractors below."""
     figure = new_figure()
     shades = (theme.genuine, theme.benchmark, theme.control, theme.undefined)
-    for place, bars in enumerate(models):
+    for position, bars in enumerate(models):
         # The widest interval is drawn first, so that the narrower ones lie on it.
         styled = list(zip(bars.intervals.items(), WIDTHS, shades, strict=True))
         for (title, estimate), width, colour in reversed(styled):
             if estimate.has_interval:
                 figure.add_scatter(
                     x=[estimate.low, estimate.high],
-                    y=[place, place],
+                    y=[position, position],
                     mode="lines",
                     line={"color": colour, "width": width},
                     name=title,
@@ -45,7 +45,7 @@ def score_figure(models: Sequence[ScoreBars], theme: Colours) -> Figure:
                 )
         figure.add_scatter(
             x=[bars.score],
-            y=[place],
+            y=[position],
             mode="markers",
             marker={"color": theme.page, "size": 9, "line": {"color": theme.text, "width": 2}},
             hovertemplate=f"{as_text(bars.model)}: {number_text(bars.score)}<extra></extra>",
@@ -60,7 +60,7 @@ def score_figure(models: Sequence[ScoreBars], theme: Colours) -> Figure:
             if scores:
                 figure.add_scatter(
                     x=list(scores.values()),
-                    y=[place + 0.3] * len(scores),
+                    y=[position + 0.3] * len(scores),
                     mode="markers",
                     marker={"color": colour, "size": 9, "symbol": symbol, "opacity": 0.8},
                     name=name,

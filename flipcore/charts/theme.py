@@ -5,6 +5,7 @@ light). Text from data is escaped, because Plotly interprets some HTML in hover 
 """
 
 import html
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -189,8 +190,7 @@ def laid_out(
 def caption(words: str, estimates: Iterable[Estimate] = ()) -> str:
     """Return the caption of a saved figure: `words`, then level, kind, n and seed of its intervals.
     Missing estimates do not count."""
-    # A missing value is NaN, which does not equal itself.
-    measured = [estimate for estimate in estimates if estimate.value == estimate.value]
+    measured = [estimate for estimate in estimates if not math.isnan(estimate.value)]
     return f"{words} {_intervals(measured)}".strip()
 
 
@@ -220,9 +220,9 @@ MOST_CHARS = 280  # of a text in a figure
 WIDTH = 64  # characters per line
 
 
-def as_text(text: str, width: int = WIDTH, most: int = MOST_CHARS) -> str:
-    """Return escaped text for Plotly, cut after `most` characters, in lines of `width`."""
-    short = text if len(text) <= most else f"{text[:most].rstrip()} …"
+def as_text(text: str, width: int = WIDTH, limit: int = MOST_CHARS) -> str:
+    """Return escaped text for Plotly, cut after `limit` characters, in lines of `width`."""
+    short = text if len(text) <= limit else f"{text[:limit].rstrip()} …"
     lines: list[str] = []
     for part in short.splitlines():
         lines += textwrap.wrap(part, width) or [""]
