@@ -61,12 +61,12 @@ class TaskScore:
     items: tuple[str, ...] = ()
 
     def passes_words(self) -> str:
-        """Return "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …". "" where each
+        """Return "airline, reward, of 4 runs per item: pass^1 42.0% [29.1, 56.1], …". "" where each
         item ran once, and for grades."""
         if not self.passes:
             return ""
         shares = ", ".join(f"{name} {share.text_percent(1)}" for name, share in self.passes)
-        runs = f"{self.n_epochs} runs an item{self._prompt_words}"
+        runs = f"{self.n_epochs} runs per item{self._prompt_words}"
         return f"{self.task}, {self.scorer}, of {runs}: {shares}."
 
     @property
@@ -94,8 +94,8 @@ class TaskScore:
         scorer = self.scorer
         if self.n_epochs > 1 or self.reducer != MEAN:
             scorer += f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})"
-        few = "" if self.mean.has_interval else ", too few for an interval"
-        return f"{value} of {items}{self._prompt_words}, by {scorer}{few}"
+        note = "" if self.mean.has_interval else ", too few for an interval"
+        return f"{value} of {items}{self._prompt_words}, by {scorer}{note}"
 
     @property
     def verb(self) -> str:
@@ -221,15 +221,17 @@ def _bounded(
     """
     is_read = asked["score"].notna().groupby(asked["item_id"]).any()
     scored_items = set(part["item_id"])
-    lost = [item for item in is_read.index[~is_read] if item not in scored_items]
+    failed_items = [item for item in is_read.index[~is_read] if item not in scored_items]
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
-    n_absent = int(part["score"].isna().sum()) + len(lost) * n_epochs
+    n_absent = int(part["score"].isna().sum()) + len(failed_items) * n_epochs
     # Without limits there is nothing to widen.
     if not n_absent or not mean.has_interval:
         return mean, 0.0
     share = n_absent / (n_absent + int(part["score"].notna().sum()))
-    rows = asked[asked["item_id"].isin(lost)].drop_duplicates("item_id")
-    rows = pd.concat([part, pd.concat([rows] * n_epochs).assign(score=math.nan)]) if lost else part
+    rows = part
+    if failed_items:
+        failed = asked[asked["item_id"].isin(failed_items)].drop_duplicates("item_id")
+        rows = pd.concat([part, pd.concat([failed] * n_epochs).assign(score=math.nan)])
     ends = []
     for end in scale:
         filled = rows.assign(score=rows["score"].fillna(end))

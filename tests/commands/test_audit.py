@@ -135,7 +135,7 @@ def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, t
     assert read_as.startswith("Read as 40 questions (item_id) × variants (prompt_id) × 2 runs (run)")
     assert "right on 50%" in first.lower() and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
     assert ": 83% right" in of_all and "By score; other questions alone: " in of_all
-    assert "of 2 runs an item at the own prompt: pass^1 50.0%" in passes
+    assert "of 2 runs per item at the own prompt: pass^1 50.0%" in passes
 
 
 @pytest.mark.slow
