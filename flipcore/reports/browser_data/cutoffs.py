@@ -141,7 +141,8 @@ def loss_line(
     curve = cutoff_curve(test.d, test.d0)
     n, m = len(test.d), len(test.d0)
     low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
-    sets = {names[0]: ("benchmark", test.d), names[1]: ("control", test.d0)}
+    item_name, control_name = names
+    sets = {item_name: ("benchmark", test.d), control_name: ("control", test.d0)}
     picture = _histogram(sets, unit) | {"marks": [{"value": mark, **VERDICTS_MARK}]}
     handle = Control(
         "cutoff",
@@ -303,7 +304,7 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
         for end in (estimate.low, estimate.high):
             if not math.isnan(end):
                 reach = max(reach, abs(end))
-    reach *= 1.05
+    reach *= 1.05  # room beyond the outermost limit
     deciding_interval = "At this size the gap has no interval that could lie within a margin."
     if not math.isnan(low):
         points = f"[{100 * low:+.1f}, {100 * high:+.1f}] points.".replace("-", "−")

@@ -40,23 +40,26 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
     """
     decision, choices = report.decision, report.offered
     # Settings with the fewest changes from the declared one come first.
-    nearest = np.lexsort((np.arange(len(sent)), sent.n_changed))
+    nearest_first = np.lexsort((np.arange(len(sent)), sent.n_changed))
     first = sent.ways.first
     reasons = sorted({reason for reason in sent.closed if reason})
+    # The number of a way's reason, counted from 1; 0 for an open way.
     closed = [reasons.index(reason) + 1 if reason else 0 for reason in sent.closed]
     limits = [sent.limits(level) for level in LEVELS]
     low = np.array([lows[first] for lows, _ in limits])
     high = np.array([highs[first] for _, highs in limits])
     lowest, highest = sent.ranges
     shown, drawn, unmoved = _choices(sent, report.curve, choices)
-    at_start = LEVELS.index(LEVEL)
-    scale, ticks = _axis(_limits_drawn(low[at_start], high[at_start], lowest, highest), decision)
+    start_index = LEVELS.index(LEVEL)
+    scale, ticks = _axis(
+        _limits_drawn(low[start_index], high[start_index], lowest, highest), decision
+    )
     threshold = float(view["threshold"])
     stops = thresholds(sent, decision)
     if decision.is_bar:
         # An option that is switched on moves the positions, and must not move the bar.
         stops = tuple(sorted({*stops, threshold}))
-    at_stop = min(range(len(stops)), key=lambda i: abs(stops[i] - threshold))
+    stop_index = min(range(len(stops)), key=lambda i: abs(stops[i] - threshold))
     claims = _claims(report, stops)
     # Many positions share a sentence, so each is sent once with an index per position.
     sentences: dict[tuple[str, str, str], int] = {}
@@ -70,8 +73,8 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "kind": "ways",
         "name": "Ways of counting, from the lowest to the highest",
         "idle": HINT,
-        "options": packed(sent.options[nearest].T, "u1"),
-        "way": packed(sent.ways.number[nearest], "<u2"),
+        "options": packed(sent.options[nearest_first].T, "u1"),
+        "way": packed(sent.ways.number[nearest_first], "<u2"),
         "closed": packed(np.array(closed)[first], "u1"),
         "estimate": packed(sent.estimate[first]),
         "low": packed(low),
@@ -96,7 +99,7 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
     threshold_control = Control(
         "threshold",
         "Bar" if decision.is_bar else "Margin",
-        stops[at_stop],
+        stops[stop_index],
         stops,
         [
             f"{number_text(stop, 0 if decision.is_bar and stop % 1 == 0 else 1)}{unit}"
@@ -115,7 +118,7 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         [level_control(LEVELS, float(view["level"])), threshold_control],
         choices=switches,
         lines=[] if report.claims[0].withheld else [[[0, f"{moves.text} {moves.detail}"]]],
-        changes=_changes([row[at_stop] for row in claims]),
+        changes=_changes([row[stop_index] for row in claims]),
     )
 
 
@@ -182,8 +185,8 @@ def _claims(report: ChoicesReport, stops: Sequence[float]) -> list[list[Claim]]:
 
 def _split_sentences(claim: Claim) -> tuple[str, str, str]:
     """Return the first sentence of a claim, the others, and the small line."""
-    first, _, second = claim.text.partition(". ")
-    return (first if first.endswith(".") else f"{first}.", second, claim.detail)
+    first, _, remaining = claim.text.partition(". ")
+    return (first if first.endswith(".") else f"{first}.", remaining, claim.detail)
 
 
 def _changes(claims: Sequence[Claim]) -> list[tuple[int, str]]:
@@ -258,7 +261,8 @@ def _effect_text(change: Estimate) -> str:
     text = number_text(100 * change.value, 1, sign=True)
     if not change.has_interval:
         return text
-    return f"{text} ± {number_text(50 * (change.high - change.low), 1)}"
+    half_width = 100 * (change.high - change.low) / 2
+    return f"{text} ± {number_text(half_width, 1)}"
 
 
 def _unread_words(decision: Decision) -> str:
@@ -280,8 +284,8 @@ def _limits_drawn(
     if not intervals.size:
         return ranges
     margin = float(np.ptp(intervals)) / 2
-    most = np.clip(ranges, intervals.min() - margin, intervals.max() + margin)
-    return np.concatenate([intervals, most])
+    near_ranges = np.clip(ranges, intervals.min() - margin, intervals.max() + margin)
+    return np.concatenate([intervals, near_ranges])
 
 
 def _axis(numbers: np.ndarray, decision: Decision) -> tuple[list[float], list[tuple[float, str]]]:
@@ -290,9 +294,12 @@ def _axis(numbers: np.ndarray, decision: Decision) -> tuple[list[float], list[tu
     low, high = (float(shown.min()), float(shown.max())) if shown.size else (0.0, 1.0)
     if not decision.is_bar:
         low, high = min(low, 0.0), max(high, 0.0)
-    margin = 0.04 * (high - low or 0.01)
-    power = 10 ** math.floor(math.log10((high - low or 0.01) / MOST_TICKS))
+    # Where all numbers are equal the axis needs some width.
+    width = high - low or 0.01
+    margin = 0.04 * width
+    power = 10 ** math.floor(math.log10(width / MOST_TICKS))
     step = next(power * k for k in (1, 2, 5, 10) if (high - low) / (power * k) <= MOST_TICKS)
+    # 1e-9, because the logarithm of 0.1 may be a little below -1.
     digits = max(0, -math.floor(math.log10(100 * step) + 1e-9))
     ticks = []
     for i in range(math.ceil(low / step), math.floor(high / step) + 1):

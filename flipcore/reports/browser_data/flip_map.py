@@ -147,7 +147,7 @@ def _column(column: str, columns: Sequence[str]) -> dict:
     }
 
 
-def _part(cells: Cells, rows: Sequence[int]) -> Cells:
+def _select_rows(cells: Cells, rows: Sequence[int]) -> Cells:
     subset = list(rows)
     return Cells(
         [cells.items[i] for i in subset],
@@ -167,7 +167,7 @@ def _panel(
     *,
     signed: bool,
 ) -> dict:
-    ordered = _part(cells, rows.rows)
+    ordered = _select_rows(cells, rows.rows)
     values = map_cells.row_values(ordered)
     means = map_cells.means_with_intervals(ordered, families, signed=signed)
     levels = []
@@ -209,7 +209,7 @@ def _groups(
     with_intervals = len(rows.groups) <= map_cells.MAX_WITH_INTERVALS
     groups = []
     for group in rows.groups:
-        part = _part(cells, range(group.start, group.end))
+        part = _select_rows(cells, range(group.start, group.end))
         # An item without a family is one of its own.
         clusters = {item: families.get(item, item) for item in part.items}
         means = map_cells.means_alone(part)

@@ -96,7 +96,8 @@ def level_limits(
                 limits_of[key] = [_limits(joint, kind, levels, bounds) for kind in kinds]
             for k, limits in enumerate(limits_of[key]):
                 low[r, p, k], high[r, p, k], methods[r, p, k] = limits
-            # For the reference itself A is 0 by definition, so only T and G have limits.
+            # For the reference itself A is 0 by definition, so only T and G, the first two, have
+            # limits.
             reference_rows = [i for i, (_, name) in enumerate(rows) if name == reference]
             for array, filler in ((low, np.nan), (high, np.nan), (methods, "reference")):
                 array[r, p, :, reference_rows, 2:] = filler

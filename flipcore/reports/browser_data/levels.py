@@ -173,15 +173,15 @@ def level_board(
         seed=seed,
         n_boot=n_boot,
     )
-    together = every_pairing(answers, references) if simultaneous else None
-    rows_of = board_rows(answers, references, policies, gates, temperature, pooled, together)
+    family = every_pairing(answers, references) if simultaneous else None
+    rows_of = board_rows(answers, references, policies, gates, temperature, pooled, family)
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     rows, intervals, outcomes, headlines = {}, {}, {}, {}
     for (r, reference), (p, policy) in product(enumerate(references), enumerate(policies)):
         key, own_rows = f"{reference}|{policy}", rows_of[reference, policy]
-        places = [(r, p, i) for i in range(len(by_level.rows))]
-        rows[key] = [_row(own_rows, by_level, place, title_of) for place in places]
+        indices = [(r, p, i) for i in range(len(by_level.rows))]
+        rows[key] = [_row(own_rows, by_level, index, title_of) for index in indices]
         rows[key].append(_AXIS)
         for k, kind in enumerate(shown_kinds):
             if band:
@@ -198,7 +198,7 @@ def level_board(
                 headlines[f"{key}|{kind}|{rule}"] = [
                     Headline([[0, own_rows.why_no_lead]], verdicts.tally, verdicts.leading_row)
                 ]
-    options["kind"] = _titles(kinds, by_level)
+    options["kind"] = _kind_titles(kinds, by_level)
     shown = []
     for name, title in CHOICE_TITLES.items():
         choice = {"name": name, "title": title, "options": options[name], "chosen": choices[name]}
@@ -237,11 +237,11 @@ _AXIS = Row(note="share of pairs", pictures=[{"kind": "axis", "ticks": _QUARTERS
 def _row(
     own_rows: BoardRows,
     by_level: LevelLimits,
-    place: tuple[int, int, int],
+    index: tuple[int, int, int],
     title_of: Callable[[str], str],
 ) -> Row:
     """Return the row at the indices (reference, policy, row), with its parts and noise floors."""
-    r, p, i = place
+    r, p, i = index
     axis, name = by_level.rows[i]
     sentences, leads = own_rows.sentences(i)
     values, parts, n = by_level.values[r, p, i], own_rows.parts(i), int(by_level.n[r, p, i])
@@ -279,27 +279,27 @@ def _intervals(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[di
     return by_row
 
 
-def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, str]]:
+def _kind_titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, str]]:
     """Return (kind, title) of each interval. The title states the simulated coverage where it is
     below the level at this number of items."""
-    fewest = int(by_level.n[by_level.n > 0].min(initial=0))
+    smallest_n = int(by_level.n[by_level.n > 0].min(initial=0))
     titles = []
     for kind, title in kinds.items():
-        label = coverage_label(measured_coverage(kind, fewest))
+        label = coverage_label(measured_coverage(kind, smallest_n))
         titles.append((kind, f"{title} ({label})" if label else title))
     return titles
 
 
-def at_settings(board: dict, view: dict) -> dict:
-    """Return the board's data with the level and the choices of `view`, where it has them."""
-    options = {choice["name"]: choice["options"] for choice in board["choices"]}
-    start = {choice["name"]: choice["chosen"] for choice in board["choices"]}
+def at_settings(data: dict, view: dict) -> dict:
+    """Return a board's `data` with the level and the choices of `view`, where it has them."""
+    options = {choice["name"]: choice["options"] for choice in data["choices"]}
+    start = {choice["name"]: choice["chosen"] for choice in data["choices"]}
     chosen = _choices(options, start, view)
-    control = board["controls"][0]
+    control = data["controls"][0]
     level = control["values"][nearest(control["values"], view["level"])]
-    return board | {
+    return data | {
         "controls": [control | {"start": level}],
-        "choices": [choice | {"chosen": chosen[choice["name"]]} for choice in board["choices"]],
+        "choices": [choice | {"chosen": chosen[choice["name"]]} for choice in data["choices"]],
     }
 
 
@@ -379,7 +379,8 @@ def _band(
         values = item_rates(answers, axis, name, reference, policy).values
         stated = stated_names(values)
         part = values[:, [list(COLUMNS).index(column) for column in stated]]
-        # The reference's other shares would be repeats, and each rare share widens the band.
+        # T and G come first. The reference's other shares would repeat them, and each rare share
+        # widens the band.
         if name == reference:
             part[:, 2:] = np.nan
         bounds += [COLUMNS[column] for column in stated]

@@ -72,7 +72,8 @@ class _Shown:
         sentences += [self._filled_step(line) for line in self._board.get("lines", ())]
         ranked = []
         for index, row in enumerate(self._rows):
-            outcome = self._board.get("outcomes", {}).get(self._outcome(index)) or {}
+            key = self._outcome(index, self._position(row))
+            outcome = self._board.get("outcomes", {}).get(key) or {}
             if not row.get("is_hidden") and "rank" in outcome and row.get("sentences"):
                 ranked.append((outcome["rank"], -row.get("weight", 0), index))
         for *_, index in sorted(ranked):
@@ -136,18 +137,19 @@ class _Shown:
             return sentence
         return sentence + _filled(template, lambda name: text)
 
-    def _outcome(self, index: int) -> Any:
-        row = self._rows[index]
+    def _outcome(self, index: int, position: int) -> Any:
+        """Return the outcome of the row at `index`, at a position of its handle."""
         by_row = self._outcomes[index] if index < len(self._outcomes) else None
-        return _step_at(by_row or row.get("outcomes"), self._position(row))
+        return _step_at(by_row or self._rows[index].get("outcomes"), position)
 
     def _headline(self, headline: Mapping[str, Any]) -> str:
         if combined := headline.get("combined"):
             outcomes = []
             for index, row in enumerate(self._rows):
                 if row.get("control"):
-                    outcomes.append(str(self._outcome(index)))
-            return combined["|".join(outcomes)][0]
+                    outcomes.append(str(self._outcome(index, self._position(row))))
+            sentence, _ = combined["|".join(outcomes)]
+            return sentence
         index = _step_at(headline.get("rows"), self._position())
         if index is not None and 0 <= index < len(self._rows):
             return self._sentence(index, self._position())
@@ -164,9 +166,7 @@ class _Shown:
 
     def _sentence(self, index: int, position: int) -> str:
         row = self._rows[index]
-        sentences = row.get("sentences") or {}
-        by_row = self._outcomes[index] if index < len(self._outcomes) else None
-        outcome = _step_at(by_row or row.get("outcomes"), position)
+        sentences, outcome = row.get("sentences") or {}, self._outcome(index, position)
         is_steps = isinstance(sentences, (list, tuple))
         template = _step_at(sentences, position) if is_steps else sentences.get(outcome)
 

@@ -58,8 +58,8 @@ def _changes(
         has_moved = (ranks[i] != ranks[i - 1]).any(axis=(1, 2)) & may_be_claimed
         titles = list(dict.fromkeys(rows[j].title for j in np.flatnonzero(has_moved).tolist()))
         if titles:
-            more = len(titles) - MOST_NAMED
-            unnamed = f" and {count_of(more, 'more row')}" if more > 0 else ""
+            n_more = len(titles) - MOST_NAMED
+            unnamed = f" and {count_of(n_more, 'more row')}" if n_more > 0 else ""
             named = "; ".join(titles[:MOST_NAMED])
             changes.append((i, f"at {level_text(LEVELS[i])} ranks change: {named}{unnamed}"))
     return changes

@@ -24,11 +24,11 @@ def board(report: ScoreReport, level: float, n_scores: int = 1) -> Board:
     rows, headlines, values, shown_intervals = [], [], [], set()
     for score in report.models:
         each_levels = [level_of_each(shown_level, n_scores) for shown_level in LEVELS]
-        by_levels = [score.at_level(each_level) for each_level in each_levels]
-        claims = [at_level.claim for at_level in by_levels]
+        scores_by_level = [score.at_level(each_level) for each_level in each_levels]
+        claims = [at_level.claim for at_level in scores_by_level]
         sentences = steps(claim.text for claim in claims)
         headlines.append(Headline(sentences, steps(claim.detail for claim in claims)))
-        dots, intervals = _dots(score), _intervals(by_levels)
+        dots, intervals = _dots(score), _intervals(scores_by_level)
         bar = {
             "kind": "nested",
             "name": f"{score.model}: intervals",
@@ -41,10 +41,10 @@ def board(report: ScoreReport, level: float, n_scores: int = 1) -> Board:
         rows += _dot_rows(dots, ["wording", "own", "reader"])
         values += [score.bar.value, *(dot["value"] for dot in dots)]
         for name in intervals:
-            estimate = by_levels[LEVELS.index(0.95)].bar.estimate(name)
+            estimate = scores_by_level[LEVELS.index(0.95)].bar.estimate(name)
             values += [estimate.low, estimate.high]
-        at_start = by_levels[nearest(LEVELS, level)].bar
-        shown_intervals |= {name for name in intervals if at_start.estimate(name).has_interval}
+        start_bar = scores_by_level[nearest(LEVELS, level)].bar
+        shown_intervals |= {name for name in intervals if start_bar.estimate(name).has_interval}
     legend = [(title, name) for name, title in INTERVAL_TITLES.items() if name in shown_intervals]
     return Board(
         "score",
@@ -62,11 +62,11 @@ def level_of_each(level: float, n_scores: int) -> float:
     return 1 - (1 - level) / n_scores
 
 
-def _intervals(by_levels: Sequence[ModelScore]) -> dict[str, dict]:
+def _intervals(scores_by_level: Sequence[ModelScore]) -> dict[str, dict]:
     """Return the intervals of a model, the narrowest first, without those that it lacks."""
     intervals = {}
     for name, title in INTERVAL_TITLES.items():
-        estimates = [score.bar.estimate(name) for score in by_levels]
+        estimates = [score.bar.estimate(name) for score in scores_by_level]
         if any(estimate.has_interval for estimate in estimates):
             intervals[name] = {
                 "title": title,

@@ -46,8 +46,8 @@ Limits = Mapping[str, np.ndarray]  # quantity -> (rows, levels)
 class BoardRows:
     """The rows of one reference and policy: cells with their claims and verdicts at any level.
 
-    Where several axes are `pooled`, rows over all of them follow the first `n_own` ones and give
-    the headline, which is then that of the study's card. `together` are the cells over which
+    Where several axes are `pooled`, rows over all of them follow the first `n_own` rows. They give
+    the headline, as on the study's card. `family` are the cells over which
     p-values are corrected where any reference may be chosen after looking; None corrects over the
     cells of this reference. `why_no_lead` says why no row may lead, "" where one may.
     """
@@ -60,7 +60,7 @@ class BoardRows:
         closed_gates: Mapping[str, str],
         temperature: float | None,
         pooled: Sequence[str] = (),
-        together: Sequence[Decomposition] | None = None,
+        family: Sequence[Decomposition] | None = None,
     ) -> None:
         own_cells = decompositions(answers, reference, policy=policy, n_boot=N_BOOT, tests=False)
         pool = [cell for cell in own_cells if cell.axis in pooled] if len(pooled) > 1 else []
@@ -71,9 +71,9 @@ class BoardRows:
         self.verdicts: list[flips.Verdict | None] = []
         for cells in (own_cells, pooled_cells):
             self.cells += cells
-            self.claims += flips.cell_claims(cells, closed_gates, temperature, together)
-            by_place = flips.verdicts(cells, closed_gates, temperature, together)
-            self.verdicts += [by_place.get((cell.axis, cell.extractor)) for cell in cells]
+            self.claims += flips.cell_claims(cells, closed_gates, temperature, family)
+            by_pairing = flips.verdicts(cells, closed_gates, temperature, family)
+            self.verdicts += [by_pairing.get((cell.axis, cell.extractor)) for cell in cells]
         self.why_no_lead = ""
         if not any(self._may_lead(row) for row, _ in self._open_rows()):
             headline = flips.headline(pooled_cells or own_cells, closed_gates, temperature)
@@ -117,7 +117,7 @@ class BoardRows:
     ) -> "VerdictsAt":
         """Return the verdicts at each level by a rule; the limits serve the sources' rules."""
         outcomes_by_row = [[_outcome_of(claim)] * len(levels) for claim in self.claims]
-        leads, tallies = [], []
+        leading_rows, tallies = [], []
         for i, level in enumerate(levels):
             candidates, counted = [], []
             for row, verdict in self._open_rows():
@@ -133,10 +133,10 @@ class BoardRows:
                 # Rows over all axes are means of the others, so the tally leaves them out.
                 if row < self.n_own:
                     counted.append(outcome)
-            leads.append(_lead(candidates))
+            leading_rows.append(_leading_row(candidates))
             tallies.append(flips.tally(counted).text)
         return VerdictsAt(
-            [steps(outcomes) for outcomes in outcomes_by_row], steps(leads), steps(tallies)
+            [steps(outcomes) for outcomes in outcomes_by_row], steps(leading_rows), steps(tallies)
         )
 
 
@@ -162,7 +162,7 @@ def every_pairing(answers: CodedAnswers, references: Sequence[str]) -> list[Deco
     return cells
 
 
-def _lead(candidates: Sequence[tuple[int, flips.Verdict, str]]) -> int | None:
+def _leading_row(candidates: Sequence[tuple[int, flips.Verdict, str]]) -> int | None:
     """Return the row that leads, of (row, verdict, outcome); None where there is none."""
     if not candidates:
         return None
@@ -177,12 +177,12 @@ def board_rows(
     closed_gates: Mapping[str, str],
     temperature: float | None,
     pooled: Sequence[str] = (),
-    together: Sequence[Decomposition] | None = None,
+    family: Sequence[Decomposition] | None = None,
 ) -> dict[tuple[str, str], BoardRows]:
     """Return (reference, policy) -> its rows."""
     rows = {}
     for reference, policy in product(references, policies):
         rows[reference, policy] = BoardRows(
-            answers, reference, policy, closed_gates, temperature, pooled, together
+            answers, reference, policy, closed_gates, temperature, pooled, family
         )
     return rows
