@@ -32,7 +32,7 @@ LEAST_SPREAD = 0.005  # smallest disagreement of extractors that the headline me
 # An extractor that read fewer items than this share of the most that any extractor read is not
 # compared.
 LEAST_READ = 0.5
-ALONE = (
+COMPARISONS_NOTE = (
     "Scores are compared on the own prompt. Each p is corrected: of models over all pairs (Holm, as"
     " on Ranking), everything else over the log (false-discovery rate)."
 )
@@ -51,6 +51,7 @@ _LESS_SURE = set(
 )
 # Kinds of findings that are never a fault.
 _ASIDES = ("repeats", "prompts", TWO_MODELS, "keys of one model")
+MOST_MODELS = 3  # most models that the line about the log names
 # Most pairs of models in the short text. They have a place of their own there, because most people
 # open a log to see which model is better.
 MOST_COMPARED = 3
@@ -86,10 +87,10 @@ class Audit:
     def of_grades(self, *grades: str) -> tuple[Finding, ...]:
         """Return the findings of these grades, in the order of `grades`."""
         by_grade = self.graded
-        findings: list[Finding] = []
+        matching: list[Finding] = []
         for name in grades:
-            findings += [finding for _, finding in by_grade.get(name, ())]
-        return tuple(findings)
+            matching += [finding for _, finding in by_grade.get(name, ())]
+        return tuple(matching)
 
     @property
     def graded(self) -> dict[str, list[tuple[int, Finding]]]:
@@ -112,7 +113,7 @@ class Audit:
     @property
     def comparisons(self) -> str:
         """A sentence on the prompt that scores are compared on, and on the correction of p."""
-        return ALONE if self.subject == "log" else _of_study(ALONE)
+        return COMPARISONS_NOTE if self.subject == "log" else _of_study(COMPARISONS_NOTE)
 
     @property
     def headline(self) -> str:
@@ -200,14 +201,15 @@ def audit(store: Store, study_id: str) -> Audit:
     for source in study.items:
         formats += source.options.get("formats", ())
     models = list(frame["model"].unique())
-    more = f" and {len(models) - 3} more" if len(models) > 3 else ""
+    named = ", ".join(models[:MOST_MODELS])
+    if len(models) > MOST_MODELS:
+        named += f" and {len(models) - MOST_MODELS} more"
     subject = "log" if study.is_recorded else "study"
     extractors = ", ".join(spoken_name(name) for name in frame["extractor"].unique())
     n_items = count_of(frame["item_id"].nunique(), "item")
     n_calls = count_of(int(audit_input.calls["n"].sum()), "call")
     recognised = (
-        f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {', '.join(models[:3])}{more};"
-        f" scores by {extractors}."
+        f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {named}; scores by {extractors}."
     )
     return Audit(
         recognised=recognised,
@@ -238,13 +240,13 @@ def _spread(frame: pd.DataFrame, subject: str) -> str:
         if len(shares) < 2 or shares.max() - shares.min() < widest:
             continue
         widest = shares.max() - shares.min()
-        about = f" on {task}" if base["task"].nunique() > 1 else ""
-        about += f", by {model}" if base["model"].nunique() > 1 else ""
+        where = f" on {task}" if base["task"].nunique() > 1 else ""
+        where += f", by {model}" if base["model"].nunique() > 1 else ""
         if (frame["variant"] != BASE).any():
-            about += f", in the {subject}'s own prompt"
+            where += f", in the {subject}'s own prompt"
         sentence = (
             f"Extractors disagree: {number_text(100 * shares.min(), 0)} to"
-            f" {percent_text(shares.max())} right{about}, depending on which reads the outputs."
+            f" {percent_text(shares.max())} right{where}, depending on which reads the outputs."
         )
     return sentence
 
@@ -254,8 +256,8 @@ def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
     output_key = ["model", "item_id", "variant_id", "sample"]
     # An output in several files counts for the first.
     files = files.drop_duplicates(output_key)
-    # Categorical columns do not merge with text, so the first three become text.
-    readout_keys = frame[output_key].astype(dict.fromkeys(output_key[:3], str))
+    # Categorical columns do not merge with text, so they become text.
+    readout_keys = frame[output_key].astype({"model": str, "item_id": str, "variant_id": str})
     merged = readout_keys.merge(files, on=output_key, how="left")
     return frame.assign(file=merged["file"].to_numpy())
 
@@ -293,8 +295,8 @@ def _at_own_prompt(frame: pd.DataFrame, *, keeps_versions: bool = False) -> pd.D
 def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the readouts with scores only where the prompts of an axis can be compared.
 
-    Per axis these are the scores of the variants that at least the share `LEAST_SHARED` of the
-    items was asked in, and of the items that were asked in all of these. Others become None or NaN.
+    Per axis variants count that at least `LEAST_SHARED` of the items were asked in, and items that
+    were asked in all these variants. All other scores become None or NaN.
     """
     if frame.empty:
         return frame
@@ -302,7 +304,7 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
         # A single prompt has nothing to be compared with.
         return frame.assign(is_correct=None, value=np.nan)
     has_score = frame["is_correct"].notna() | frame["value"].notna()
-    is_alike = pd.Series(data=False, index=frame.index)
+    is_comparable = pd.Series(data=False, index=frame.index)
     for _, part in frame[has_score].groupby(["model", "extractor", "axis"], observed=True):
         n_asked = part.groupby(["item_id", "variant"], observed=True).size()
         was_asked = n_asked.unstack(fill_value=0) > 0
@@ -310,9 +312,10 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
         # Items may lack a variant: a question with four options has no fifth rotation.
         variants = was_asked.columns[was_asked.mean() >= LEAST_SHARED]
         items = was_asked.index[was_asked[variants].all(axis=1)]
-        is_alike[part.index[part["variant"].isin(variants) & part["item_id"].isin(items)]] = True
-    is_correct = frame["is_correct"].where(is_alike, None)
-    return frame.assign(is_correct=is_correct, value=frame["value"].where(is_alike))
+        is_in_all = part["variant"].isin(variants) & part["item_id"].isin(items)
+        is_comparable[part.index[is_in_all]] = True
+    is_correct = frame["is_correct"].where(is_comparable, None)
+    return frame.assign(is_correct=is_correct, value=frame["value"].where(is_comparable))
 
 
 # The short text of an audit, in ten lines: the score, what does not hold, and what to do about it.
@@ -423,7 +426,7 @@ class Verdict:
             "holds": not self.audit.of_grades(WRONG),
             "headline": self.audit.headline,
             "scores": list(self.score_lines),
-            "findings": [_finding(finding) for finding in self.audit.of_grades(*GRADES)],
+            "findings": [_finding_as_dict(finding) for finding in self.audit.of_grades(*GRADES)],
             "every_choice": claim_fields(self.every_choice) if self.every_choice else None,
             "advice": self.advice(),
             "recognised": self.audit.recognised,
@@ -432,7 +435,7 @@ class Verdict:
         }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding_as_dict(finding: Finding) -> dict[str, Any]:
     return {
         "about": finding.about,
         "grade": grade(finding),
@@ -444,7 +447,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def verdict(study: WholeStudy, audit: Audit, above: float | None = None) -> Verdict:
+def verdict(study: WholeStudy, study_audit: Audit, above: float | None = None) -> Verdict:
     """Return the scores of a study with the findings of its audit.
 
     `above` is a bar, as a share. With it, `every_choice` says whether the best model's score is
@@ -456,7 +459,7 @@ def verdict(study: WholeStudy, audit: Audit, above: float | None = None) -> Verd
         report = leaders_report(study)
     else:
         report = choices_report(study, leading_models(study)[0], margin=above)
-    return Verdict(score_lines, audit, report.claims[0] if report else None)
+    return Verdict(score_lines, study_audit, report.claims[0] if report else None)
 
 
 def _score_line(study: WholeStudy, model: str) -> str:

@@ -50,14 +50,14 @@ def badges_of(
     lacks_answers = row["state"] == "incomplete" or bool(
         row["state"] == "failed" and row["n_failed"]
     )
-    holds = {
+    is_applied = {
         "SIMULATED": row["simulated"],
         "POCKET": any(model.split("-")[0] == "pocket" for model in row["models"]),
         "UNREVIEWED PARAPHRASES": n_unreviewed,
         "JUDGE NOT PASSED": judge_is_closed,
         "INCOMPLETE": lacks_answers,
     }
-    pairs = [(badge, badge) for badge, applies in holds.items() if applies]
+    pairs = [(badge, badge) for badge, applies in is_applied.items() if applies]
     if len(row["other_models"]):
         pairs.append(("OTHER MODEL", f"OTHER MODEL: {', '.join(row['other_models'][:3])}"))
     if not lacks_answers and row["state"] != "done":

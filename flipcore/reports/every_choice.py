@@ -86,6 +86,7 @@ def stored_decision(report: ChoicesReport, view: Mapping[str, Any]) -> dict[str,
 def setting_from(text: str, material: Material) -> tuple[dict[str, str], str]:
     """Return the setting in a link ("unread=left-out+key=…"), and a description of its options.
     Unknown choices and options are ignored, so that the choice stays as declared."""
+    # Choice -> its quoted option; a part without "=" names no option.
     parts = dict(part.partition("=")[::2] for part in text.split("+"))
     setting, descriptions = _declared(material), []
     for choice in material.choices:

@@ -118,7 +118,7 @@ def headline(
         accuracies = _own_accuracies(scores, model)
         accuracy_claim = score_claim(scores, model, prefix)
     else:
-        sets = _sets(frame[frame["variant"] == BASE], reference, by_task=by_task)
+        sets = _rows_by_set(frame[frame["variant"] == BASE], reference, by_task=by_task)
         accuracies, unread = {}, {}
         for name, part in sets.items():
             accuracies[name] = accuracy_of(_answers(part))
@@ -132,8 +132,8 @@ def headline(
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
     lead = claims.leading_extractor(totals, temperature)
+    # No extractor leads where only the reference has flips.
     if lead is None:
-        # There is none where only the reference has flips.
         lead = USUAL_EXTRACTOR if USUAL_EXTRACTOR in read_names else (read_names or names)[0]
     total = next((total for total in totals if total.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
@@ -143,7 +143,7 @@ def headline(
         shown = (accuracy_claim, description(undefined))
         return Headline(shown, model, accuracies, score=accuracy_claim)
     flips_claim = claims.headline_of(totals, total.extractor, None, temperature)
-    flips_claim = _of_results(flips_claim, frame, total.extractor)
+    flips_claim = _with_results(flips_claim, frame, total.extractor)
     flips_claim = replace(flips_claim, sentence=f"{prefix}{flips_claim.sentence}")
     return Headline((flips_claim, accuracy_claim), model, accuracies, total, accuracy_claim)
 
@@ -174,8 +174,10 @@ def nothing_to_compare(frame: pd.DataFrame) -> str:
     without_answers: list[str] = []
     with_answers: list[str] = []
     for name, rows in frame.groupby("extractor", sort=False, observed=True):
-        names = without_answers if (rows["status"] == ABSENT).all() else with_answers
-        names.append(str(name))
+        if (rows["status"] == ABSENT).all():
+            without_answers.append(str(name))
+        else:
+            with_answers.append(str(name))
     if not without_answers:
         return "This study has one extractor, so there is nothing to compare."
     reason = _reason(frame, without_answers[0])
@@ -243,10 +245,10 @@ def by_wording(
     Pages show it beside intervals over items. Empty unless a tenth of the items repeat another's
     wording. `items` has item_id and the columns of `wording_inputs`.
     """
-    parts_of_items = wording_inputs(items)
-    if frame.empty or not repeated_templates(*parts_of_items):
+    questions, families, options = wording_inputs(items)
+    if frame.empty or not repeated_templates(questions, families, options):
         return {}
-    units = dict(zip(items["item_id"], wordings(*parts_of_items), strict=True))
+    units = dict(zip(items["item_id"], wordings(questions, families, options), strict=True))
     # Mapping a categorical column fails where two items share a wording, so ids become objects.
     by_unit = frame.assign(family=frame["item_id"].astype(object).map(units))
     sentences = {}
@@ -267,7 +269,7 @@ def _decompositions(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
     return decompositions(coded_answers(frame), reference, tests=False)
 
 
-def _sets(base: pd.DataFrame, reference: str, *, by_task: bool) -> dict[str, pd.DataFrame]:
+def _rows_by_set(base: pd.DataFrame, reference: str, *, by_task: bool) -> dict[str, pd.DataFrame]:
     """Return role, or "task, role", -> rows at the study's own prompt under the reference.
 
     The name is "" where all items are in one role. Roles and tasks are not pooled, because they
@@ -301,9 +303,9 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
     for name, accuracy in list(accuracies.items())[:MOST_SETS]:
         answers, kind = _answers(sets[name]), role_name(name, sets).replace(", ", " ")
         if not math.isnan(accuracy.value):
-            few = "" if accuracy.has_interval else ", too few for an interval"
+            note = "" if accuracy.has_interval else ", too few for an interval"
             items = items_words(answers["item_id"].nunique(), accuracy.n, kind)
-            shares.append(f"{accuracy.text_percent()} of {items}{few}")
+            shares.append(f"{accuracy.text_percent()} of {items}{note}")
             continue
         outcome = "not defined"
         if not answers.empty:
@@ -312,10 +314,10 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
             f"accuracy on {kind} items {outcome}" if kind else f"accuracy {outcome}"
         )
     parts = [f"right on {', '.join(shares)}"] if shares else []
-    is_paired = all(
+    has_both_sets = all(
         name in sets and not math.isnan(accuracies[name].value) for name in ("target", "retro")
     )
-    if is_paired:
+    if has_both_sets:
         parts[0] += _inflation_words(pd.concat(sets.values()))
     n_more = len(accuracies) - len(shares) - len(missing_accuracies)
     if n_more:
@@ -402,7 +404,7 @@ def graders(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name, part in by_extractor if what_differs(part) == "scores"]
 
 
-def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
+def _with_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
     """Return the claim with "results" for "answers" where the extractor is a judge."""
     if not graders(frame[frame["extractor"] == extractor]):
         return claim
@@ -430,14 +432,14 @@ def map_claim(
     if axis is not None:
         # The p-values are corrected over all cells, although the map shows one.
         cell_claims = claims.cell_claims(cells, closed_gates, temperature)
-        places = [(cell.axis, cell.extractor) for cell in cells]
-        return cell_claims[places.index((axis, extractor))]
+        pairings = [(cell.axis, cell.extractor) for cell in cells]
+        return cell_claims[pairings.index((axis, extractor))]
     open_cells = [cell for cell in cells if cell.axis not in closed_gates]
     if not open_cells:
         gates = " ".join(dict.fromkeys(closed_gates.values()))
         return Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(gates)
     claim = claims.headline_of(across_axes(open_cells), extractor, closed_gates, temperature)
-    claim = _of_results(claim, frame, extractor)
+    claim = _with_results(claim, frame, extractor)
     closed_axes = [cell.axis.replace("_", " ") for cell in cells if cell.axis in closed_gates]
     if not closed_axes:
         return claim

@@ -16,6 +16,7 @@ from flipcore.stats.audit.labelled import columns_that_tell
 from flipcore.stats.score.corrected import corrected
 
 LEAST_LABELS = 20  # fewest labels that correct a score
+MOST_COLUMNS = 3  # most columns that a sentence names
 MOST_ODDS = 2.0  # largest odds ratio of "right" between rows without and with a label
 _KEYS = ("model", "task", "number")
 
@@ -85,7 +86,7 @@ def _labels_of_model(
             lacking = f"No row that {judge} calls {word} has a label"
             return PeopleLabels(model, f"{start}. {lacking}: {_range_text(verdicts, labels)}")
     if telling_columns:
-        columns = ", ".join(telling_columns[:3])
+        columns = ", ".join(telling_columns[:MOST_COLUMNS])
         tell = "tells" if len(telling_columns) == 1 else "tell"
         reason = f"The labels of {people} are no random part: {columns} {tell} which rows have one"
         return PeopleLabels(model, f"{start}. {reason}: {_range_text(verdicts, labels)}")

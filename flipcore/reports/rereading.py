@@ -69,8 +69,8 @@ def rereadings(store: Store, study_id: str) -> list[Finding]:
             continue  # all texts that both read are set aside
         for change in by_model:
             rank = _RANK if change.items else _RANK_ALIKE
-            place = (change.model, change.axis, name)
-            findings.append(Finding("re-read", change.claim, rank, change.items, *place))
+            model, items = change.model, change.items
+            findings.append(Finding("re-read", change.claim, rank, items, model, change.axis, name))
     return findings
 
 

@@ -28,6 +28,7 @@ from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries import exchange, judgements, studies
+from flipcore.text.counts import count_of
 from flipcore.text.tables import markdown, markdown_text
 
 NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
@@ -49,10 +50,9 @@ class DatasetFolder:
     def sentence(self) -> str:
         left_out = ""
         if self.n_left_out:
-            are = "item is" if self.n_left_out == 1 else "items are"
+            counted = count_of(self.n_left_out, "item is", "items are")
             left_out = (
-                f" {self.n_left_out:,} {are} left out, because of the licence of"
-                f" {', '.join(self.unlicensed)}."
+                f" {counted} left out, because of the licence of {', '.join(self.unlicensed)}."
             )
         return f"{self.n_items:,} items with their answers.{left_out}"
 

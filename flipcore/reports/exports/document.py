@@ -173,9 +173,9 @@ def _payload(boards: dict[str, Any]) -> str:
 def _plain(value: Any, strings: dict[str, int]) -> Any:
     """Return a value as JSON has it; a long string becomes its index in `strings`."""
     if isinstance(value, dict):
-        return {str(key): _plain(part, strings) for key, part in value.items()}
+        return {str(key): _plain(entry, strings) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(part, strings) for part in value]
+        return [_plain(entry, strings) for entry in value]
     if isinstance(value, str) and len(value) > _LONG:
         return {"$string": strings.setdefault(value, len(strings))}
     if isinstance(value, float):

@@ -76,8 +76,8 @@ def _x(value: float, low: float = 0.0, high: float = 1.0) -> float:
 
 
 def flip_bars(cells: Sequence[Decomposition], labels: Sequence[str]) -> Drawing:
-    """Return one bar per cell in three parts, with the noise floors and the interval of T, which is
-    the share of pairs that flip. The reference extractor's bar has one part."""
+    """Return one bar per cell in three parts, with noise floors and the interval of T, the share of
+    pairs that flip. The reference extractor's bar has one part."""
     bars = []
     for i, (cell, label) in enumerate(zip(cells, labels, strict=True)):
         bars.append(_bar(cell, label, ROW * i + 8))
