@@ -16,12 +16,12 @@ from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.wordings import COMBINED, PARAPHRASE
 from flipcore.extractors import EXTRACTORS, title_of
 from flipcore.reports.answer import LEVEL, Answer, Question
-from flipcore.reports.ranking import roles_of
+from flipcore.reports.ranking import counted_role
 from flipcore.reports.regression import RegressionCheck, Run
-from flipcore.reports.rows import Row, claim_fields, plain
+from flipcore.reports.rows import Row, as_json, claim_fields
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.stats.base.estimate import Estimate, without_interval
-from flipcore.stats.choices.choice import Choice, ChoiceClass, selected
+from flipcore.stats.choices.choice import Choice, asks_another_question, selected
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import Curve
 from flipcore.stats.choices.flips import FlipMaterial, flip_curve, flip_material
@@ -33,11 +33,11 @@ from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score.regression import ERROR
 from flipcore.store.judgements import ANSWER, KEY_VERDICTS
 from flipcore.store.queries import judgements, review, studies
+from flipcore.store.queries.judges import BACKWARDS
 from flipcore.store.queries.locks import locks
 from flipcore.text.same_question import item_key
 
-Place = tuple[str, str, str]  # item id, axis, variant
-BACKWARDS = "judge_backwards"
+Prompt = tuple[str, str, str]  # item id, axis, variant
 _WRITTEN = frozenset({"generate"})  # abilities that reading a written answer needs of a model
 NEW_RUN, OLD_RUN = "The new run", "the old run"
 STORED = "choices"  # the key of the choices among a lock's settings
@@ -101,7 +101,7 @@ class ChoicesReport(Answer):
                 quantity="every choice",
                 estimate=self.way(index),
                 claim=claim,
-                place=columns,
+                columns=columns,
             )
         for effect in self.curve.effects:
             columns = {"model": model, "against": self.decision.second, "way": effect.name}
@@ -112,7 +112,7 @@ class ChoicesReport(Answer):
                 quantity="moved by",
                 estimate=effect.change,
                 claim=None,
-                place=columns,
+                columns=columns,
                 p=p,
             )
 
@@ -134,7 +134,7 @@ class ChoicesReport(Answer):
                 lines.append(f"  {choice.name}={option.name} ({option.label}): {text}")
         uncertain = []
         for choice in self.offered:
-            if choice.kind is ChoiceClass.UNCERTAIN or choice.options[-1].is_uncertain:
+            if any(asks_another_question(choice, option) for option in choice.options):
                 uncertain.append(choice.name)
         if uncertain:
             lines.append(f"Also offered, counted apart: {', '.join(uncertain)} (--also).")
@@ -147,11 +147,11 @@ class ChoicesReport(Answer):
         for index, n_merged in zip(curve.ways.first, curve.ways.n_merged, strict=True):
             way = {
                 "setting": curve.setting(int(index)),
-                "value": plain(float(curve.estimate[index])),
-                "low": plain(float(low[index])),
-                "high": plain(float(high[index])),
-                "lowest_unread": plain(float(curve.lowest[index])),
-                "highest_unread": plain(float(curve.highest[index])),
+                "value": as_json(float(curve.estimate[index])),
+                "low": as_json(float(low[index])),
+                "high": as_json(float(high[index])),
+                "lowest_unread": as_json(float(curve.lowest[index])),
+                "highest_unread": as_json(float(curve.highest[index])),
                 "state": str(states[index]),
                 "closed": curve.closed[index],
                 "apart": bool(curve.is_apart[index]),
@@ -160,15 +160,15 @@ class ChoicesReport(Answer):
             ways.append(way)
         effects = []
         for effect in curve.effects:
-            numbers = {"p": plain(effect.p), "adjusted_p": plain(effect.adjusted_p)}
-            effects.append({"option": effect.name, "change": plain(effect.change), **numbers})
+            numbers = {"p": as_json(effect.p), "adjusted_p": as_json(effect.adjusted_p)}
+            effects.append({"option": effect.name, "change": as_json(effect.change), **numbers})
         return {
             "first": self.decision.first,
             "second": self.decision.second,
             "margin": margin,
             "level": self.level,
             "claims": [claim_fields(claim) for claim in self.claims],
-            "numbers": plain(dict(self.claims[0].numbers)),
+            "numbers": as_json(dict(self.claims[0].numbers)),
             "choices": stored_choices(curve.choices),
             "ways": ways,
             "effects": effects,
@@ -298,7 +298,7 @@ def flip_pairings(study: WholeStudy, model: str) -> dict[str, list[str]]:
     frame = frame[frame["answer"].notna() & (frame["axis"] != IDENTITY)]
     pairings: dict[str, list[str]] = {}
     if not frame.empty:
-        reference = _flip_reference(study, frame)
+        reference = _reference_of(study, frame)
         for key, part in frame.groupby(["axis", "extractor"], sort=False, observed=True):
             axis, extractor = map(str, key)
             if extractor != reference and part["variant"].nunique() > 1:
@@ -306,7 +306,7 @@ def flip_pairings(study: WholeStudy, model: str) -> dict[str, list[str]]:
     return pairings
 
 
-def _flip_reference(study: WholeStudy, frame: pd.DataFrame) -> str:
+def _reference_of(study: WholeStudy, frame: pd.DataFrame) -> str:
     extractors = list(dict.fromkeys(frame["extractor"].astype(str)))
     return study.reference or default_reference(extractors, study.study.scorer_names)
 
@@ -324,7 +324,7 @@ def flips_material(
             "No flips can be compared here: that takes questions asked in several ways, and two "
             "extractors that read the answers."
         )
-    model = _only("model", model, [name for name, pairings in by_model.items() if pairings])
+    model = _choose("model", model, [name for name, pairings in by_model.items() if pairings])
     pairings = by_model[model]
     axes = list(pairings) if axis == "all" else [axis]
     if axis not in (*pairings, "all"):
@@ -333,13 +333,13 @@ def flips_material(
     compared = list(pairings[axes[0]])
     for other_axis in axes[1:]:
         compared = [name for name in compared if name in pairings[other_axis]]
-    extractor = _only("extractor", extractor, compared)
+    extractor = _choose("extractor", extractor, compared)
     readouts, facts = study.flip_readouts_of(model), item_facts(study)
     answers = coded_answers(readouts)
     accepted = None
     if facts.unreviewed:
         accepted = coded_answers(_accepted_alone(readouts, facts.unreviewed))
-    reference = _flip_reference(study, readouts)
+    reference = _reference_of(study, readouts)
     alike = [name for name in answers.extractors if _reads_as(name, reference)]
     references = [reference, *(name for name in alike if name not in (reference, extractor))]
     return flip_material(
@@ -354,37 +354,38 @@ def flips_material(
     )
 
 
-def _accepted_alone(frame: pd.DataFrame, unreviewed: Collection[Place]) -> pd.DataFrame:
+def _accepted_alone(frame: pd.DataFrame, unreviewed: Collection[Prompt]) -> pd.DataFrame:
     """Return readouts in which the answers to `unreviewed` paraphrases are missing."""
-    is_out = np.array([place in unreviewed for place in _places(frame)], dtype=bool)
+    is_left_out = np.array([prompt in unreviewed for prompt in _prompts(frame)], dtype=bool)
     # Rows stay, so that the coded answers keep their shape.
-    status = frame["status"].astype(str).mask(is_out, "left out")
-    return frame.assign(status=status, answer=frame["answer"].astype(object).mask(is_out, None))
+    status = frame["status"].astype(str).mask(is_left_out, "left out")
+    answer = frame["answer"].astype(object).mask(is_left_out, None)
+    return frame.assign(status=status, answer=answer)
 
 
-def _places(frame: pd.DataFrame) -> list[Place]:
+def _prompts(frame: pd.DataFrame) -> list[Prompt]:
     """Return (item id, axis, variant) of each readout."""
     columns = [frame[name].astype(str) for name in ("item_id", "axis", "variant")]
     return list(zip(*columns, strict=True))
 
 
-def _paraphrases(frame: pd.DataFrame) -> set[Place]:
-    return set(_places(frame[(frame["axis"] == PARAPHRASE) & (frame["variant"] != BASE)]))
+def _paraphrases(frame: pd.DataFrame) -> set[Prompt]:
+    return set(_prompts(frame[(frame["axis"] == PARAPHRASE) & (frame["variant"] != BASE)]))
 
 
-def _unreviewed(study: WholeStudy) -> frozenset[Place]:
+def _unreviewed(study: WholeStudy) -> frozenset[Prompt]:
     """Return (item id, axis, variant) of the paraphrases that count although nobody judged them.
-    Empty if all of them are so, because then there is nothing to choose."""
-    standing = _paraphrases(study.flip_readouts)
-    if not standing:
+    Empty where nobody accepted any, because then there is nothing to choose."""
+    counted_paraphrases = _paraphrases(study.flip_readouts)
+    if not counted_paraphrases:
         return frozenset()
     accepted = _paraphrases(
         studies.readouts(study.store, study.study_id, lock=study.lock, paraphrases="accepted")
     )
-    return frozenset(standing - accepted) if accepted else frozenset()
+    return frozenset(counted_paraphrases - accepted) if accepted else frozenset()
 
 
-def _only(kind: str, name: str, names: Sequence[str]) -> str:
+def _choose(kind: str, name: str, names: Sequence[str]) -> str:
     """Return `name`, or the only one of `names` where it is ""; raise BadInput otherwise."""
     if name in names or (not name and len(names) == 1):
         return name or names[0]
@@ -424,7 +425,7 @@ def choices_material(
         For a model without scored answers, and where no answer was judged right or wrong.
     """
     frame = study.flip_readouts
-    role = role or next(iter(roles_of(frame)), "")
+    role = role or counted_role(frame)
     if EVERY_OTHER in models:
         rivals = [model for model in leading_models(study) if model not in models]
         models = [models[0], *rivals]
@@ -442,9 +443,7 @@ def _material(
             listed = ", ".join(asked_models) or "none"
             raise BadInput(f"{model!r} has no scored answers here. Models with scores: {listed}.")
     extractors = list(dict.fromkeys(frame["extractor"].astype(str)))
-    own_reference = (
-        reference or study.reference or default_reference(extractors, study.study.scorer_names)
-    )
+    own_reference = reference or _reference_of(study, frame)
     alike = [name for name in extractors if _reads_as(name, own_reference)]
     frame = frame[frame["model"].isin(models) & frame["extractor"].isin(alike)]
     facts = item_facts(study)
@@ -543,10 +542,9 @@ def _right_or_wrong(frame: pd.DataFrame) -> pd.DataFrame:
 def leading_models(study: WholeStudy) -> list[str]:
     """Return the models with scores, the highest first. Raises BadInput where there is none."""
     frame = study.flip_readouts
-    frame = _right_or_wrong(frame[frame["role"] == next(iter(roles_of(frame)), "")])
-    extractors = list(dict.fromkeys(frame["extractor"].astype(str)))
-    reference = study.reference or default_reference(extractors, study.study.scorer_names)
-    at_own_prompt = frame[(frame["extractor"] == reference) & (frame["variant"] == BASE)]
+    frame = _right_or_wrong(frame[frame["role"] == counted_role(frame)])
+    is_by_reference = frame["extractor"] == _reference_of(study, frame)
+    at_own_prompt = frame[is_by_reference & (frame["variant"] == BASE)]
     is_correct = at_own_prompt["is_correct"].astype(float)
     means = is_correct.groupby(at_own_prompt["model"].astype(str)).mean()
     return [str(model) for model in means.sort_values(ascending=False, kind="stable").index]

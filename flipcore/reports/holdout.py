@@ -25,7 +25,7 @@ from flipcore.extractors import title_of
 from flipcore.models import model_cards
 from flipcore.reports.answer import Answer, FigureOf, Question
 from flipcore.reports.holdout_sets import Sets, sets_of_study
-from flipcore.reports.rows import Row, notebook_table, plain
+from flipcore.reports.rows import Row, as_json, notebook_table
 from flipcore.stats.base.estimate import MIN_N, number_text
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.comparison import Comparison
@@ -117,7 +117,7 @@ class Inflation:
                 "model": condition.model,
                 "extractor": condition.extractor,
                 "layout": condition.layout,
-                "inflation": plain(condition.inflation()),
+                "inflation": as_json(condition.inflation()),
             }
             rows.append(row)
         return {
@@ -133,14 +133,14 @@ class Inflation:
             where = f"{condition.layout}, {title_of(condition.extractor).lower()}"
             is_selected = any(condition is selected for selected in self.selection)
             claim = self.claim if is_selected else None
-            place = {"model": condition.model}
+            columns = {"model": condition.model}
             yield Row(
                 condition.model,
                 where,
                 quantity="inflation",
                 estimate=condition.inflation(),
                 claim=claim,
-                place=place,
+                columns=columns,
             )
 
 
@@ -370,7 +370,7 @@ class HoldoutReport:
             tests[name] = {"outcome": claim.word, "sentence": claim.text, "about": about}
             for key, value in claim.numbers.items():
                 if key in ("estimate", "p", "margin"):
-                    tests[name][key] = plain(value)
+                    tests[name][key] = as_json(value)
         return {
             "verdict": self.claim.outcome,
             "sentence": self.claim.text,
@@ -381,14 +381,14 @@ class HoldoutReport:
 
     def rows(self) -> Iterator[Row]:
         for name, test in self.tests.items():
-            title, claim, place = TITLES[name].lower(), outcome_claim(test), {"test": name}
+            title, claim, columns = TITLES[name].lower(), outcome_claim(test), {"test": name}
             yield Row(
                 "",
                 "target and retro",
                 quantity=title,
                 estimate=test.estimate,
                 claim=claim,
-                place=place,
+                columns=columns,
             )
 
 

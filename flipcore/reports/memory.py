@@ -43,7 +43,7 @@ from flipcore.detectors.detector import Evidence
 from flipcore.detectors.losses import Loss
 from flipcore.models import model_cards
 from flipcore.reports.answer import Answer, FigureOf, Question
-from flipcore.reports.rows import Row, plain
+from flipcore.reports.rows import Row, as_json
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, p_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.exceedance import SetTest, set_test
@@ -274,7 +274,7 @@ class MemoryTest:
 
     def rows(self, model: str) -> Iterator[Row]:
         """Yield one row per estimate; a test without estimates has one row with a missing value."""
-        place = {
+        columns = {
             "model": model,
             "items": self.items,
             "detector": self.detector,
@@ -286,7 +286,7 @@ class MemoryTest:
         for name, number in self.numbers.items():
             if isinstance(number, Estimate):
                 has_estimate = True
-                yield Row(model, where, name, number, claim=self.claim, place=place, p=p)
+                yield Row(model, where, name, number, claim=self.claim, columns=columns, p=p)
         if not has_estimate:
             no_estimate = missing(int(self.numbers.get("n", 0)), note="A test of the whole set.")
             yield Row(
@@ -295,7 +295,7 @@ class MemoryTest:
                 "test of the set",
                 no_estimate,
                 claim=self.claim,
-                place=place,
+                columns=columns,
                 p=p,
                 is_repeated=True,
             )
@@ -310,7 +310,7 @@ class MemoryTest:
             "sentence": self.sentence,
             "detail": self.claim.detail,
             "asserted": self.claim.is_made,
-            **plain(self.numbers),
+            **as_json(self.numbers),
         }
 
 
@@ -650,9 +650,9 @@ class MemoryReport(Answer):
     def as_dict(self) -> dict[str, Any]:
         """Return the summary and the tests of the first model."""
         model, tests = next(iter(self.tests.items()), ("", ()))
-        summary = self.summaries.get(model)
+        claim = self.summaries.get(model)
         return {
-            "memory_headline": summary.text if summary else None,
+            "memory_headline": claim.text if claim else None,
             "memory": [test.as_dict() for test in tests],
         }
 

@@ -18,7 +18,7 @@ from flipcore.claims.ranking import Contest
 from flipcore.core.records import role_name
 from flipcore.core.study import Study
 from flipcore.reports.answer import Answer, Question
-from flipcore.reports.rows import Row, claim_fields, notebook_table, plain
+from flipcore.reports.rows import Row, as_json, claim_fields, notebook_table
 from flipcore.reports.unread import is_unread
 from flipcore.stats.audit.paired import PairedScores, paired_scores
 from flipcore.stats.base.accuracy import accuracy as accuracy_interval
@@ -90,8 +90,8 @@ class RankingReport(Answer):
             way_name = ranking_claims.way_text(way)
             for m, model in enumerate(self.contest.models):
                 estimate = accuracy(self.contest, i, m)
-                labels = {"model": model, "way": way_name}
-                yield Row(model, way_name, "accuracy under a way", estimate, place=labels)
+                columns = {"model": model, "way": way_name}
+                yield Row(model, way_name, "accuracy under a way", estimate, columns=columns)
         yield from self._leads()
 
     def _leads(self) -> Iterator[Row]:
@@ -103,7 +103,7 @@ class RankingReport(Answer):
                 "difference",
                 pair.paired.difference,
                 pair.claim,
-                place={"first": pair.first, "second": pair.second},
+                columns={"first": pair.first, "second": pair.second},
                 title=f"lead over {pair.second}",
             )
 
@@ -117,7 +117,7 @@ class RankingReport(Answer):
             "role": self.role,
             "reference": self.reference,
             "claims": [claim_fields(claim) for claim in self.claims],
-            "pairs": [_pair(pair) for pair in self.pairs],
+            "pairs": [_pair_as_dict(pair) for pair in self.pairs],
             "ways": way_rows(self.contest, self.level),
             "notes": list(self.notes),
         }
@@ -129,11 +129,16 @@ def compares_models(study: Study) -> bool:
 
 
 def roles_of(frame: pd.DataFrame) -> list[str]:
-    """Return the roles of the items, roles of controls last. A ranking counts one role only,
-    because models may differ between benchmark and controls."""
+    """Return the roles of the items, roles of controls last."""
     if frame.empty:
         return []
     return sorted(frame["role"].unique(), key=lambda role: role in CONTROL_ROLES)
+
+
+def counted_role(frame: pd.DataFrame) -> str:
+    """Return the role that counts by default; "" for an empty frame. Scores count one role only,
+    because models may differ between benchmark and controls."""
+    return next(iter(roles_of(frame)), "")
 
 
 def ranking_report(
@@ -149,7 +154,7 @@ def ranking_report(
     `closed_gates` is axis or extractor -> why it is not claimed. `scorers` are an imported log's.
     `reference` and `role` are by default those of the study.
     """
-    role = role or next(iter(roles_of(frame)), "")
+    role = role or counted_role(frame)
     part = frame[frame["role"] == role] if len(frame) else frame
     if part.empty or part["model"].nunique() < 2 or not part["is_correct"].notna().any():
         return None
@@ -327,14 +332,14 @@ def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
     return rows
 
 
-def _pair(pair: ModelPair) -> dict[str, Any]:
+def _pair_as_dict(pair: ModelPair) -> dict[str, Any]:
     return {
         "first": pair.first,
         "second": pair.second,
-        "difference": plain(pair.paired.difference),
-        "difference_over_pairs": plain(pair.joint),
-        "p_pair_alone": plain(pair.paired.p),
-        "p_over_pairs": plain(pair.p),
+        "difference": as_json(pair.paired.difference),
+        "difference_over_pairs": as_json(pair.joint),
+        "p_pair_alone": as_json(pair.paired.p),
+        "p_over_pairs": as_json(pair.p),
         "only_first_right": pair.paired.second_only,
         "only_second_right": pair.paired.first_only,
         "n_differ_in_part": pair.paired.n_partly,

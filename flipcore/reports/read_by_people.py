@@ -19,7 +19,7 @@ from flipcore.annotation.judge_labels import Pairs
 from flipcore.claims.score import corrected_words, narrower_words
 from flipcore.core.records import OK, UNREADABLE
 from flipcore.extractors import needs_judge, title_of
-from flipcore.reports.rows import Row, plain
+from flipcore.reports.rows import Row, as_json
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.agreement import Agreement, cohen_log_agreement
 from flipcore.stats.base.estimate import MIN_N, MISSING, Estimate, number_text, percent_text
@@ -149,26 +149,26 @@ class ExtractorErrors:
 
     def rows(self) -> Iterator[Row]:
         # Exported columns and JSON keep the name "reader" for an extractor.
-        place, title = {"model": self.model, "reader": self.extractor}, title_of(self.extractor)
-        yield Row(self.model, title, "read otherwise than people do", self.error, place=place)
+        columns, title = {"model": self.model, "reader": self.extractor}, title_of(self.extractor)
+        yield Row(self.model, title, "read otherwise than people do", self.error, columns=columns)
         if self.score:
             quantity = "score, corrected by people"
-            yield Row(self.model, title, quantity, self.score.estimate, place=place)
+            yield Row(self.model, title, quantity, self.score.estimate, columns=columns)
 
     def as_dict(self) -> dict[str, Any]:
         errors = {
             "reader": self.extractor,
             "n_labels": self.n,
-            "error": plain(self.error),
+            "error": as_json(self.error),
             "kinds": self.kinds,
         }
         if self.score is None:
             return errors
         return errors | {
             "sentence": self.sentence,
-            "score_as_read": plain(self.score.raw),
-            "corrected": plain(self.score.estimate),
-            "by_labels_alone": plain(self.score.by_people),
+            "score_as_read": as_json(self.score.raw),
+            "corrected": as_json(self.score.estimate),
+            "by_labels_alone": as_json(self.score.by_people),
             "n_disagreements": self.score.n_disagreements,
             **_half_widths(self.score),
         }
@@ -177,9 +177,9 @@ class ExtractorErrors:
 def _half_widths(estimate: Corrected | FlipsByPeople) -> dict[str, float | None]:
     """Return the half-width now, after `N_MORE` labels, and with infinitely many."""
     return {
-        "half_width": plain(estimate.half_width()),
-        f"half_width_after_{N_MORE}_more": plain(estimate.half_width(N_MORE)),
-        "half_width_at_best": plain(estimate.half_width(math.inf)),
+        "half_width": as_json(estimate.half_width()),
+        f"half_width_after_{N_MORE}_more": as_json(estimate.half_width(N_MORE)),
+        "half_width_at_best": as_json(estimate.half_width(math.inf)),
     }
 
 
@@ -188,10 +188,10 @@ def extractor_errors(rows: Sequence[Mapping[str, Any]]) -> list[ExtractorErrors]
     rows_of: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         rows_of.setdefault((row["model"], row["extractor"]), []).append(row)
-    errors = []
-    for (model, extractor), labelled_rows in rows_of.items():
-        errors.append(ExtractorErrors(model, extractor, tuple(labelled_rows)))
-    return errors
+    return [
+        ExtractorErrors(model, extractor, tuple(labelled_rows))
+        for (model, extractor), labelled_rows in rows_of.items()
+    ]
 
 
 def corrected_score(
@@ -256,7 +256,7 @@ def cost_words(n_labels: int, n_people: int, seconds: float) -> str:
 # The flip rates T = G + A of a model, corrected by people's labels of pairs of outputs.
 
 
-def cell_place(cell: Decomposition) -> str:
+def cell_name(cell: Decomposition) -> str:
     """Return the axis and extractor of a cell as text: "option order, first token"."""
     return f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
 
@@ -278,14 +278,14 @@ class PeopleOnFlips:
     def sentence(self) -> str:
         """The corrected G and A beside those of the extractors, or that labels are too few. It
         states estimates and gives no verdict."""
-        place = with_capital(cell_place(self.raw))
+        name = with_capital(cell_name(self.raw))
         pairs = count_of(self.people.n_pairs, "labelled pair")
         stated, artifact = self.people.stated, self.people.artifact
         if not stated.has_interval:
-            return f"{place}: {pairs}, too few to correct the flips. {stated.note}".rstrip()
+            return f"{name}: {pairs}, too few to correct the flips. {stated.note}".rstrip()
         as_read = f"{title_of(self.raw.reference).lower()} alone: {percent_text(self.raw.G.value)}"
         genuine = (
-            f"{place}: by {pairs} {stated.text_percent()} of pairs state another answer; {as_read}."
+            f"{name}: by {pairs} {stated.text_percent()} of pairs state another answer; {as_read}."
         )
         gate = f"Not claimed: {self.why_not}" if self.why_not else ""
         return (
@@ -334,10 +334,10 @@ class PeopleOnFlips:
         }
 
     def rows(self) -> Iterator[Row]:
-        where, people = cell_place(self.raw), self.people
-        place = {"model": self.model, "axis": self.raw.axis, "extractor": self.raw.extractor}
-        yield Row(self.model, where, "G, corrected by people", people.stated, place=place)
-        yield Row(self.model, where, "A, corrected by people", people.artifact, place=place)
+        where, people = cell_name(self.raw), self.people
+        columns = {"model": self.model, "axis": self.raw.axis, "extractor": self.raw.extractor}
+        yield Row(self.model, where, "G, corrected by people", people.stated, columns=columns)
+        yield Row(self.model, where, "A, corrected by people", people.artifact, columns=columns)
 
     def as_dict(self) -> dict[str, Any]:
         people = self.people
@@ -349,12 +349,12 @@ class PeopleOnFlips:
             "is_claimed": not self.why_not,
             "n_pairs": people.n_pairs,
             "n_disagreements": people.n_disagreements,
-            "T": plain(self.raw.T),
-            "G_as_read": plain(self.raw.G),
-            "G": plain(people.stated),
-            "A_as_read": plain(self.raw.A),
-            "A": plain(people.artifact),
-            "G_by_labels_alone": plain(people.by_labels_alone),
+            "T": as_json(self.raw.T),
+            "G_as_read": as_json(self.raw.G),
+            "G": as_json(people.stated),
+            "A_as_read": as_json(self.raw.A),
+            "A": as_json(people.artifact),
+            "G_by_labels_alone": as_json(people.by_labels_alone),
             **_half_widths(people),
         }
 
@@ -546,14 +546,15 @@ class Judges:
 
     def rows(self) -> Iterator[Row]:
         for pair in self.pairs:
-            names, place = (pair.first, pair.second), {"first": pair.first, "second": pair.second}
-            yield Row("", ", ".join(names), "two judges read alike", pair.same, place=place)
+            names, columns = (pair.first, pair.second), {"first": pair.first, "second": pair.second}
+            yield Row("", ", ".join(names), "two judges read alike", pair.same, columns=columns)
         for contestant in self.contestants:
             judge, title = contestant.judge, title_of(contestant.extractor)
-            place = {"judge": judge, "reader": contestant.extractor}
+            columns = {"judge": judge, "reader": contestant.extractor}
             for name, estimate in contestant.above_people.items():
                 if estimate is not None:
-                    yield Row(judge, title, f"judge above people, {name}", estimate, place=place)
+                    quantity = f"judge above people, {name}"
+                    yield Row(judge, title, quantity, estimate, columns=columns)
 
     def as_dict(self) -> dict[str, Any]:
         pairs, contestants = [], []
@@ -562,8 +563,8 @@ class Judges:
                 "first": pair.first,
                 "second": pair.second,
                 "sentence": pair.sentence,
-                "same": plain(pair.same),
-                "kappa": plain(pair.agreement.estimate),
+                "same": as_json(pair.same),
+                "kappa": as_json(pair.agreement.estimate),
                 "n": pair.n,
             }
             pairs.append(row)
@@ -573,7 +574,7 @@ class Judges:
                 "reader": contestant.extractor,
                 "own": list(contestant.own_models),
                 "sentence": contestant.sentence,
-                "above_people": plain(contestant.above_people),
+                "above_people": as_json(contestant.above_people),
             }
             contestants.append(row)
         return {"pairs": pairs, "contestants": contestants}

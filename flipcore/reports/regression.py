@@ -16,7 +16,7 @@ from flipcore.claims.regression import Names, loss_claim, verdict_claim, why_not
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS, title_of
-from flipcore.reports.rows import claim_fields, plain
+from flipcore.reports.rows import as_json, claim_fields
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score import regression
@@ -358,7 +358,7 @@ class RegressionCheck:
         for task in self.tasks:
             other_losses = {}
             for name, loss in task.other_extractors.items():
-                other_losses[name] = plain(loss.value)
+                other_losses[name] = as_json(loss.value)
             row = {
                 "task": task.task,
                 "outcome": task.outcome,
@@ -390,7 +390,7 @@ class RegressionCheck:
 
 def _numbers(loss: Loss) -> dict[str, Any]:
     names = ("value", "low", "high", "p_small", "p_large", "p_loss", "n")
-    return {name: plain(getattr(loss, name)) for name in names}
+    return {name: as_json(getattr(loss, name)) for name in names}
 
 
 def _cell(text: str) -> str:

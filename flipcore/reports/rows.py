@@ -15,9 +15,9 @@ ESTIMATE = ("value", "low", "high", "level", "method", "n", "seed", "note", "cov
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One estimate with its place in a study.
+    """One estimate of a study, a row of the tables of results.
 
-    `place` is column -> value ("axis": "option_order"), and `where` states the same as text.
+    `columns` is column -> value ("axis": "option_order"), and `where` states the same as text.
     `quantity` names the estimate; `title` is its name in a list over all questions, "" for the same
     name. `claim` is the claim that rests on it, if any. `p` is name -> p-value. `is_repeated` is
     True where another row has the same number by definition.
@@ -28,15 +28,17 @@ class Row:
     quantity: str
     estimate: Estimate
     claim: Claim | None = None
-    place: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     p: Mapping[str, float] = field(default_factory=dict)
     is_repeated: bool = False
 
     def with_claim(self) -> dict[str, Any]:
         """Return the row for a notebook; a missing number is NaN."""
-        claim = {"claim": self.claim.text, "is_claimed": self.claim.is_made} if self.claim else {}
-        return {**self.place, "quantity": self.quantity, **asdict(self.estimate), **claim, **self.p}
+        row = {**self.columns, "quantity": self.quantity, **asdict(self.estimate)}
+        if self.claim:
+            row |= {"claim": self.claim.text, "is_claimed": self.claim.is_made}
+        return {**row, **self.p}
 
     def in_list(self) -> dict[str, Any]:
         """Return the row for a list over all questions; a missing number is None."""
@@ -45,10 +47,10 @@ class Row:
             "model": self.model,
             "where": self.where,
             "quantity": quantity,
-            "value": plain(estimate.value),
-            "low": plain(estimate.low),
-            "high": plain(estimate.high),
-            "level": plain(estimate.level),
+            "value": as_json(estimate.value),
+            "low": as_json(estimate.low),
+            "high": as_json(estimate.high),
+            "level": as_json(estimate.level),
             "method": estimate.method.replace("_", " "),
             "n": estimate.n,
             "seed": estimate.seed,
@@ -75,12 +77,12 @@ def claim_fields(claim: Claim) -> dict[str, Any]:
     }
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Return a value as JSON has it: an estimate as its fields, NaN and infinity as None."""
     if isinstance(value, Estimate):
-        return {name: plain(part) for name, part in asdict(value).items()}
+        return {name: as_json(part) for name, part in asdict(value).items()}
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
+        return {name: as_json(part) for name, part in value.items()}
     return value

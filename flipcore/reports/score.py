@@ -29,9 +29,9 @@ from flipcore.core.records import ABSENT, BASE, IDENTITY, LOWER_IS_BETTER, OK, r
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.answer import LEVEL, Answer, FigureOf, Question
-from flipcore.reports.ranking import roles_of
+from flipcore.reports.ranking import counted_role
 from flipcore.reports.read_by_people import OUTPUT_KEY, ExtractorErrors, corrected_score
-from flipcore.reports.rows import Row, claim_fields, plain
+from flipcore.reports.rows import Row, as_json, claim_fields
 from flipcore.reports.unread import is_unread, unread_share, why_unread
 from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import MISSING, Estimate, number_text, p_text, percent_text
@@ -249,7 +249,7 @@ class ModelScore:
     def rows(self) -> Iterator[Row]:
         """Yield the intervals, parts of the variance, extractors, wordings and gaps."""
         # Exported columns and JSON keep the name "reader" for an extractor.
-        place = {"model": self.model, "reader": self.reference}
+        columns = {"model": self.model, "reader": self.reference}
         reference_title = title_of(self.reference)
         claim_of_interval = {"wordings": self.claim, "elsewhere": self.elsewhere}
         # Without measured wordings the sentence states the interval over other questions.
@@ -264,20 +264,20 @@ class ModelScore:
                 quantity=quantity,
                 estimate=estimate,
                 claim=claim,
-                place=place,
+                columns=columns,
             )
         for name, share in self.shares.items():
             quantity = f"share of variance: {name}"
-            yield Row(self.model, reference_title, quantity, share, place=place)
+            yield Row(self.model, reference_title, quantity, share, columns=columns)
         quantity = "score read otherwise"
         for name, bar in self.extractor_bars.items():
             if name != self.reference:
-                estimate, at_extractor = bar.by_questions, place | {"reader": name}
-                yield Row(self.model, title_of(name), quantity, estimate, place=at_extractor)
+                estimate, at_extractor = bar.by_questions, columns | {"reader": name}
+                yield Row(self.model, title_of(name), quantity, estimate, columns=at_extractor)
         if self.bar.cells.shape[1] > 1:
             for wording, estimate in self.wordings():
-                at_wording = place | {"wording": wording}
-                yield Row(self.model, wording, "score of one wording", estimate, place=at_wording)
+                at_wording = columns | {"wording": wording}
+                yield Row(self.model, wording, "score of one wording", estimate, columns=at_wording)
         quantity = "score less the sum of its changes"
         for i, (way, gap) in enumerate(self.gaps.items()):
             # One claim covers all gaps, so only the first row carries it.
@@ -288,7 +288,7 @@ class ModelScore:
                 quantity=quantity,
                 estimate=gap,
                 claim=claim,
-                place=place | {"wording": way},
+                columns=columns | {"wording": way},
             )
         for errors in self.people:
             yield from errors.rows()
@@ -297,23 +297,25 @@ class ModelScore:
         bar = self.bar
         intervals = {}
         for name in INTERVALS:
-            width = {"half_width": plain(bar.half_width(name)), "df": plain(bar.df[name])}
-            intervals[name] = plain(bar.estimate(name)) | width
+            width = {"half_width": as_json(bar.half_width(name)), "df": as_json(bar.df[name])}
+            intervals[name] = as_json(bar.estimate(name)) | width
         return {
             "model": self.model,
             "reader": self.reference,
             **claim_fields(self.claim),
-            "score": plain(bar.value),
-            "unread": plain(self.unread),
+            "score": as_json(bar.value),
+            "unread": as_json(self.unread),
             "n_questions": bar.cells.shape[0],
             "n_wordings": bar.cells.shape[1],
             "n_runs": bar.n_runs,
             "intervals": intervals,
-            "shares": plain(self.shares),
-            "readers": {name: plain(bar.by_questions) for name, bar in self.extractor_bars.items()},
-            "wordings": plain(dict(self.wordings())),
-            "additivity": {"sentence": self.additivity.text, "gaps": plain(self.gaps)},
-            "next_calls": {name: plain(gain.half_width) for name, gain in self.gains.items()},
+            "shares": as_json(self.shares),
+            "readers": {
+                name: as_json(bar.by_questions) for name, bar in self.extractor_bars.items()
+            },
+            "wordings": as_json(dict(self.wordings())),
+            "additivity": {"sentence": self.additivity.text, "gaps": as_json(self.gaps)},
+            "next_calls": {name: as_json(gain.half_width) for name, gain in self.gains.items()},
             "people": [errors.as_dict() for errors in self.people],
         }
 
@@ -329,16 +331,16 @@ class Difference:
     claim: Claim
 
     def rows(self) -> Iterator[Row]:
-        place, lead = {"first": self.first, "second": self.second}, f"lead over {self.second}"
+        columns, lead = {"first": self.first, "second": self.second}, f"lead over {self.second}"
         questions, wordings = INTERVALS["questions"], INTERVALS["wordings"]
-        yield Row(self.first, questions, lead, self.bar.by_questions, place=place)
+        yield Row(self.first, questions, lead, self.bar.by_questions, columns=columns)
         yield Row(
             self.first,
             wordings,
             quantity=lead,
             estimate=self.bar.by_wordings,
             claim=self.claim,
-            place=place,
+            columns=columns,
         )
 
 
@@ -385,7 +387,7 @@ class RanksByPeople:
     def rows(self) -> Iterator[Row]:
         quantity = "difference, corrected by people"
         for pair in self.pairs:
-            place = {"first": pair.first, "second": pair.second}
+            columns = {"first": pair.first, "second": pair.second}
             title = f"lead over {pair.second}, corrected by people"
             yield Row(
                 pair.first,
@@ -393,7 +395,7 @@ class RanksByPeople:
                 quantity=quantity,
                 estimate=pair.joint,
                 claim=pair.claim,
-                place=place,
+                columns=columns,
                 title=title,
             )
 
@@ -405,10 +407,10 @@ class RanksByPeople:
                 "second": pair.second,
                 "sentence": pair.claim.text,
                 "is_claimed": pair.claim.is_made,
-                "difference": plain(pair.joint),
-                "difference_as_read": plain(pair.raw),
-                "p_pair_alone": plain(pair.difference.p),
-                "p_over_pairs": plain(pair.p),
+                "difference": as_json(pair.joint),
+                "difference_as_read": as_json(pair.raw),
+                "p_pair_alone": as_json(pair.difference.p),
+                "p_over_pairs": as_json(pair.p),
             }
             pairs.append(row)
         if self.ranks is None:
@@ -439,12 +441,12 @@ class ScoreReport(Answer):
     def claims(self) -> tuple[Claim, ...]:
         """The claims on each model, then those on ranks and on pairs of models, then those that
         rest on people's labels."""
-        claims: list[Claim] = []
+        all_claims: list[Claim] = []
         for model_score in self.models:
             own_claims = (model_score.claim, model_score.elsewhere, model_score.additivity)
-            claims += [claim for claim in own_claims if claim.text]
-        claims += [*self.ranks, *(difference.claim for difference in self.differences)]
-        return (*claims, *self.by_people.claims)
+            all_claims += [claim for claim in own_claims if claim.text]
+        all_claims += [*self.ranks, *(difference.claim for difference in self.differences)]
+        return (*all_claims, *self.by_people.claims)
 
     @cached_property
     def by_people(self) -> RanksByPeople:
@@ -533,7 +535,7 @@ class ScoreReport(Answer):
                 "is_claimed": pair.claim.is_made,
             }
             for name in ("questions", "wordings", "elsewhere"):
-                row[name] = plain(pair.bar.estimate(name))
+                row[name] = as_json(pair.bar.estimate(name))
             differences.append(row)
         return {
             "role": self.role,
@@ -588,14 +590,14 @@ def score_report(
     if frame.empty:
         return None
     gates = closed_gates or {}
-    counted_role = role or next(iter(roles_of(frame)), "")
+    role = role or counted_role(frame)
     # A log lists a scorer once per task; its first entry decides.
     scorer_of: dict[str, Mapping[str, Any]] = {}
     for scorer in scorers:
         scorer_of.setdefault(str(scorer["scorer"]), scorer)
     scales = {name: scale_of(scorer) for name, scorer in scorer_of.items()}
     columns = [*COLUMNS, *(["value"] if scales else [])]
-    readouts = _scored(_select(frame[columns], frame["role"] == counted_role), scales)
+    readouts = _scored(_select(frame[columns], frame["role"] == role), scales)
     scored_by = set(readouts.loc[readouts["score"].notna(), "extractor"].unique())
     extractors = [name for name in readouts["extractor"].unique() if name in scored_by]
     if not extractors:
@@ -635,9 +637,7 @@ def score_report(
     notes = [f"Left out of the wordings: {gates[axis]}" for axis in chosen_axes if axis in gates]
     notes += _scale_notes(scorer_of.get(reference, {}), extractors, models)
     notes += _notes(models, shared.axes, all_axes, is_recorded=is_recorded)
-    return ScoreReport(
-        tuple(models), counted_role, reference, random_axes=shared.axes, notes=tuple(notes)
-    )
+    return ScoreReport(tuple(models), role, reference, random_axes=shared.axes, notes=tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -1060,14 +1060,14 @@ def scored_items(score: ModelScore) -> list[str]:
 
 def _notes(
     models: Sequence[ModelScore],
-    random_axes: Sequence[str],
+    drawn_axes: Sequence[str],
     axes: Sequence[str],
     *,
     is_recorded: bool,
 ) -> Iterator[str]:
     """Say what the wordings are a sample of, and which questions and wordings are left out."""
     changes = [axis.replace("_", " ") for axis in axes if axis != IDENTITY]
-    if not random_axes and changes:
+    if not drawn_axes and changes:
         yield (
             f"Changed one at a time ({', '.join(changes)}), which says what moves a score and not"
             " how far another way of asking would. Ask in ways drawn at random for that."
@@ -1076,7 +1076,7 @@ def _notes(
         # A log with one prompt has no shares and no sample of prompts.
         if any(score.shares for score in models):
             yield "The recorded prompts are taken as a sample of all that somebody might use."
-    elif COMBINED not in random_axes and len(random_axes) > 1:
+    elif COMBINED not in drawn_axes and len(drawn_axes) > 1:
         yield (
             "Each wording changes one thing: ways that change several at once may lie further"
             " apart."
@@ -1112,11 +1112,12 @@ def score_bars(score: ModelScore) -> ScoreBars:
 # Tables of a score, for a page and a report: one dict per row, by column title.
 
 
-def _half_text(half_width: float, *, is_share: bool) -> str:
-    if math.isnan(half_width):
+def _half_text(value: float, *, is_share: bool) -> str:
+    """Return a half-width as text."""
+    if math.isnan(value):
         return MISSING
     # The column's title has the sign ± already.
-    return claims.half_text(half_width, is_share=is_share).removeprefix("± ")
+    return claims.half_text(value, is_share=is_share).removeprefix("± ")
 
 
 def score_rows(score: ModelScore) -> list[dict[str, Any]]:

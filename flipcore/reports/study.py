@@ -18,8 +18,8 @@ from flipcore.extractors import title_of
 from flipcore.reports.answer import Answer, FigureOf, Question
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import TaskScore, leading
-from flipcore.reports.read_by_people import PeopleOnFlips, cell_place, people_on_flips, shown_rows
-from flipcore.reports.rows import Row, claim_fields, notebook_table, plain
+from flipcore.reports.read_by_people import PeopleOnFlips, cell_name, people_on_flips, shown_rows
+from flipcore.reports.rows import Row, as_json, claim_fields, notebook_table
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import (
@@ -83,16 +83,16 @@ class FlipsReport(Answer):
         claim names its cells. Ten cells behind one gate would repeat the reason ten times."""
         claims: list[Claim] = []
         first_of: dict[tuple[str, str], Claim] = {}
-        places_of: dict[tuple[str, str], list[str]] = {}
+        cells_of: dict[tuple[str, str], list[str]] = {}
         for i, claim in enumerate(self.cell_claims):
             if claim.withheld and i < len(self.cells):
                 reason = (claim.withheld, claim.detail)
                 first_of.setdefault(reason, claim)
-                places_of.setdefault(reason, []).append(cell_place(self.cells[i]))
+                cells_of.setdefault(reason, []).append(cell_name(self.cells[i]))
             else:
                 claims.append(claim)
         for reason, claim in first_of.items():
-            withheld = f"{'; '.join(places_of[reason])}. {claim.withheld}"
+            withheld = f"{'; '.join(cells_of[reason])}. {claim.withheld}"
             claims.append(replace(claim, withheld=withheld))
         return claims
 
@@ -103,19 +103,19 @@ class FlipsReport(Answer):
             where = "base prompt, reference extractor"
             if role:
                 where = f"{where}, {role.replace('_', ' ')}"
-            yield Row(model, where, "accuracy", mean, place={"model": model, "role": role})
+            yield Row(model, where, "accuracy", mean, columns={"model": model, "role": role})
         yield from self.cell_rows()
         if self.harness:
             for name in ("led", "single", "difference"):
                 estimate = getattr(self.harness, name)
-                yield Row(model, "rotation", name, estimate, place={"model": model})
+                yield Row(model, "rotation", name, estimate, columns={"model": model})
 
     def cell_rows(self) -> Iterator[Row]:
         """Yield the estimates of each cell with its claim, then those by people's labels."""
         # Not strict: where the reference is lacking there is a claim and no cell.
         for cell, claim in zip(self.cells, self.cell_claims, strict=False):
-            where = cell_place(cell)
-            place = {"model": self.model, "axis": cell.axis, "extractor": cell.extractor}
+            where = cell_name(cell)
+            columns = {"model": self.model, "axis": cell.axis, "extractor": cell.extractor}
             for name in (*COLUMNS, "share"):
                 # For the reference itself A is 0 and G equals T, by definition.
                 repeats = cell.is_reference and name not in ("T", "W", "excess")
@@ -126,7 +126,7 @@ class FlipsReport(Answer):
                     quantity=name,
                     estimate=estimate,
                     claim=claim,
-                    place=place,
+                    columns=columns,
                     is_repeated=repeats,
                 )
         for people in self.people:
@@ -136,11 +136,11 @@ class FlipsReport(Answer):
         pairs = zip(self.cells, self.cell_claims, strict=False)
         return {
             "headline": self.headline.sentence,
-            "cells": [_cell(cell, claim) for cell, claim in pairs],
+            "cells": [_cell_as_dict(cell, claim) for cell, claim in pairs],
             "people": [row.as_dict() for row in self.people],
             "not_claimed": [claim.withheld for claim in self.cell_claims if claim.withheld],
             "notes": list(self.notes),
-            "harness": _harness(self.harness),
+            "harness": _harness_as_dict(self.harness),
         }
 
 
@@ -238,7 +238,7 @@ def _row(cell: Decomposition, temperature: float | None) -> dict:
     }
 
 
-def _cell(cell: Decomposition, claim: Claim) -> dict:
+def _cell_as_dict(cell: Decomposition, claim: Claim) -> dict:
     # There is no claim on the reference itself, nor on too few items.
     is_established = None
     if not cell.is_reference and claim.outcome != flips.FEW:
@@ -248,25 +248,25 @@ def _cell(cell: Decomposition, claim: Claim) -> dict:
         "extractor": cell.extractor,
         "reference": cell.reference,
         **claim_fields(claim),
-        "p_claim": plain(claim.numbers.get("p", math.nan)),
+        "p_claim": as_json(claim.numbers.get("p", math.nan)),
         "n_items": cell.n_items,
         "n_excluded": cell.n_excluded,
         "n_left_out": cell.n_left_out,
         "rule": cell.rule,
-        "p_artifact": plain(cell.p_artifact),
-        "p_more": plain(cell.p_more),
+        "p_artifact": as_json(cell.p_artifact),
+        "p_more": as_json(cell.p_more),
         "established": is_established,
-        **{name: plain(getattr(cell, name)) for name in (*COLUMNS, "share")},
+        **{name: as_json(getattr(cell, name)) for name in (*COLUMNS, "share")},
     }
 
 
-def _harness(accuracy: HarnessAccuracy | None) -> dict | None:
+def _harness_as_dict(accuracy: HarnessAccuracy | None) -> dict | None:
     if accuracy is None:
         return None
     return {
-        "rotation": plain(accuracy.led),
-        "single": plain(accuracy.single),
-        "difference": plain(accuracy.difference),
+        "rotation": as_json(accuracy.led),
+        "single": as_json(accuracy.single),
+        "difference": as_json(accuracy.difference),
         "n": accuracy.n,
     }
 
@@ -300,7 +300,7 @@ def with_and_without(
         for cell in report.cells:
             if not {cell.axis, cell.extractor} & gates:
                 remaining = t_of.get((cell.axis, cell.extractor))
-                rows.append(_compared(model, f"T, {cell_place(cell)}", cell.T, remaining))
+                rows.append(_compared(model, f"T, {cell_name(cell)}", cell.T, remaining))
     return rows
 
 

@@ -34,9 +34,9 @@ from flipcore.reports.memory import (
     measurements_of,
     memory_report,
 )
-from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
+from flipcore.reports.ranking import RankingReport, counted_role, ranking_report
 from flipcore.reports.read_by_people import Judges, judges_of
-from flipcore.reports.rows import Row, plain
+from flipcore.reports.rows import Row, as_json
 from flipcore.reports.score import ScoreReport, score_report
 from flipcore.reports.study import FlipsReport, study_report
 from flipcore.runs.log_corrections import corrections_of
@@ -91,22 +91,22 @@ class Truncation:
         name = title or self.extractor.replace("_", " ")
         if not self.is_known:
             return f"{name}: cut off: not recorded ({self.n_answers:,} answers)."
-        part = f"; of {self.n_not_recorded:,} more: not recorded" if self.n_not_recorded else ""
+        more = f"; of {self.n_not_recorded:,} more: not recorded" if self.n_not_recorded else ""
         n_endings = self.n_answers - self.n_not_recorded
         if not self.n_cut:
-            return f"{name}: none of {n_endings:,} answers was cut off{part}."
+            return f"{name}: none of {n_endings:,} answers was cut off{more}."
         limit = f" at {count_of(self.max_tokens, 'token')}" if self.max_tokens else ""
         verb, share = "was" if self.n_cut == 1 else "were", share_text(self.n_cut, n_endings)
-        cut_off = f"{verb} cut off{limit}{part}."
+        cut_off = f"{verb} cut off{limit}{more}."
         sentence = f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {cut_off}"
-        among = "none finished"
+        finished = "none finished"
         if self.n_cut < n_endings:
-            among = f"{self.among_finished.text_percent()} among finished answers"
+            finished = f"{self.among_finished.text_percent()} among finished answers"
             if np.isnan(self.among_finished.value):
                 return sentence
         if np.isnan(self.as_asked.value):
             return sentence
-        accuracies = f"{self.as_asked.text_percent()} as asked, {among}"
+        accuracies = f"{self.as_asked.text_percent()} as asked, {finished}"
         return (
             f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
         )
@@ -114,19 +114,19 @@ class Truncation:
     def as_dict(self) -> dict:
         """Return values for JSON; `n_cut` is None where nothing was recorded."""
         n_cut = self.n_cut if self.is_known else None
-        return plain(vars(self)) | {"n_cut": n_cut, "sentence": self.sentence()}
+        return as_json(vars(self)) | {"n_cut": n_cut, "sentence": self.sentence()}
 
 
-def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
-    """Count the answers that were cut off, per model and extractor. `endings` are those of
+def truncations(call_endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
+    """Count the answers that were cut off, per model and extractor. `call_endings` are those of
     `store.queries.audit`, `frame` the readouts of the same study."""
     summaries = []
     call_columns = ["model", "item_id", "variant_id", "sample"]
     cut = frame.loc[frame["status"] == CUT, call_columns].drop_duplicates().assign(is_cut=True)
-    for row in endings.to_dict("records"):
+    for row in call_endings.to_dict("records"):
         is_of_model = (frame["model"] == row["model"]) & (frame["variant"] == BASE)
         asked = frame[is_of_model & (frame["extractor"] == row["extractor"])]
-        role = next(iter(roles_of(asked)), "")
+        role = counted_role(asked)
         asked = asked[asked["is_correct"].notna() & (asked["role"] == role)]
         asked = asked.drop_duplicates(call_columns)
         finished = asked[asked["status"] != CUT]
@@ -221,10 +221,10 @@ class WholeStudy:
     def score_readouts(self) -> pd.DataFrame:
         """The readouts that count for scores."""
         # A log's own grades cannot flip, so only scores use them.
-        graders = queries.graders(self.store, self.study_id, self.study.scorers)
-        if not graders:
+        names = queries.graders(self.store, self.study_id, self.study.scorers)
+        if not names:
             return self.flip_readouts
-        return studies.readouts(self.store, self.study_id, lock=self.lock, grades_of=graders)
+        return studies.readouts(self.store, self.study_id, lock=self.lock, grades_of=names)
 
     @cached_property
     def labelled(self) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from flipcore.reports import memory as memory_reports
 from flipcore.reports import score as score_reports
 from flipcore.reports.answer import Question
 from flipcore.reports.exports.document import report
-from flipcore.reports.rows import plain
+from flipcore.reports.rows import as_json
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
 from tests.claims.walks import sent
@@ -40,8 +40,8 @@ def file(tmp_path_factory):
     return store_with(tmp_path_factory.mktemp("answers"), STUDY, shipped=True)
 
 
-def as_json(answer) -> str:
-    return json.dumps(plain(answer.as_dict()), sort_keys=True, default=str)
+def printed(answer) -> str:
+    return json.dumps(as_json(answer.as_dict()), sort_keys=True, default=str)
 
 
 def ascii_of(text: str) -> str:
@@ -65,8 +65,8 @@ def test_pages_json_report_and_notebook_give_the_same_answer(path, question):
     clear_caches()
     store = Store.open(path)
     whole, answer = whole_study(store, S), in_notebook(StudyView(store, S))
-    said = json.loads(json.dumps(plain(whole.as_dict()), default=str))
-    of_json = json.loads(as_json(answer))
+    said = json.loads(json.dumps(as_json(whole.as_dict()), default=str))
+    of_json = json.loads(printed(answer))
     if question in (Question.FLIPS, Question.MEMORY):
         assert of_json.items() <= said["models"][FIRST].items()
     else:

@@ -10,7 +10,7 @@ from flipcore.core.command_line import command
 from flipcore.reports.choices import leaders_report
 from flipcore.reports.exports.data_tables import File, Table
 from flipcore.reports.exports.rendering import packed
-from flipcore.reports.read_by_people import cell_place
+from flipcore.reports.read_by_people import cell_name
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.decomposition import COLUMNS
 from flipcore.store.export import safe
@@ -76,9 +76,8 @@ def _item_values(results: WholeStudy) -> list[dict[str, object]]:
         ids = list(dict.fromkeys(results.flip_readouts_of(model)["item_id"]))
         for cell in results.flips[model].cells:
             for unit, values in zip(ids, cell.item_values.tolist(), strict=True):
-                place = {"model": model, "cell": cell_place(cell), "unit": unit}
-                value_of = dict(zip(COLUMNS, values, strict=True))
-                rows.append(place | value_of)
+                row = {"model": model, "cell": cell_name(cell), "unit": unit}
+                rows.append(row | dict(zip(COLUMNS, values, strict=True)))
     return rows
 
 

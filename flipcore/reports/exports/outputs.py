@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flipcore.extractors import title_of
 from flipcore.reports.compared_pairs import flips, sides, why_no_flip
 from flipcore.reports.exports.memory_lines import highest_items
-from flipcore.reports.read_by_people import cell_place
+from flipcore.reports.read_by_people import cell_name
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.flips import surface
@@ -92,7 +92,7 @@ def _evidence_of_model(results: WholeStudy, m: int, model: str, n_items: int) ->
         pairs = []
         for item in _flip_items(results, model, cell)[:n_items]:
             pairs.append(_pair(results, model, item, cell.axis, cell.extractor))
-        yield Evidence(f"{model}: {cell_place(cell)}", tuple(pairs), f"outputs-{m}-{i}")
+        yield Evidence(f"{model}: {cell_name(cell)}", tuple(pairs), f"outputs-{m}-{i}")
     for test in results.memory.tests.get(model, ()):
         pairs = []
         for item, axis, extractor, score in highest_items(results, model, test, n_items):
@@ -197,5 +197,6 @@ def _with_span(text: str, span: tuple[int, int] | None) -> tuple[Run, ...]:
     return (Run(text[:start]), Run(text[start:end], is_marked=True), Run(after))
 
 
-def _cut(text: str, most: int = MOST_CHARS) -> str:
-    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"
+def _cut(text: str, limit: int = MOST_CHARS) -> str:
+    n_more = len(text) - limit
+    return text if n_more <= 0 else f"{text[:limit]} … ({n_more:,} more characters)"

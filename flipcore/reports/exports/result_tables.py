@@ -58,7 +58,7 @@ def tables(results: WholeStudy) -> list[Table]:
         numbers_table(results),
         decisions_table(results),
     ]
-    return [table for table in all_tables if table.rows]
+    return [shown for shown in all_tables if shown.rows]
 
 
 def score_tables(results: WholeStudy) -> list[Table]:

@@ -30,7 +30,7 @@ from flipcore.reports.exports.result_tables import (
 from flipcore.reports.holdout import HoldoutReport
 from flipcore.reports.locks import claim_of
 from flipcore.reports.memory import MemoryTest
-from flipcore.reports.read_by_people import cell_place, leading
+from flipcore.reports.read_by_people import cell_name, leading
 from flipcore.reports.score import LEVEL
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -120,7 +120,7 @@ def _flips_of_model(results: WholeStudy, m: int, model: str) -> ModelFlips:
         model,
         board=f"board-{m}",
         notes=results.flips[model].notes,
-        bars=flip_bars(cells, [cell_place(cell) for cell in cells]),
+        bars=flip_bars(cells, [cell_name(cell) for cell in cells]),
         bars_caption="Share of pairs of variants that flip, with the interval of T. Reference:"
         f" {title_of(cells[0].reference).lower()}. {n} items. {flips_source(results, model)}.",
         table=flips_table(results, m, model),
