@@ -95,26 +95,11 @@ class ChoicesReport(Answer):
             columns = {"model": model, "against": self.decision.second, "way": name}
             # The claim covers all ways, so only the first row carries it.
             claim = self.claims[0] if name == "as declared" else None
-            yield Row(
-                model,
-                name,
-                quantity="every choice",
-                estimate=self.way(index),
-                claim=claim,
-                columns=columns,
-            )
+            yield Row(model, name, "every choice", self.way(index), claim=claim, columns=columns)
         for effect in self.curve.effects:
             columns = {"model": model, "against": self.decision.second, "way": effect.name}
             p = {"p": effect.p, "adjusted p": effect.adjusted_p}
-            yield Row(
-                model,
-                effect.name,
-                quantity="moved by",
-                estimate=effect.change,
-                claim=None,
-                columns=columns,
-                p=p,
-            )
+            yield Row(model, effect.name, "moved by", effect.change, columns=columns, p=p)
 
     def lines(self) -> list[str]:
         lines = super().lines()

@@ -137,8 +137,8 @@ class Inflation:
             yield Row(
                 condition.model,
                 where,
-                quantity="inflation",
-                estimate=condition.inflation(),
+                "inflation",
+                condition.inflation(),
                 claim=claim,
                 columns=columns,
             )
@@ -382,14 +382,7 @@ class HoldoutReport:
     def rows(self) -> Iterator[Row]:
         for name, test in self.tests.items():
             title, claim, columns = TITLES[name].lower(), outcome_claim(test), {"test": name}
-            yield Row(
-                "",
-                "target and retro",
-                quantity=title,
-                estimate=test.estimate,
-                claim=claim,
-                columns=columns,
-            )
+            yield Row("", "target and retro", title, test.estimate, claim=claim, columns=columns)
 
 
 @dataclass(frozen=True, eq=False)

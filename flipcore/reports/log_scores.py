@@ -129,6 +129,7 @@ def _scores(
     scorers: Iterable[Mapping[str, Any]],
     reported_scores: Sequence[Mapping[str, Any]],
 ) -> Iterator[TaskScore]:
+    """Yield a score per scorer, model and role. `frame` has the rows of scorers and extractors."""
     models = list(dict.fromkeys([*frame["model"], *(row["model"] for row in reported_scores)]))
     stated: dict[tuple[str, ...], Any] = {}
     for row in reported_scores:
@@ -176,6 +177,7 @@ def _scale(scorer: Mapping[str, Any]) -> tuple[float, float]:
 def _score(
     part: pd.DataFrame, asked: pd.DataFrame, model: str, role: str, scorer: Mapping[str, Any]
 ) -> TaskScore:
+    """Return a score of `part`, the scorer's rows; `asked` has those of all extractors."""
     reducer, scale = str(scorer.get("reducer", MEAN)), _scale(scorer)
     by_item = item_scores(part["score"], part["item_id"], reducer)
     clusters = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)

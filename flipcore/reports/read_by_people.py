@@ -614,6 +614,7 @@ def judges_of(
 def _contestant(
     extractor: str, judge: str, own_models: tuple[str, ...], labelled: Sequence[Mapping[str, Any]]
 ) -> Contestant:
+    """Compare a judge's verdicts on `own_models` and on other models with people's labels."""
     rows = [
         row
         for row in labelled

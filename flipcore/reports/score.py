@@ -258,14 +258,7 @@ class ModelScore:
         for name, title in INTERVALS.items():
             estimate = self.bar.estimate(name)
             quantity, claim = f"score, {title}", claim_of_interval.get(name)
-            yield Row(
-                self.model,
-                reference_title,
-                quantity=quantity,
-                estimate=estimate,
-                claim=claim,
-                columns=columns,
-            )
+            yield Row(self.model, reference_title, quantity, estimate, claim=claim, columns=columns)
         for name, share in self.shares.items():
             quantity = f"share of variance: {name}"
             yield Row(self.model, reference_title, quantity, share, columns=columns)
@@ -283,12 +276,7 @@ class ModelScore:
             # One claim covers all gaps, so only the first row carries it.
             claim = self.additivity if i == 0 else None
             yield Row(
-                self.model,
-                way,
-                quantity=quantity,
-                estimate=gap,
-                claim=claim,
-                columns=columns | {"wording": way},
+                self.model, way, quantity, gap, claim=claim, columns=columns | {"wording": way}
             )
         for errors in self.people:
             yield from errors.rows()
@@ -335,12 +323,7 @@ class Difference:
         questions, wordings = INTERVALS["questions"], INTERVALS["wordings"]
         yield Row(self.first, questions, lead, self.bar.by_questions, columns=columns)
         yield Row(
-            self.first,
-            wordings,
-            quantity=lead,
-            estimate=self.bar.by_wordings,
-            claim=self.claim,
-            columns=columns,
+            self.first, wordings, lead, self.bar.by_wordings, claim=self.claim, columns=columns
         )
 
 
@@ -392,8 +375,8 @@ class RanksByPeople:
             yield Row(
                 pair.first,
                 "by people",
-                quantity=quantity,
-                estimate=pair.joint,
+                quantity,
+                pair.joint,
                 claim=pair.claim,
                 columns=columns,
                 title=title,

@@ -123,8 +123,8 @@ class FlipsReport(Answer):
                 yield Row(
                     self.model,
                     where,
-                    quantity=name,
-                    estimate=estimate,
+                    name,
+                    estimate,
                     claim=claim,
                     columns=columns,
                     is_repeated=repeats,
