@@ -393,7 +393,9 @@ def claimed_headline(
     if summary.flips is None:
         too_little = f"too little was reviewed of {left_out}."
         withheld = Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(too_little)
-        return replace(summary, claims=(withheld, *(summary.claims[:1] if len(claimed) else ())))
+        # Without flips the first claim is that on accuracy.
+        accuracy = summary.claims[:1] if len(claimed) else ()
+        return replace(summary, claims=(withheld, *accuracy))
     note = description(f"Left out, not reviewed enough: {left_out}.")
     return replace(summary, claims=(*summary.claims, note))
 

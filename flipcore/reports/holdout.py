@@ -365,7 +365,8 @@ class HoldoutReport:
 
     def as_dict(self) -> dict[str, Any]:
         tests = {}
-        for name, claim in zip(verdict.TESTS, self.claims[1:], strict=True):
+        _, *test_claims = self.claims
+        for name, claim in zip(verdict.TESTS, test_claims, strict=True):
             about = self.about.get(name, "")
             tests[name] = {"outcome": claim.word, "sentence": claim.text, "about": about}
             for key, value in claim.numbers.items():

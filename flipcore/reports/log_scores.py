@@ -138,10 +138,11 @@ def _scores(
             key = (row["model"], row["task"], name, row.get("reducer") or MEAN)
             stated.setdefault(key, row["value"])
     by_task = {str(task): part for task, part in frame.groupby("task", sort=False, observed=True)}
+    no_rows = frame.iloc[:0]
     for scorer in scorers:
         task, name = str(scorer["task"]), str(scorer["scorer"])
         reducer = str(scorer.get("reducer", MEAN))
-        task_rows = by_task.get(task, frame.iloc[:0])
+        task_rows = by_task.get(task, no_rows)
         for model in models:
             asked = task_rows[task_rows["model"] == model]
             part = asked[asked["extractor"] == name]

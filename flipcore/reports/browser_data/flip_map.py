@@ -97,7 +97,7 @@ def map_arrays(
     differences. `families` is item -> its cluster. `models` has the model of each group where
     groups are models.
     """
-    cells = panels[0][1]
+    _, cells = panels[0]
     ids = [cells.items[i] for i in rows.rows]
     groups = []
     for group, model in zip(rows.groups, models or [""] * len(rows.groups), strict=True):

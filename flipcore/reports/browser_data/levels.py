@@ -185,7 +185,7 @@ def level_board(
         rows[key].append(_AXIS)
         for k, kind in enumerate(shown_kinds):
             if band:
-                low, high = band[0][r, p], band[1][r, p]
+                low, high = (band_limits[r, p] for band_limits in band)
                 limits[key] = (low, high)
             else:
                 low, high = by_level.low[r, p, k], by_level.high[r, p, k]
@@ -207,13 +207,13 @@ def level_board(
     quoted = "({label} band)" if simultaneous else "({label} intervals)"
     declared = Board(
         "threshold",
-        Chosen(names[:2], rows),
+        Chosen(["reference", "policy"], rows),
         Chosen(names, headlines),
         [level_control(LEVELS, 0.95, quoted)],
         shown,
         outcomes=OUTCOMES,
         outcomes_by_row=Chosen(names, outcomes),
-        intervals_by_row=Chosen(names[:3], intervals),
+        intervals_by_row=Chosen(["reference", "policy", "kind"], intervals),
         legend=_LEGEND,
         scale=(0, 1),
         hint="Click to open the outputs behind it.",
