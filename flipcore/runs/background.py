@@ -33,7 +33,7 @@ from flipcore.runs.progress import (
 )
 from flipcore.runs.runner import run
 from flipcore.store import packing, rows
-from flipcore.store.audit_log import act_row
+from flipcore.store.audit_log import act_parts
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, studies
 
@@ -200,7 +200,7 @@ class Registry:
 
     def _store_waiting(self, turn: Turn, person: Person) -> None:
         """Store a waiting study that never ran, so that a restart shows it as not started."""
-        act = act_row(person, "queued a study", turn.study_id) if person != OWNER else []
+        act = act_parts(person, "queued a study", turn.study_id) if person != OWNER else []
         is_new = not studies.toml(self._store, turn.study_id)
         row = [("studies", [study_row(turn.study, NOT_STARTED, "")])] if is_new else []
         try:
@@ -215,7 +215,7 @@ class Registry:
         """Store that the study runs, and start its thread."""
         study = turn.study
         try:
-            begun = act_row(person, "started a study", study.study_id) if person != OWNER else []
+            begun = act_parts(person, "started a study", study.study_id) if person != OWNER else []
             row = study_row(study, "running", "")
             self._store.writer.add_together([("studies", [row]), *begun]).result(30)
         except Exception:
@@ -265,7 +265,7 @@ class Registry:
             if last.state == FAILED:
                 self._problems[study_id] = last.message  # shown even if the disk refused it
             self.endings.append(Ending(study_id, study.name, last.state))
-            packing.want(self._store, study_id)
+            packing.pack_later(self._store, study_id)
         except FlipscopeError as error:
             self._ended(study, OVER_BUDGET if isinstance(error, OverBudget) else FAILED, str(error))
         except Exception as error:
@@ -392,7 +392,7 @@ class Registry:
             cancel.set()
         if cancel or waiting_turn:
             self._store.touch([study_id])
-            self._store.writer.add_together(act_row(person, "stopped a study", study_id))
+            self._store.writer.add_together(act_parts(person, "stopped a study", study_id))
 
     def pilot(self, study: Study, n_items: int) -> cost.Projection:
         """Ask the first items and scale their cost up to the whole study. The answers are stored.

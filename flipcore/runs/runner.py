@@ -48,7 +48,7 @@ from flipcore.runs.progress import (
 )
 from flipcore.runs.truncation import CutCount, UnreadableCount
 from flipcore.store import rows
-from flipcore.store.archives import check_study_is_here
+from flipcore.store.archives import refuse_archived
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning
 from flipcore.store.queries.planning import ItemRun
@@ -145,7 +145,7 @@ class ItemRuns:
         archived."""
         end = self._stored_end(on_progress)
         if end is None and self._is_whole:
-            check_study_is_here(self._store.archives, self.study_id)
+            refuse_archived(self._store.archives, self.study_id)
         return end
 
     def _stored_end(self, on_progress: Callable[[Progress], None] | None) -> Progress | None:

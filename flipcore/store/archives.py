@@ -44,11 +44,11 @@ class Archive:
         return list(chain.from_iterable(self.files.values()))
 
     @property
-    def is_there(self) -> bool:
+    def has_files(self) -> bool:
         """True if all files exist; URLs are not checked."""
         return all("://" in path or Path(path).is_file() for path in self.paths)
 
-    def stamps_now(self) -> dict[str, list[int]]:
+    def current_stamps(self) -> dict[str, list[int]]:
         """Return the present stamps of the files that are no URLs."""
         stamps = {}
         for path in self.paths:
@@ -83,7 +83,7 @@ def attach(connection: DuckDBPyConnection, archived: Iterable[Archive]) -> None:
     for table in TABLES:
         files = list(chain.from_iterable(archive.files[table] for archive in archived))
         if files:
-            names, rows = _column_names(table), rows_of(connection, table, files)
+            names, rows = _column_list(table), rows_of(connection, table, files)
             connection.execute(
                 f'CREATE TEMP VIEW {table} AS SELECT {names} FROM "{database}".main.{table} '
                 f"UNION ALL {rows}"
@@ -115,10 +115,10 @@ def check_not_archived(
     for table, rows in parts:
         if table in _TABLES_OF_STUDY:
             for row in rows:
-                check_study_is_here(archived, row.get("study_id", ""))
+                refuse_archived(archived, row.get("study_id", ""))
 
 
-def check_study_is_here(archived: dict[str, Archive], study_id: str) -> None:
+def refuse_archived(archived: dict[str, Archive], study_id: str) -> None:
     """Raise BadInput for an archived study, saying how to restore it."""
     if study_id in archived:
         raise BadInput(
@@ -139,7 +139,7 @@ def check_merge(connection: DuckDBPyConnection, merged_tables: set[str]) -> None
             sql = f"SELECT 1 FROM theirs_completions SEMI JOIN {archived_calls} USING (call_id)"
             overlaps += connection.execute(f"{sql} LIMIT 1").fetchall()
         if overlaps:
-            check_study_is_here({study_id: archive}, study_id)
+            refuse_archived({study_id: archive}, study_id)
 
 
 def fingerprint(
@@ -152,17 +152,14 @@ def fingerprint(
     """Return (number of rows, fingerprint of their values) for `rows` (SQL) of a table. The
     fingerprint does not depend on the order of rows. `names` are the columns that count, None for
     all."""
-    values = (
-        (
-            f"epoch_us({column.name})"
-            if column.kind == "TIMESTAMP WITH TIME ZONE"
-            else f'"{column.name}"'
-        )
-        for column in tables()[table].columns
-        if names is None or column.name in names
-    )
-    # Replace NULL, because concat_ws would skip it.
-    joined_values = ", ".join(f"coalesce(({value})::TEXT, chr(30))" for value in values)
+    values = []
+    for column in tables()[table].columns:
+        if names is None or column.name in names:
+            is_time = column.kind == "TIMESTAMP WITH TIME ZONE"
+            value = f"epoch_us({column.name})" if is_time else f'"{column.name}"'
+            # Replace NULL, because concat_ws would skip it.
+            values.append(f"coalesce(({value})::TEXT, chr(30))")
+    joined_values = ", ".join(values)
     sql = (
         f"SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), {joined_values}))),"
         f" 0)::TEXT FROM ({rows})"
@@ -182,11 +179,11 @@ def record(connection: DuckDBPyConnection, archive: Archive) -> None:
 def problem_at_opening(connection: DuckDBPyConnection, archive: Archive) -> str:
     """Return `problem` of an archive, but read only files that changed since their last check. URLs
     are not checked."""
-    if archive.is_there and archive.stamps_now() != archive.stamps:
+    if archive.has_files and archive.current_stamps() != archive.stamps:
         if sentence := problem(connection, archive):
             return sentence
-        record(connection, replace(archive, stamps=archive.stamps_now()))
-    return "" if archive.is_there else _missing_sentence(archive)
+        record(connection, replace(archive, stamps=archive.current_stamps()))
+    return "" if archive.has_files else _missing_sentence(archive)
 
 
 def _missing_sentence(archive: Archive) -> str:
@@ -195,7 +192,7 @@ def _missing_sentence(archive: Archive) -> str:
 
 def problem(connection: DuckDBPyConnection, archive: Archive) -> str:
     """Return a sentence on what is wrong with an archive's files; "" where they are unchanged."""
-    if not archive.is_there:
+    if not archive.has_files:
         return _missing_sentence(archive)
     open_folders(connection, [archive.folder])
     try:
@@ -233,7 +230,7 @@ def insert_rows(connection: DuckDBPyConnection, archive: Archive, into: str = "m
     """Insert an archive's rows into the tables of a database, and delete its record there."""
     for table, files in archive.files.items():
         if files:
-            names, rows = _column_names(table), rows_of(connection, table, files)
+            names, rows = _column_list(table), rows_of(connection, table, files)
             connection.execute(
                 f"INSERT INTO {into}.{table} ({names}) {rows} ON CONFLICT DO NOTHING"
             )
@@ -242,7 +239,7 @@ def insert_rows(connection: DuckDBPyConnection, archive: Archive, into: str = "m
     )
 
 
-def _column_names(table: str) -> str:
+def _column_list(table: str) -> str:
     return ", ".join(f'"{name}"' for name in tables()[table].names)
 
 
@@ -266,25 +263,25 @@ def _files_by_columns(
     """Group files by the names of their columns."""
     by_columns: dict[tuple[str, ...], list[str]] = {}
     for file in files:
-        by_columns.setdefault(_names_in(connection, file), []).append(file)
+        by_columns.setdefault(_columns_in_file(connection, file), []).append(file)
     return by_columns
 
 
 # (path, time of change, size) -> names of the columns. A cache, as every new cursor needs them.
-_names_by_stamp: dict[tuple[str, int, int], tuple[str, ...]] = {}
+_columns_by_stamp: dict[tuple[str, int, int], tuple[str, ...]] = {}
 
 
-def _names_in(connection: DuckDBPyConnection, file: str) -> tuple[str, ...]:
+def _columns_in_file(connection: DuckDBPyConnection, file: str) -> tuple[str, ...]:
     stamp = None
     if "://" not in file:
         status = os.stat(file)
         stamp = file, status.st_mtime_ns, status.st_size
-        if stamp in _names_by_stamp:
-            return _names_by_stamp[stamp]
+        if stamp in _columns_by_stamp:
+            return _columns_by_stamp[stamp]
     rows = connection.execute(f"SELECT name FROM parquet_schema({quoted(file)})").fetchall()
     names = tuple(sorted({name for (name,) in rows}))
     if stamp:
-        _names_by_stamp[stamp] = names
+        _columns_by_stamp[stamp] = names
     return names
 
 

@@ -21,12 +21,12 @@ from flipcore.core import work_folders
 from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.whole_files import leftovers, whole_file
 from flipcore.store import archives, audit_log
-from flipcore.store.audit_log import act_row
+from flipcore.store.audit_log import act_parts
 from flipcore.store.connection import FOLDERS, Store
 from flipcore.store.queries import locks
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
-from flipcore.store.uploads import mark_of
+from flipcore.store.uploads import folder_hash
 
 # Completions that only this study holds. Failed ones stay, because a run may still replace them.
 _OWN_CALLS = """
@@ -119,45 +119,44 @@ def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> archi
     n_rows: dict[str, int] = {}
     fingerprints: dict[str, str] = {}
     for table in archives.TABLES:
-        in_files, files[table] = _table_files(connection, table, study_id, root)
-        n_rows[table], fingerprints[table] = in_files
+        count_and_fingerprint, files[table] = _write_table(connection, table, study_id, root)
+        n_rows[table], fingerprints[table] = count_and_fingerprint
     for table in reversed(archives.TABLES):
         connection.execute(
             f"DELETE FROM {table} WHERE {_CONDITIONS[table]}", {"study_id": study_id}
         )
     archive_of_study = archives.Archive(study_id, root, files, n_rows, fingerprints)
-    archive_of_study.stamps.update(archive_of_study.stamps_now())
+    archive_of_study.stamps.update(archive_of_study.current_stamps())
     archives.record(connection, archive_of_study)
     return archive_of_study
 
 
-def _table_files(
+def _write_table(
     connection: DuckDBPyConnection, table: str, study_id: str, root: str
 ) -> tuple[tuple[int, str], list[str]]:
     """Write a table's rows of a study to one file per model, and read them again to compare.
     Returns ((number of rows, fingerprint), paths). Raises BadInput where the files differ."""
     params: dict[str, Any] = {"study_id": study_id}
-    rows_of_study = f"{table} WHERE {_CONDITIONS[table]}"
+    rows_of_study = f"FROM {table} WHERE {_CONDITIONS[table]}"
+    names = ", ".join(f'"{name}"' for name in tables()[table].names)
+    order = ""
+    if table != "completions":
+        order = "ORDER BY item_id, axis, variant_id, sample, extractor"
     models = connection.execute(
-        f"SELECT DISTINCT model FROM {rows_of_study} ORDER BY model", params
+        f"SELECT DISTINCT model {rows_of_study} ORDER BY model", params
     ).fetchall()
     paths = []
     for (model,) in models:
         folder = f"{root}/study_id={quote(study_id, safe='')}/model={quote(model, safe='')}"
         paths.append(f"{folder}/{table}.parquet")
-        names = ", ".join(f'"{name}"' for name in tables()[table].names)
-        order = ""
-        if table != "completions":
-            order = "ORDER BY item_id, axis, variant_id, sample, extractor"
-        rows = f"SELECT {names} FROM {table} WHERE {_CONDITIONS[table]} AND model = $model {order}"
-        with nullcontext(paths[-1]) if "://" in root else whole_file(paths[-1]) as place:
+        rows = f"SELECT {names} {rows_of_study} AND model = $model {order}"
+        with nullcontext(paths[-1]) if "://" in root else whole_file(paths[-1]) as target:
             connection.execute(
-                f"COPY ({rows}) TO {archives.quoted(str(place))} "
+                f"COPY ({rows}) TO {archives.quoted(str(target))} "
                 "(FORMAT parquet, COMPRESSION zstd)",
                 params | {"model": model},
             )
-    rows = f"SELECT {', '.join(tables()[table].names)} FROM {table} WHERE {_CONDITIONS[table]}"
-    in_database = archives.fingerprint(connection, table, rows, params)
+    in_database = archives.fingerprint(connection, table, f"SELECT {names} {rows_of_study}", params)
     in_files = (
         archives.fingerprint(connection, table, archives.rows_of(connection, table, paths))
         if paths
@@ -190,29 +189,29 @@ def back_up(store: Store) -> Path:
         with whole_file(path, over=False) as draft:
             try:
                 counts = store.writer.transact(
-                    partial(_copy_tables, place=archives.quoted(str(draft))),
+                    partial(_copy_tables, quoted_path=archives.quoted(str(draft))),
                     changes=(),
                     writes_here=False,
                 ).result()
             finally:
                 store.writer.transact(_detach_copy, changes=(), writes_here=False).result(60)
             store.writer.transact(
-                partial(_check_copy, place=archives.quoted(str(draft)), counts=counts),
+                partial(_check_copy, quoted_path=archives.quoted(str(draft)), counts=counts),
                 changes=(),
                 writes_here=False,
             ).result()
             store.writer.transact(_detach_copy, changes=(), writes_here=False).result(60)
     except FileExistsError as error:
         raise BadInput(f"{path} is there already. Wait a second and try again.") from error
-    store.writer.add_together(act_row(person, "backed up the database", path.name)).result(60)
+    store.writer.add_together(act_parts(person, "backed up the database", path.name)).result(60)
     return path
 
 
-def _copy_tables(connection: DuckDBPyConnection, place: str) -> dict[str, int]:
-    """Copy all tables to the file `place`, and return table -> number of rows in the copy."""
+def _copy_tables(connection: DuckDBPyConnection, quoted_path: str) -> dict[str, int]:
+    """Copy all tables to the file at `quoted_path`; return table -> number of rows in the copy."""
     _detach_copy(connection)
     name = connection.execute("SELECT current_database()").fetchall()[0][0]
-    connection.execute(f"ATTACH {place} AS copy_of_all")
+    connection.execute(f"ATTACH {quoted_path} AS copy_of_all")
     connection.execute(f'COPY FROM DATABASE "{name}" TO copy_of_all')
     for archive in archives.archives(connection).values():
         # Where the files cannot be used, the copy keeps the record of the archive instead.
@@ -221,9 +220,9 @@ def _copy_tables(connection: DuckDBPyConnection, place: str) -> dict[str, int]:
     return _counts(connection)
 
 
-def _check_copy(connection: DuckDBPyConnection, place: str, counts: dict[str, int]) -> None:
+def _check_copy(connection: DuckDBPyConnection, quoted_path: str, counts: dict[str, int]) -> None:
     """Raise NotStored where the copy, opened again, has other numbers of rows."""
-    connection.execute(f"ATTACH {place} AS copy_of_all (READ_ONLY)")
+    connection.execute(f"ATTACH {quoted_path} AS copy_of_all (READ_ONLY)")
     if _counts(connection) != counts:
         raise NotStored(
             "The copy differs from what was written, so it was not kept. Check the disk and"
@@ -285,7 +284,7 @@ def _upload_hash(path: Path) -> str:
     for upload in path.rglob("*"):
         if upload.is_file():
             hashes[upload.relative_to(path).as_posix()] = _file_hash(upload)
-    return mark_of(hashes)
+    return folder_hash(hashes)
 
 
 def _file_hash(path: Path) -> str:

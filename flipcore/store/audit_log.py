@@ -54,8 +54,8 @@ def acts_of(person: Person, parts: list[Part]) -> list[Part]:
     return [("acts", rows)] if rows else []
 
 
-def act_row(person: Person, act: str, target: str) -> list[Part]:
-    """Return one act that belongs to no row of another table; none where access is off."""
+def act_parts(person: Person, act: str, target: str) -> list[Part]:
+    """Return the part with one act that is about no row; [] without an act, or with access off."""
     return [("acts", [_row(person, act, target, 1)])] if act and is_access_on() else []
 
 
@@ -71,22 +71,22 @@ def _row(person: Person, act: str, target: str, n_rows: int) -> dict[str, Any]:
     return {"act_id": digest(*map(str, row.values()), secrets.token_hex(8)), **row}
 
 
-def chained(connection: DuckDBPyConnection, rows: Iterable[dict]) -> list[dict]:
+def link_acts(connection: DuckDBPyConnection, rows: Iterable[dict]) -> list[dict]:
     """Return acts with their numbers and links; called by the writer, in their transaction."""
     number, link = _head(connection) or (0, _link_of_unchained(connection))
-    linked = []
+    linked_rows = []
     for row in rows:
         # Hash times as microseconds, the precision with which the database returns them.
         microseconds = (row["created_at"] - _EPOCH) // dt.timedelta(microseconds=1)
-        chained_row = row | {"created_at": microseconds}
-        values = [chained_row[name] for name in _COLUMNS]
+        hashed_row = row | {"created_at": microseconds}
+        values = [hashed_row[name] for name in _COLUMNS]
         number, link = number + 1, _link(link, number + 1, values)
-        linked.append(row | {"number": number, "link": link, "origin": ""})
+        linked_rows.append(row | {"number": number, "link": link, "origin": ""})
     _store_head(connection, number, link)
-    return linked
+    return linked_rows
 
 
-def keep_outside(connection: DuckDBPyConnection, path: Path) -> None:
+def keep_head_outside(connection: DuckDBPyConnection, path: Path) -> None:
     """Write the chain's head to the file outside the database at `path`. Earlier heads that the
     chain has lost stay in that file. If it cannot be written, the next act tries again."""
     if head := _head(connection):
@@ -94,7 +94,7 @@ def keep_outside(connection: DuckDBPyConnection, path: Path) -> None:
             write(_outside_path(path), json.dumps([*_lost_heads(connection, path), head]))
 
 
-def forget_outside(path: Path) -> None:
+def forget_heads_outside(path: Path) -> None:
     """Delete the heads kept outside, before a valid chain gets new links."""
     _outside_path(path).unlink(missing_ok=True)
 
@@ -144,9 +144,10 @@ def problem(connection: DuckDBPyConnection, path: Path) -> str:
             f"The log of acts ends at row {position:,}, and row {head[0] if head else 0:,} was the"
             " last that was written."
         )
-    for number, _ in _lost_heads(connection, path):
+    if lost_heads := _lost_heads(connection, path):
+        n_acts, _ = lost_heads[0]
         return (
-            f"The log of acts held {number:,} rows when {_outside_path(path)} was written, which"
+            f"The log of acts held {n_acts:,} rows when {_outside_path(path)} was written, which"
             " this file does not hold any more: it was replaced by an older one, or its last rows"
             " were removed."
         )

@@ -23,9 +23,9 @@ from flipcore.core.paths import DATABASE
 from flipcore.core.whole_files import leftovers
 from flipcore.store import commits, migrations, pack_tables, questions
 from flipcore.store.archives import Archive, archives, attach, open_folders, problem_at_opening
-from flipcore.store.audit_log import act_row
+from flipcore.store.audit_log import act_parts
 from flipcore.store.whole_copy import damaged_log, is_held, keep_log
-from flipcore.store.writer import Writer, is_of_disk
+from flipcore.store.writer import Writer, is_disk_error
 
 ALL_STUDIES = ""  # in place of a study's id: a commit that concerns all of them
 _BATCH = 2_000  # rows in memory at once
@@ -83,7 +83,7 @@ class Store:
             pack_tables.prepare(connection)
             questions.prepare(connection)
         except duckdb.Error as error:
-            if is_of_disk(error):
+            if is_disk_error(error):
                 raise NotStored(
                     f"{path} could not be opened: {str(error).splitlines()[0]}. Nothing in it was"
                     " changed. Make room on its disk, then open it again."
@@ -149,7 +149,7 @@ class Store:
             ]
             open_folders(cursor, [archive.folder for archive in self._readable_archives])
 
-    def check_there(self, study_id: str) -> None:
+    def check_readable(self, study_id: str) -> None:
         """Raise BadInput for a study whose archive cannot be read, because it would look empty."""
         if study_id in self._faults:
             raise BadInput(
@@ -218,7 +218,7 @@ class Store:
     def record_act(self, act: str, target: str) -> None:
         """Add to the log of acts that the acting person did this, if access control is on. For acts
         that write no row of another table."""
-        self.writer.add_together(act_row(acting(), act, target)).result(60)
+        self.writer.add_together(act_parts(acting(), act, target)).result(60)
 
     def close(self) -> None:
         """Wait until everything is written, then close the file."""

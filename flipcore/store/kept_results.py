@@ -72,13 +72,13 @@ def kept(store: Store, study_id: str, names: Sequence[str], make: Callable[[], T
         return make()
     folder = results_folder(store.path) / study_id / state
     path = folder / f"{digest(*names)}.result"
-    if (kept := _read(path)) is not None:
-        return kept[0]
+    if (stored := _read(path)) is not None:
+        return stored[0]
     result = make()
     # Do not keep a result if rows changed meanwhile: it may contain some of them.
     if state_of(store, study_id) == state:
         _write(path, result)
-        _remove_others(folder)
+        _remove_other_states(folder)
     return result
 
 
@@ -89,11 +89,11 @@ def kept_of_content(store: Store, names: Sequence[str], make: Callable[[], T]) -
         return make()
     folder = results_folder(store.path) / CONTENT_FOLDER / code()[:20]
     path = folder / f"{digest(*names)}.result"
-    if (kept := _read(path)) is not None:
-        return kept[0]
+    if (stored := _read(path)) is not None:
+        return stored[0]
     result = make()
     _write(path, result)
-    _remove_others(folder)
+    _remove_other_states(folder)
     _remove_oldest(folder)
     return result
 
@@ -120,7 +120,7 @@ def _compute_state(cursor: DuckDBPyConnection, study_id: str) -> str:
     # identifies all readouts and variants.
     marks = cursor.execute(
         "SELECT token FROM packed.marks WHERE study_id = $id AND rule = $rule",
-        parameters | {"rule": packing.rule()},
+        parameters | {"rule": packing.rule_hash()},
     ).fetchall()
     if not marks:
         return ""
@@ -147,16 +147,16 @@ def has_plugins() -> bool:
 @cache
 def code() -> str:
     """Return a hash of Flipscope's own code and of the libraries that results depend on."""
-    sha = hashlib.sha256(sys.version.encode())
+    code_hash = hashlib.sha256(sys.version.encode())
     for library in _LIBRARIES:
-        sha.update(version(library).encode())
+        code_hash.update(version(library).encode())
     for folder in (Path(__file__).resolve().parents[1], APP.parent / "pages"):
         # Not only Python files: the measured coverage is JSON, and methods are TOML.
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.parent.name != "__pycache__":
-                sha.update(path.relative_to(folder.parent).as_posix().encode())
-                sha.update(path.read_bytes())
-    return sha.hexdigest()
+                code_hash.update(path.relative_to(folder.parent).as_posix().encode())
+                code_hash.update(path.read_bytes())
+    return code_hash.hexdigest()
 
 
 def _read(path: Path) -> tuple | None:
@@ -194,7 +194,7 @@ def remove(store: Store, study_id: str) -> None:
     shutil.rmtree(results_folder(store.path) / study_id, ignore_errors=True)
 
 
-def _remove_others(folder: Path) -> None:
+def _remove_other_states(folder: Path) -> None:
     """Remove the results of earlier states of the same study."""
     with suppress(OSError):
         for state_folder in folder.parent.iterdir():
@@ -212,8 +212,8 @@ def _remove_oldest(folder: Path) -> None:
 
 def _signature(secret: bytes, path: Path, payload: bytes) -> bytes:
     # Sign the path, too, so that a file cannot be moved to the path of another result.
-    signed_path = "/".join(path.parts[-3:])
-    return hmac.new(secret, f"{signed_path}\n".encode() + payload, hashlib.sha256).digest()
+    study, state, name = path.parts[-3:]
+    return hmac.new(secret, f"{study}/{state}/{name}\n".encode() + payload, hashlib.sha256).digest()
 
 
 def _secret() -> bytes | None:
@@ -228,4 +228,5 @@ def _secret() -> bytes | None:
         secret = path.read_bytes().strip()
     except (OSError, FlipscopeError):
         return None
-    return secret if len(secret) >= 2 * _SECRET_BYTES else None
+    n_digits = 2 * _SECRET_BYTES  # hexadecimal
+    return secret if len(secret) >= n_digits else None

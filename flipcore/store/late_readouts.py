@@ -32,12 +32,12 @@ SELECT study_id, item_id, CASE WHEN n = 0 THEN extractors ELSE [] END FROM opene
 """
 
 
-def fixed(
+def fixed_items(
     connection: DuckDBPyConnection, studies: Sequence[str] | None = None
 ) -> dict[tuple[str, str], list[str]]:
-    """Return (study, item) -> extractors, for items whose readouts a lock has fixed. Of these
-    extractors, readouts that are not stored yet may be added; the list is empty for a lock over
-    existing readouts. `studies` limits the result, None takes all."""
+    """Return (study, item) -> extractors whose missing readouts may still be added, for items whose
+    readouts a lock has fixed. The list is empty for a lock over existing readouts. `studies` limits
+    the result, None takes all."""
     if not connection.execute("SELECT 1 FROM main.locks LIMIT 1").fetchall():
         return {}
     rows = connection.execute(
@@ -52,15 +52,17 @@ def separate_late(
     """Return the rows of a transaction by table, with late readouts moved to `late_readouts`. The
     sources of late readouts are dropped."""
     rows = by_table.get("readouts", ())
-    places = fixed(connection, sorted({row["study_id"] for row in rows})) if rows else {}
-    if not places:
+    if not rows:
+        return by_table
+    fixed = fixed_items(connection, sorted({row["study_id"] for row in rows}))
+    if not fixed:
         return by_table
     stored_keys = _stored_keys(
-        connection, [place for place, extractors in places.items() if extractors]
+        connection, [item for item, extractors in fixed.items() if extractors]
     )
 
     def is_late(row: dict) -> bool:
-        extractors = places.get((row["study_id"], row["item_id"]))
+        extractors = fixed.get((row["study_id"], row["item_id"]))
         return extractors is not None and (
             row["extractor"] not in extractors or tuple(map(row.get, _KEY)) in stored_keys
         )
@@ -77,12 +79,12 @@ def separate_late(
     }
 
 
-def _stored_keys(connection: DuckDBPyConnection, places: Sequence[tuple[str, str]]) -> set[tuple]:
+def _stored_keys(connection: DuckDBPyConnection, items: Sequence[tuple[str, str]]) -> set[tuple]:
     """Return the keys of the stored readouts of these (study, item)."""
-    if not places:
+    if not items:
         return set()
     sql = f"""SELECT {", ".join(_KEY)} FROM main.readouts
-              WHERE (study_id, item_id) IN (SELECT (p.study, p.item)
-                  FROM (SELECT unnest($places) AS p))"""
-    params = {"places": [{"study": study, "item": item} for study, item in places]}
+              WHERE (study_id, item_id) IN (SELECT (i.study, i.item)
+                  FROM (SELECT unnest($items) AS i))"""
+    params = {"items": [{"study": study, "item": item} for study, item in items]}
     return set(connection.execute(sql, params).fetchall())

@@ -112,7 +112,7 @@ def _union(connection, file: str, files: Mapping[str, Path], report: Merged) -> 
         for name, source in arrow_files.items():
             _stage(connection, table_by_name[name], pa.ipc.open_file(source).read_all(), report)
         check_merge(connection, set(arrow_files))
-        _drop_untrue(connection, set(arrow_files), report.skipped, file)
+        _drop_invalid(connection, set(arrow_files), report.skipped, file)
         for name in arrow_files:
             if name not in _AFTER_COMPLETIONS and name != "completions":
                 _add(connection, table_by_name[name], report)
@@ -190,13 +190,13 @@ def _add(connection, table: Table, report: Merged) -> None:
 
 
 def _add_completions(connection, table: Table, report: Merged) -> int:
-    """Add new completions, and answers to calls that failed here; return the number of these."""
+    """Add new completions, and answers to calls that failed here; return the latter's number."""
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE replaced_calls AS SELECT t.call_id FROM theirs_completions t "
         "JOIN main.completions m USING (call_id) WHERE t.status = 'ok' AND m.status <> 'ok'"
     )
     columns = _columns(connection, "completions")
-    values = ", ".join(f"{name} = t.{name}" for name in table.changing if name in columns)
+    values = ", ".join(f"{name} = t.{name}" for name in table.changing_columns if name in columns)
     connection.execute(
         f"UPDATE main.completions SET {values} FROM theirs_completions t "
         "WHERE completions.call_id = t.call_id AND t.call_id IN (SELECT call_id "
@@ -254,7 +254,7 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
                 f"CREATE OR REPLACE TEMP TABLE theirs_{table} AS SELECT * FROM main.{table} LIMIT 0"
             )
     _drop_dangling(connection, report.skipped)
-    _set_late_apart(connection, report.skipped)
+    _move_late_readouts(connection, report.skipped)
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS replaced_calls (call_id TEXT)")
     connection.execute(_UNEQUAL_CALLS)
     connection.execute(
@@ -271,7 +271,7 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
     )
     for table in ("readout_sources", "readouts"):
         connection.execute(
-            f"DELETE FROM main.{table} r USING stale_readouts s WHERE {_same('r', 's')}"
+            f"DELETE FROM main.{table} r USING stale_readouts s WHERE {_same_key('r', 's')}"
         )
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE fresh_readouts AS SELECT {_KEY} FROM theirs_readouts EXCEPT "
@@ -282,7 +282,7 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
     n_unfit = _count(
         connection,
         f"SELECT count(*) FROM theirs_readouts t JOIN unfit_readouts u USING ({_KEY}) "
-        f"WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same('m', 't')})",
+        f"WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same_key('m', 't')})",
     )
     for table in ("readouts", "readout_sources"):
         names = ", ".join(_columns(connection, table))
@@ -304,43 +304,46 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
         || 'them without a call.' WHERE state = 'done' AND study_id IN (
             SELECT study_id FROM (SELECT {_KEY} FROM stale_readouts UNION SELECT {_KEY}
                 FROM unfit_readouts) w
-            WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same("m", "w")}))""")
+            WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same_key("m", "w")}))""")
 
 
-def _set_late_apart(connection, skipped: Skipped) -> None:
+def _move_late_readouts(connection, skipped: Skipped) -> None:
     """Move readouts of items that a lock has fixed into `late_readouts`. `fixed_places` lists these
     items, with the extractors whose missing readouts the lock allows."""
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE fixed_places (study_id TEXT, item_id TEXT, extractors TEXT[])"
     )
-    if not (places := late_readouts.fixed(connection)):
+    if not (fixed := late_readouts.fixed_items(connection)):
         return
-    rows = [(study, item, extractors) for (study, item), extractors in places.items()]
+    rows = [(study, item, extractors) for (study, item), extractors in fixed.items()]
     connection.executemany("INSERT INTO fixed_places VALUES (?, ?, ?)", rows)
     all_keys = f"SELECT {_KEY} FROM theirs_readouts UNION SELECT {_KEY} FROM theirs_readout_sources"
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE late_keys AS SELECT {_KEY} FROM ({all_keys}) t "
         "JOIN fixed_places f USING (study_id, item_id) "
         "WHERE NOT list_contains(f.extractors, t.extractor) OR EXISTS (SELECT 1 "
-        f"FROM main.readouts m WHERE {_same('m', 't')})"
+        f"FROM main.readouts m WHERE {_same_key('m', 't')})"
     )
-    late = f"({_KEY}) IN (SELECT ({_KEY}) FROM late_keys)"
+    is_late = f"({_KEY}) IN (SELECT ({_KEY}) FROM late_keys)"
     names = ", ".join(_columns(connection, "readouts"))
     connection.execute(
         f"INSERT INTO main.late_readouts ({names}) SELECT {names} FROM theirs_readouts t "
-        f"WHERE {late} AND NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same('m', 't')} "
-        "AND m.status = t.status AND m.answer IS NOT DISTINCT FROM t.answer "
+        f"WHERE {is_late} AND NOT EXISTS (SELECT 1 FROM main.readouts m "
+        f"WHERE {_same_key('m', 't')} AND m.status = t.status "
+        "AND m.answer IS NOT DISTINCT FROM t.answer "
         "AND m.value IS NOT DISTINCT FROM t.value) ON CONFLICT DO NOTHING"
     )
-    same = f"SELECT 1 FROM main.readouts m WHERE {_same('m', 'theirs_readouts')}"
+    stored = f"SELECT 1 FROM main.readouts m WHERE {_same_key('m', 'theirs_readouts')}"
     skipped["readouts", _FIXED_BY_LOCK] += _count(
-        connection, f"SELECT count(*) FROM theirs_readouts WHERE {late} AND NOT EXISTS ({same})"
+        connection,
+        f"SELECT count(*) FROM theirs_readouts WHERE {is_late} AND NOT EXISTS ({stored})",
     )
     for table in ("readouts", "readout_sources"):
-        connection.execute(f"DELETE FROM theirs_{table} WHERE {late}")
+        connection.execute(f"DELETE FROM theirs_{table} WHERE {is_late}")
 
 
-def _same(left: str, right: str) -> str:
+def _same_key(left: str, right: str) -> str:
+    """Return SQL for whether two rows, by their aliases, have the same readout's key."""
     return " AND ".join(f"{left}.{name} = {right}.{name}" for name in _KEY.split(", "))
 
 
@@ -358,11 +361,11 @@ _OWN_BUDGET = "the study is here, and its budget is set here"
 TABLES_WITH_ORIGIN = ("acts", "invitations", "invitation_events")
 
 
-def _drop_untrue(connection, merged_tables: set[str], skipped: Skipped, file: str) -> None:
+def _drop_invalid(connection, merged_tables: set[str], skipped: Skipped, file: str) -> None:
     """Remove rows whose id is not the hash of their content, and rows of undeclared studies."""
     if "completions" in merged_tables:
         parent = "parent_id" if "parent_id" in _columns(connection, "completions") else "NULL"
-        _drop_failing(
+        _drop_unproven(
             connection,
             "completions",
             "call_id",
@@ -374,7 +377,7 @@ def _drop_untrue(connection, merged_tables: set[str], skipped: Skipped, file: st
     declared = "SELECT study_id FROM main.studies"
     if "studies" in merged_tables:
         sql = "SELECT study_id, toml FROM theirs_studies"
-        _drop_failing(connection, "studies", "study_id", sql, _is_study, skipped, _OTHER_STUDY)
+        _drop_unproven(connection, "studies", "study_id", sql, _is_study, skipped, _OTHER_STUDY)
         declared += " UNION SELECT study_id FROM theirs_studies"
     for name in sorted(merged_tables - {"studies"}):
         # Rows with a key of their own (purchases, locks, decisions) may stay without their study.
@@ -484,27 +487,27 @@ def _is_study(row: tuple) -> bool:
         return True
 
 
-def _drop_failing(
+def _drop_unproven(
     connection,
     table: str,
     column: str,
     sql: str,
-    holds: Callable[[tuple], bool],
+    is_valid: Callable[[tuple], bool],
     skipped: Skipped,
     reason: str,
 ) -> None:
-    """Drop the rows of `sql` for which `holds` is False, by the id in the first column."""
-    rows, failing = connection.execute(sql), []
+    """Drop the rows of `sql` for which `is_valid` is False, by the id in the first column."""
+    rows, invalid_ids = connection.execute(sql), []
     while batch := rows.fetchmany(_BATCH):
-        failing += [row[0] for row in batch if not holds(row)]
-    if failing:
+        invalid_ids += [row[0] for row in batch if not is_valid(row)]
+    if invalid_ids:
         _drop(
             connection,
             table,
             f"{column} IN (SELECT unnest($ids))",
             skipped,
             reason,
-            {"ids": failing},
+            {"ids": invalid_ids},
         )
 
 

@@ -23,7 +23,7 @@ from flipcore.core.work_folders import work_folder
 from flipcore.store.migrations import SCHEMA_VERSION
 from flipcore.store.schema import tables
 
-LONGEST_READ_S = 600
+MAX_READ_S = 600
 _BATCH = 20_000
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "PYTHONPATH", "TMPDIR", "SYSTEMROOT", "LD_LIBRARY_PATH")
 _MAGIC = b"DUCK"  # at byte 8 of every DuckDB file
@@ -46,7 +46,7 @@ def read_tables(path: Path) -> Iterator[dict[str, Path]]:
                 f"{path.name} could not be copied ({error}). Check the file and the disk, then"
                 " merge again."
             ) from error
-        _read_apart(copy, folder, path.name)
+        _read_in_child(copy, folder, path.name)
         yield {
             name: folder / f"{name}.arrow"
             for name in tables()
@@ -67,7 +67,7 @@ def _check(path: Path) -> None:
         )
 
 
-def _read_apart(copy: Path, folder: Path, name: str) -> None:
+def _read_in_child(copy: Path, folder: Path, name: str) -> None:
     """Run `write_tables` in a child process, so that a damaged file crashes only that one."""
     columns_by_table = {table.name: list(table.names) for table in tables().values()}
     code = (
@@ -79,7 +79,7 @@ def _read_apart(copy: Path, folder: Path, name: str) -> None:
         child = subprocess.run(
             [sys.executable, "-c", code, arguments],
             capture_output=True,
-            timeout=LONGEST_READ_S,
+            timeout=MAX_READ_S,
             cwd=Path(__file__).resolve().parents[2],
             encoding="utf-8",
             # No API keys in the environment while a stranger's file is open.
@@ -87,7 +87,7 @@ def _read_apart(copy: Path, folder: Path, name: str) -> None:
         )
     except subprocess.TimeoutExpired as error:
         raise BadInput(
-            f"{name} could not be read within {LONGEST_READ_S} s. Nothing of it was taken over."
+            f"{name} could not be read within {MAX_READ_S} s. Nothing of it was taken over."
         ) from error
     if child.stdout:
         raise BadInput(f"{name} {child.stdout} Nothing of it was taken over.")

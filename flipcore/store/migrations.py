@@ -145,8 +145,8 @@ def migrate(connection: DuckDBPyConnection, version: int) -> None:
     try:
         connection.execute(schema.schema_sql())
         for table, column, kind, default in _missing_columns(connection):
-            words = f" DEFAULT {default}" if default else ""
-            connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}{words}')
+            clause = f" DEFAULT {default}" if default else ""
+            connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}{clause}')
         for step in range(version + 1, SCHEMA_VERSION + 1):
             for statement in STEPS[step]:
                 connection.execute(statement)

@@ -62,7 +62,7 @@ def rule_params() -> dict[str, Any]:
     return comparable_params() | answer_params()
 
 
-def rule() -> str:
+def rule_hash() -> str:
     """Return a hash of `rule_params` and the columns. Packs with another hash are invalid, such as
     those of another release or with other plug-ins."""
     return digest(json.dumps(rule_params(), sort_keys=True), *COLUMNS, *LAYOUT)
@@ -70,22 +70,22 @@ def rule() -> str:
 
 @dataclass
 class Texts:
-    """Distinct texts, coded by the order of their first appearance. `places` is text -> code."""
+    """Distinct texts, coded by the order of their first appearance."""
 
-    places: dict[Any, int] = field(default_factory=dict)
+    code_of_text: dict[Any, int] = field(default_factory=dict)
 
-    def codes(self, column: pa.ChunkedArray) -> np.ndarray:
+    def encode(self, column: pa.ChunkedArray) -> np.ndarray:
         """Return the code of each value, -1 for a missing one. New texts get new codes."""
         coded = column.combine_chunks().dictionary_encode()
-        places = []
+        codes = []
         for text in coded.dictionary.to_pylist():
-            places.append(self.places.setdefault(text, len(self.places)))
-        # A missing text has the index -1, which finds the last place.
-        return np.array([*places, -1], np.int32)[coded.indices.fill_null(-1).to_numpy()]
+            codes.append(self.code_of_text.setdefault(text, len(self.code_of_text)))
+        # A missing text has the index -1, which picks the last element.
+        return np.array([*codes, -1], np.int32)[coded.indices.fill_null(-1).to_numpy()]
 
     @property
     def texts(self) -> list[Any]:
-        return list(self.places)
+        return list(self.code_of_text)
 
 
 @dataclass
@@ -132,8 +132,8 @@ class Packer:
             values = table[column].combine_chunks().take(pa.array(variant_firsts))
             arrays[name] = _lists(variant_starts, values)
         arrays["states"] = _lists(starts, states)
-        arrays["answers"] = _lists(starts, self.answers.codes(table["answer"]))
-        arrays["reasons"] = _lists(starts, self.reasons.codes(table["reason"]))
+        arrays["answers"] = _lists(starts, self.answers.encode(table["answer"]))
+        arrays["reasons"] = _lists(starts, self.reasons.encode(table["reason"]))
         arrays["numbers"] = _sparse(starts, table["value"].combine_chunks())
         arrays["label_masses"] = _sparse(starts, table["label_mass"].combine_chunks())
         return pa.table(arrays)
@@ -164,13 +164,13 @@ class Packer:
         starts_of_first = np.repeat(starts[first_rows][layout_of_row], lengths)
         if (codes[:, starts_of_first + position_in_row] != codes).any():
             raise ValueError("two layouts have one hash")
-        numbers = []
+        layout_codes, code_of_layout = [], self.layouts.code_of_text
         for row in first_rows:
             start, end = starts[row], starts[row + 1]
             lists = [part.dictionary.take(part.indices[start:end]).to_pylist() for part in parts]
             text = json.dumps([*lists, variant_places[start:end].tolist()], ensure_ascii=False)
-            numbers.append(self.layouts.places.setdefault(text, len(self.layouts.places)))
-        return np.asarray(numbers, dtype=np.int32)[layout_of_row]
+            layout_codes.append(code_of_layout.setdefault(text, len(code_of_layout)))
+        return np.asarray(layout_codes, dtype=np.int32)[layout_of_row]
 
 
 def _starts(*codes: np.ndarray) -> np.ndarray:
@@ -184,21 +184,21 @@ def _starts(*codes: np.ndarray) -> np.ndarray:
 
 
 def _lists(starts: np.ndarray, values: Any) -> pa.ListArray:
-    """Return lists of `values` that begin at `starts`; its last element is the number of values."""
+    """Return lists of `values` that begin at `starts[:-1]`; `starts[-1]` is the end."""
     return pa.ListArray.from_arrays(
         pa.array(starts, pa.int32()), pa.array(values) if isinstance(values, np.ndarray) else values
     )
 
 
 def _sparse(starts: np.ndarray, values: pa.Array) -> pa.Array:
-    """Return lists as `_lists` does, but NULL for rows without any value."""
-    n = np.add.reduceat(
+    """Return lists as `_lists` does, but NULL for rows that have no value."""
+    n_values = np.add.reduceat(
         values.is_valid().to_numpy(zero_copy_only=False).astype(np.int64), starts[:-1]
     )
-    if not n.any():
-        return pa.nulls(len(n), pa.list_(pa.float64()))
+    if not n_values.any():
+        return pa.nulls(len(n_values), pa.list_(pa.float64()))
     return pc.if_else(
-        pa.array(n > 0), _lists(starts, values), pa.scalar(None, pa.list_(pa.float64()))
+        pa.array(n_values > 0), _lists(starts, values), pa.scalar(None, pa.list_(pa.float64()))
     )
 
 
@@ -209,13 +209,13 @@ def chunks(cursor: DuckDBPyConnection, study_id: str, packer: Packer) -> Iterato
         "SELECT item_id FROM study_items WHERE study_id = $id ORDER BY item_id", study_params
     ).fetchall()
     items = [item for (item,) in rows]
-    n = cursor.execute(
+    n_readouts = cursor.execute(
         "SELECT count(*) FROM readouts WHERE study_id = $id", study_params
     ).fetchall()[0][0]
-    step = max(1, int(CHUNK * len(items) / max(n, 1)))
+    step = max(1, int(CHUNK * len(items) / max(n_readouts, 1)))
     for start in range(0, len(items), step):
-        part = items[start : start + step]
-        params = {"study_id": study_id, "low": part[0], "high": part[-1], **rule_params()}
+        chunk = items[start : start + step]
+        params = {"study_id": study_id, "low": chunk[0], "high": chunk[-1], **rule_params()}
         table = cursor.sql(_READOUTS, params=params).to_arrow_table()
         if len(table):
             yield packer.pack(table)
@@ -240,13 +240,13 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
         finally:
             connection.unregister("incoming")
 
-    def close(connection: DuckDBPyConnection) -> bool:
+    def add_mark(connection: DuckDBPyConnection) -> bool:
         if writer.n_changes(study_id) != n_changes:
             return False
         lists = [packer.layouts.texts, packer.answers.texts, packer.reasons.texts]
         connection.execute(
             "INSERT INTO packed.marks VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [study_id, rule(), token_hex(8), n_readouts, *lists],
+            [study_id, rule_hash(), token_hex(8), n_readouts, *lists],
         )
         return True
 
@@ -257,7 +257,7 @@ def pack(store: Store, study_id: str, stop: threading.Event | None = None) -> bo
                 return False
             n_readouts += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0
             writer.transact(partial(add, rows=rows), Permission.READ, changes=()).result()
-    return writer.transact(close, Permission.READ, changes=()).result()
+    return writer.transact(add_mark, Permission.READ, changes=()).result()
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class Mark:
 
 
 def mark(store: Store, study_id: str) -> Mark | None:
-    """Return the study's mark; None where its packs are not valid or follow another `rule`."""
+    """Return the study's mark; None where its packs are not valid or follow another rule."""
     with closing(store.cursor()) as cursor:
         return mark_in(cursor, study_id)
 
@@ -283,11 +283,11 @@ def mark_in(cursor: DuckDBPyConnection, study_id: str) -> Mark | None:
         "SELECT token, layouts, answers, reasons FROM packed.marks WHERE study_id = $id "
         "AND rule = $rule"
     )
-    rows = cursor.execute(sql, {"id": study_id, "rule": rule()}).fetchall()
+    rows = cursor.execute(sql, {"id": study_id, "rule": rule_hash()}).fetchall()
     return Mark(*rows[0]) if rows else None
 
 
-def holds(store: Store, study_id: str) -> bool:
+def is_packed(store: Store, study_id: str) -> bool:
     """Return whether the study's packs are valid."""
     return mark(store, study_id) is not None
 
@@ -305,7 +305,7 @@ class _Thread:
         self._thread.start()
         store.before_closing.append(self.stop)
 
-    def want(self, study_id: str) -> None:
+    def add(self, study_id: str) -> None:
         with _LOCK:
             if study_id in self._waiting:
                 return
@@ -338,7 +338,7 @@ _LOCK = threading.Lock()
 _THREADS: WeakKeyDictionary[Store, _Thread] = WeakKeyDictionary()
 
 
-def want(store: Store, study_id: str) -> None:
+def pack_later(store: Store, study_id: str) -> None:
     """Have a study packed in the background if it is large, has ended, and has no valid packs."""
     with _LOCK:
         thread = _THREADS.get(store)
@@ -347,10 +347,10 @@ def want(store: Store, study_id: str) -> None:
             thread = _THREADS.get(store) or _Thread(store)
             _THREADS[store] = thread
     if thread is not None:
-        thread.want(study_id)
+        thread.add(study_id)
 
 
 def _is_due(store: Store, study_id: str) -> bool:
     sql = """SELECT (SELECT count(*) FROM readouts WHERE study_id = $id) >= $large
              FROM studies WHERE study_id = $id AND state NOT IN ('planned', 'running')"""
-    return store.rows(sql, id=study_id, large=LARGE) == [(True,)] and not holds(store, study_id)
+    return store.rows(sql, id=study_id, large=LARGE) == [(True,)] and not is_packed(store, study_id)

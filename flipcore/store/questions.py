@@ -23,10 +23,10 @@ _TABLES = """
 CREATE SCHEMA questions;
 CREATE TABLE questions.keys (
     item_id TEXT, key TEXT,
-    is_own     BOOLEAN,     -- the item's own; the others stand for the same question told otherwise
+    is_own     BOOLEAN,     -- the item's own key; others find its question in another form
     variant_id TEXT         -- whose prompt it is; '' for the item itself
 );
-CREATE TABLE questions.twins (item_id TEXT, twin TEXT);  -- each id of its question, its own too
+CREATE TABLE questions.twins (item_id TEXT, twin TEXT);  -- all ids of the same question
 """
 
 
@@ -62,7 +62,7 @@ WITH new AS (FROM questions.keys i {only_items}),
 found AS (SELECT a.item_id, b.item_id AS twin FROM new a JOIN questions.keys b ON a.key = b.key
     AND (a.is_own OR b.is_own))
 (SELECT item_id, twin FROM found UNION SELECT twin, item_id FROM found)
-EXCEPT SELECT item_id, twin FROM questions.twins {known}
+EXCEPT SELECT item_id, twin FROM questions.twins {only_pairs}
 """
 
 
@@ -91,4 +91,4 @@ def add_missing_keys(
         ((n_new,),) = connection.execute(sql.format(only_items=only_items), params).fetchall()
         n_added += n_new
     if n_added:
-        connection.execute(_TWINS.format(only_items=only_items, known=only_pairs), params)
+        connection.execute(_TWINS.format(only_items=only_items, only_pairs=only_pairs), params)

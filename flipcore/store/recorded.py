@@ -172,7 +172,7 @@ WHERE study_id = $study_id AND item_id IN (SELECT unnest($item_ids)) GROUP BY AL
 
 
 def sources_of(store: Store, study_id: str, item_ids: list[str]) -> dict[tuple, tuple[str, ...]]:
-    """Return (model, item, axis, variant, sample, extractor) -> ids of the calls it came from."""
+    """Return key of a readout (model, …, extractor) -> ids of the calls that it was read from."""
     answer_rows = store.rows(_SOURCES, study_id=study_id, item_ids=item_ids)
     return {tuple(key): tuple(call_ids) for *key, call_ids in answer_rows}
 

@@ -20,18 +20,20 @@ def now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-_encoded = json_encoder()
-_EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
+_encode = json_encoder()
+_EMPTY_JSON: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
 
 
 def json_text(value: Any) -> str:
     """Return a value as JSON text."""
-    return (not value and _EMPTY.get(type(value))) or _encoded(value)
+    if not value and type(value) in _EMPTY_JSON:
+        return _EMPTY_JSON[type(value)]
+    return _encode(value)
 
 
 def _row(table: str, values: Mapping[str, Any]) -> dict:
     """Return the values for columns of the table, those for JSON columns as text."""
-    names, json_names = tables()[table].among(tuple(values))
+    names, json_names = tables()[table].columns_among(tuple(values))
     row = {name: values[name] for name in names}
     for name in json_names:
         if row[name] is not None:
@@ -59,11 +61,11 @@ def study_row(
     state: str,
     message: str = "",
     plugins: Sequence[Mapping[str, str]] = (),
-    **times: Any,
+    **further_columns: Any,
 ) -> dict:
     """Return the row of `studies`. `plugins` are kind, name, package and version of each plug-in of
-    another package. `times` are further columns such as n_calls, started_at and ended_at, as far as
-    they are known."""
+    another package. `further_columns` are n_calls, started_at, ended_at and others, as far as they
+    are known."""
     declared = {
         "study_id": study.study_id,
         "name": study.name,
@@ -72,7 +74,8 @@ def study_row(
         "plugins": list(plugins),
     }
     return _row(
-        "studies", declared | {"state": state, "message": message, "created_at": now()} | times
+        "studies",
+        declared | {"state": state, "message": message, "created_at": now()} | further_columns,
     )
 
 
@@ -155,16 +158,16 @@ def readout_rows(study_id: str, readouts: Iterable[Readout]) -> tuple[list[dict]
     rows, sources = [], []
     key = tables()["readouts"].key
     for readout in readouts:
-        low, high = readout.reading.span or (None, None)
+        start, end = readout.reading.span or (None, None)
         values = (
             vars(readout)
             | vars(readout.reading)
-            | {"study_id": study_id, "span_start": low, "span_end": high}
+            | {"study_id": study_id, "span_start": start, "span_end": end}
         )
         rows.append(_row("readouts", values))
-        place = {name: values[name] for name in key}
+        key_values = {name: values[name] for name in key}
         sources += [
-            place | {"position": i, "call_id": call_id}
+            key_values | {"position": i, "call_id": call_id}
             for i, call_id in enumerate(readout.source_ids)
         ]
     return rows, sources

@@ -45,21 +45,21 @@ class Table:
         return tuple(column.name for column in self.columns if column.kind == "JSON")
 
     @cached_property
-    def _among(self) -> dict[tuple[str, ...], tuple[list[str], list[str]]]:
+    def _columns_among(self) -> dict[tuple[str, ...], tuple[list[str], list[str]]]:
         return {}
 
-    def among(self, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    def columns_among(self, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
         """Return (columns of the table among `names`, those of them that hold JSON). Results are
         cached, because this is called for each of a million rows."""
-        if names not in self._among:
-            self._among[names] = (
+        if names not in self._columns_among:
+            self._columns_among[names] = (
                 [name for name in self.names if name in names],
                 [name for name in self.json_names if name in names],
             )
-        return self._among[names]
+        return self._columns_among[names]
 
     @property
-    def changing(self) -> tuple[str, ...]:
+    def changing_columns(self) -> tuple[str, ...]:
         """Columns that a later row with the same key changes; () where the first row stays."""
         if not {LAST_ROW, LAST_VALUE} & set(self.rules):
             return ()
@@ -93,7 +93,7 @@ def _tables(path: Path) -> dict[str, Table]:
 
     with duckdb.connect(":memory:") as connection:
         connection.execute(_text(path))
-        rules = connection.execute(
+        table_rows = connection.execute(
             "SELECT table_name, coalesce(comment, ''), sql FROM duckdb_tables() ORDER BY table_oid"
         ).fetchall()
         columns = connection.execute(
@@ -112,7 +112,11 @@ def _tables(path: Path) -> dict[str, Table]:
         by_table.setdefault(table, []).append(Column(*column))
     return {
         name: Table(
-            name, tuple(by_table[name]), tuple(keys.get(name, ())), tuple(rule.split("; ")), sql
+            name,
+            columns=tuple(by_table[name]),
+            key=tuple(keys.get(name, ())),
+            rules=tuple(comment.split("; ")),
+            sql=sql,
         )
-        for name, rule, sql in rules
+        for name, comment, sql in table_rows
     }

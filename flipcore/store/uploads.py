@@ -35,10 +35,10 @@ def keep_upload(name: str, content: bytes) -> Path:
 def keep_files(files: Sequence[tuple[str, bytes | Path]]) -> tuple[Path, list[Path]]:
     """Store several uploads in a folder of their own; return the folder and the path of each file.
 
-    `files` are (name, content or the path of a stored copy). The folder's name ends with `mark_of`,
-    so the same files give the same folder. It is created complete or not at all. Paths in names are
-    dropped, so that no name can leave the folder. Further files of the same name go to subfolders
-    with a number.
+    `files` are (name, content or the path of a stored copy). The folder's name ends with the files'
+    `folder_hash`, so the same files give the same folder. It is created complete or not at all.
+    Paths in names are dropped, so that no name can leave the folder. Further files of the same name
+    go to subfolders with a number.
     """
     require(Permission.BRING)
     content_by_path: dict[str, bytes | Path] = {}
@@ -53,7 +53,7 @@ def keep_files(files: Sequence[tuple[str, bytes | Path]]) -> tuple[Path, list[Pa
             path_in_folder = f"{n}/{file_name}"
         content_by_path[path_in_folder], hashes[path_in_folder] = content, content_hash
         paths_in_folder.append(path_in_folder)
-    folder = uploads_folder() / f"logs-{mark_of(hashes)}"
+    folder = uploads_folder() / f"logs-{folder_hash(hashes)}"
     if not folder.is_dir():
         try:
             with whole_file(folder) as draft:
@@ -69,7 +69,7 @@ def keep_files(files: Sequence[tuple[str, bytes | Path]]) -> tuple[Path, list[Pa
     return folder, [folder / path_in_folder for path_in_folder in paths_in_folder]
 
 
-def mark_of(hashes: Mapping[str, str]) -> str:
+def folder_hash(hashes: Mapping[str, str]) -> str:
     """Return a hash of path -> SHA-256 of the files in a folder, for the folder's name."""
     return hashlib.sha256(json.dumps(sorted(hashes.items())).encode()).hexdigest()[:16]
 

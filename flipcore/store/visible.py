@@ -33,22 +33,21 @@ HIDDEN_BY = f"""SELECT DISTINCT m.study_id, m.item_id, h.study_id AS hidden_by
     WHERE if(m.study_id = h.study_id, NOT m.confirmatory, h.since < s.created_at)"""
 
 
-def is_hidden(i: str = "i") -> str:
-    """Return SQL for whether another study hides the item of a row of `study_items`. `i` is the
-    row's alias."""
-    return f"({i}.study_id, {i}.item_id) IN (SELECT study_id, item_id FROM ({HIDDEN_BY}))"
+def hidden_sql(alias: str = "i") -> str:
+    """Return SQL for whether another study hides the item of a row of `study_items`."""
+    return f"({alias}.study_id, {alias}.item_id) IN (SELECT study_id, item_id FROM ({HIDDEN_BY}))"
 
 
-def opened(i: str = "i") -> str:
-    """Return SQL for whether a row of `study_items` (alias `i`) shows its item to anybody."""
+def opened_sql(alias: str = "i") -> str:
+    """Return SQL for whether a row of `study_items` shows its item to anybody."""
     return (
-        f"((NOT {i}.confirmatory OR {i}.study_id IN (SELECT k.study_id FROM locks k)) "
-        f"AND NOT {is_hidden(i)})"
+        f"((NOT {alias}.confirmatory OR {alias}.study_id IN (SELECT k.study_id FROM locks k)) "
+        f"AND NOT {hidden_sql(alias)})"
     )
 
 
-OPEN = f"(NOT i.confirmatory AND NOT {is_hidden()})"
-OPENED = opened()
+OPEN = f"(NOT i.confirmatory AND NOT {hidden_sql()})"
+OPENED = opened_sql()
 HIDDEN = (
     f"SELECT item_id FROM ({SET_ASIDE}) EXCEPT SELECT i.item_id FROM study_items i WHERE {OPENED}"
 )

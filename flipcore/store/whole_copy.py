@@ -77,7 +77,7 @@ class Repaired:
 
 
 def keep_log(path: Path) -> Path | None:
-    """Copy a log that could not be read, before DuckDB's next commit empties it; None without."""
+    """Copy an unreadable log, before DuckDB's next commit empties it; None where there is no log."""
     log = log_of(path)
     if not log.is_file():
         return None
@@ -220,7 +220,7 @@ def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
             f"{backup} is not a backup of Flipscope: {reason}. Nothing was changed. Name a file"
             " that `flipscope backup` wrote."
         ) from error
-    _check_free(path)
+    _check_not_open(path)
     copies = tuple(
         copy_file(file, _copy_name(path, file, "before-restore"))
         for file in (path, log_of(path))
@@ -234,7 +234,7 @@ def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
     return number, copies
 
 
-def _check_free(path: Path) -> None:
+def _check_not_open(path: Path) -> None:
     """Raise BadInput where another process has the database open; any other error is ignored."""
     if not path.is_file():
         return

@@ -28,7 +28,7 @@ from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
 from flipcore.store import commits, late_readouts, pack_tables, questions
 from flipcore.store.archives import check_not_archived
-from flipcore.store.audit_log import act_row, acts_of, chained, keep_outside
+from flipcore.store.audit_log import act_parts, acts_of, keep_head_outside, link_acts
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
@@ -137,20 +137,20 @@ class Writer:
         - `writes_here` is False where the action writes to an attached database, because DuckDB
           can write to only one database per transaction.
         """
-        rows = act_row(require(needs), act, on)
+        acts = act_parts(require(needs), act, on)
 
         def transaction_body(connection: Any) -> Any:
             outcome = action(connection)
             self._mark_changed(connection, changes)
             if changes is None or changes:
                 questions.add_missing_keys(connection, items)
-            for table, row in rows:
-                _upsert(connection, tables()[table], row)
+            for table, rows in acts:
+                _upsert(connection, tables()[table], rows)
             return outcome
 
         future: Future = Receipt(self._wanted)
         batch = _Batch(
-            [], future, action=transaction_body, is_act=bool(rows), is_counted=writes_here
+            [], future, action=transaction_body, is_act=bool(acts), is_counted=writes_here
         )
         self._queue.put(batch)
         return future
@@ -250,7 +250,7 @@ class Writer:
                 connection, lambda transaction: self._write_rows(transaction, batches)
             )
         except Exception as error:
-            if len(batches) == 1 or is_of_disk(error):
+            if len(batches) == 1 or is_disk_error(error):
                 explanation = _explain(error, self._store.path)
                 for batch in batches:
                     batch.future.set_exception(explanation)
@@ -265,7 +265,7 @@ class Writer:
                 touched |= _touched_studies(table, rows)
         # The head of the chain of acts is kept outside the database too, so that a lost act shows.
         if "acts" in written:
-            keep_outside(connection, self._store.path)
+            keep_head_outside(connection, self._store.path)
         self._store.touch(touched)
         for batch in batches:
             batch.future.set_result(None)
@@ -277,7 +277,7 @@ class Writer:
             if batch.action:
                 outcome = self._transaction(connection, batch.action, is_counted=batch.is_counted)
             if batch.is_act:
-                keep_outside(connection, self._store.path)
+                keep_head_outside(connection, self._store.path)
         except Exception as error:
             batch.future.set_exception(_explain(error, self._store.path))
         else:
@@ -318,7 +318,7 @@ class Writer:
                 if (
                     attempt + 1 == MOST_ATTEMPTS
                     or not isinstance(error, duckdb.TransactionException)
-                    or is_of_disk(error)
+                    or is_disk_error(error)
                 ):
                     raise
                 time.sleep(INTERVAL_S * (attempt + 1))
@@ -342,14 +342,14 @@ def check_room(path: Path) -> None:
         )
 
 
-def is_of_disk(error: BaseException) -> bool:
+def is_disk_error(error: BaseException) -> bool:
     """Return whether the disk caused an error: it is full, over a quota, or broken.
 
     DuckDB has no error type for that. A commit that failed by the disk has the type of a collision,
     and such a checkpoint that of a fatal error. So the message decides.
     """
     if isinstance(error, NotStored) and error.__cause__:
-        return is_of_disk(error.__cause__)
+        return is_disk_error(error.__cause__)
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
     text = str(error).lower()
@@ -402,11 +402,11 @@ def _upsert(connection, table: Table, rows: list[dict]) -> None:
     """Insert or update rows. Of rows with the same key, only the one is sent that the database
     would keep if they came one by one."""
     if table.name == "acts":
-        rows = chained(connection, rows)
+        rows = link_acts(connection, rows)
     if table.key:
         # The last row of a key overwrites the others in a dict. In the database that is so only for
         # tables with changing columns. In others the first row stays, so reverse the order.
-        ordered_rows = rows if table.changing else rows[::-1]
+        ordered_rows = rows if table.changing_columns else rows[::-1]
         key_of = itemgetter(*table.key)
         rows = list({key_of(row): row for row in ordered_rows}.values())
     # Rows with the same columns are inserted together; columns that are left out get defaults.
@@ -433,7 +433,7 @@ def write_columns(connection, arrow_tables: Mapping[str, pa.Table]) -> None:
     studies = []
     if "readouts" in arrow_tables:
         studies = arrow_tables["readouts"]["study_id"].unique().to_pylist()
-    if studies and late_readouts.fixed(connection, studies):
+    if studies and late_readouts.fixed_items(connection, studies):
         rows = {name: table.to_pylist() for name, table in arrow_tables.items()}
         for name, rows_of_table in late_readouts.separate_late(connection, rows).items():
             _upsert(connection, tables()[name], rows_of_table)
@@ -448,7 +448,7 @@ def upsert_arrow(connection, table: Table, arrow_rows: pa.Table) -> None:
     columns = arrow_rows.column_names
     connection.register("incoming", arrow_rows)
     assignments = []
-    for column in table.changing:
+    for column in table.changing_columns:
         if column not in columns:
             continue
         new_value = f"excluded.{column}"

@@ -22,7 +22,7 @@ _KILLED_MERGE = """
 import os, sys
 from pathlib import Path
 from flipcore.store import merge_source
-merge_source._read_apart = lambda *_: os._exit(9)
+merge_source._read_in_child = lambda *_: os._exit(9)
 with merge_source.read_tables(Path(sys.argv[1])):
     pass
 """

@@ -342,7 +342,7 @@ def test_no_write_leaves_a_result_that_would_be_another_now(folder):
         if is_other_state and is_touched:
             # Nothing that was kept or remembered is found again: every result is computed.
             before = None
-            assert packing.holds(session.store(), S) or packing.pack(session.store(), S)
+            assert packing.is_packed(session.store(), S) or packing.pack(session.store(), S)
             state, revision = keys()
             continue
         assert before is not None, "such writes come first"

@@ -190,7 +190,7 @@ def test_a_few_rows_are_moved_out_looked_at_and_come_back(store):
     test_merge_rows.fill(store, ["A", "B", ""])
     before = hot(store)
     moved = archive(store, study_id)
-    assert moved.n_rows == {"readouts": 3, "readout_sources": 3, "completions": 2} and moved.is_there
+    assert moved.n_rows == {"readouts": 3, "readout_sources": 3, "completions": 2} and moved.has_files
     assert {table: len(rows) for table, rows in hot(store).items()} == {"readouts": 0, "readout_sources": 0, "completions": 1}
     assert store.rows("SELECT (SELECT count(*) FROM readouts), (SELECT count(*) FROM completions)") == [(3, 3)]
     with pytest.raises(BadInput, match="is archived, so nothing is written to it"):
@@ -398,7 +398,7 @@ def test_each_models_rows_have_a_file_of_their_own(tmp_path, monkeypatch, table,
     monkeypatch.setattr(archives, "fingerprint", lambda *arguments: (4, "sum"))
     root = "memory://bucket" if is_url else str(tmp_path)
     connection = Written()
-    found, paths = archiving._table_files(connection, table, "s", root)
+    found, paths = archiving._write_table(connection, table, "s", root)
     assert (found, connection.models) == ((4, "sum"), ["m", "n/o"])
     assert paths == [f"{root}/study_id=s/model={name}/{table}.parquet" for name in ("m", "n%2Fo")]
     if is_url:

@@ -10,7 +10,7 @@ from flipcore.access import policy
 from flipcore.access.acting import OWNER, Level, Person, access_file, acting_as
 from flipcore.core.errors import BadInput
 from flipcore.store import audit_log
-from flipcore.store.audit_log import acts_of, chain_again, chained, forget_outside, keep_outside, problem
+from flipcore.store.audit_log import acts_of, chain_again, forget_heads_outside, keep_head_outside, link_acts, problem
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import invitations
@@ -85,19 +85,19 @@ def chain(tmp_path, monkeypatch):
         for name in ("acts", "store_info"):
             connection.execute(tables()[name].sql)
         acts = [audit_log._row(ROOT_PERSON, "saved a file", f"{number}.csv", 1) for number in range(5)]
-        for row in chained(connection, acts[:2]) + chained(connection, acts[2:]):
+        for row in link_acts(connection, acts[:2]) + link_acts(connection, acts[2:]):
             marks = ", ".join(f"${name}" for name in row)
             connection.execute(f"INSERT INTO acts ({', '.join(row)}) VALUES ({marks})", row)
         path = tmp_path / "flips.duckdb"
-        keep_outside(connection, path)
+        keep_head_outside(connection, path)
         yield connection, path
 
 
 def test_an_act_in_any_script_is_chained(chain):
     connection, path = chain
-    (row,) = chained(connection, [audit_log._row(ROOT_PERSON, "saved a file", "é 文.csv", 1)])
+    (row,) = link_acts(connection, [audit_log._row(ROOT_PERSON, "saved a file", "é 文.csv", 1)])
     connection.execute(f"INSERT INTO acts ({', '.join(row)}) VALUES ({', '.join(f'${name}' for name in row)})", row)
-    keep_outside(connection, path)
+    keep_head_outside(connection, path)
     assert row["number"] == 6 and problem(connection, path) == ""
 
 
@@ -116,7 +116,7 @@ def test_a_name_that_is_replaced_has_the_acts_chained_anew(chain):
     connection.execute("UPDATE acts SET who = 'somebody'")
     chain_again(connection)
     assert "held 5 rows" in problem(connection, path)  # the head that stands outside is that of the old chain
-    forget_outside(path)
+    forget_heads_outside(path)
     assert problem(connection, path) == ""
 
 
@@ -205,7 +205,7 @@ def test_a_name_that_is_replaced_leaves_a_chain_that_holds_and_mends_none(path):
 @pytest.mark.slow
 def test_rows_of_an_earlier_release_are_where_the_chain_begins(path):
     changed(path, "UPDATE acts SET number = NULL, link = ''", "DELETE FROM store_info WHERE key = 'acts'")
-    audit_log.forget_outside(path)  # where an earlier release kept nothing
+    audit_log.forget_heads_outside(path)  # where an earlier release kept nothing
     store = Store.open(path)
     assert problem(store.own_cursor(), store.path) == ""
     with acting_as(ROOT_PERSON):

@@ -5,7 +5,7 @@ import json
 import duckdb
 import pytest
 
-from flipcore.store.late_readouts import fixed, separate_late
+from flipcore.store.late_readouts import fixed_items, separate_late
 from flipcore.store.schema import tables
 
 KEY = tables()["readouts"].key
@@ -47,8 +47,8 @@ def test_a_lock_fixes_its_items_once_all_their_readouts_are_here(connection, n_s
     for sample in range(n_stored):
         insert(connection, "readouts", row(sample=sample))
     places = {} if extractors is None else {("s", "i"): extractors, ("s", "j"): extractors}
-    assert fixed(connection) == fixed(connection, ["s", "t"]) == places
-    assert fixed(connection, ["t"]) == {}
+    assert fixed_items(connection) == fixed_items(connection, ["s", "t"]) == places
+    assert fixed_items(connection, ["t"]) == {}
 
 
 @pytest.mark.parametrize(("n_locked", "late"), [(0, ["stored", "other extractor"]), (1, ["stored", "other extractor", "new"])])
@@ -77,7 +77,7 @@ def test_readouts_that_come_after_a_lock_stand_apart(connection, n_locked, late)
 
 def test_rows_stay_where_no_lock_is_concerned(connection):
     by_table = {"readouts": [row()], "completions": []}
-    assert separate_late(connection, by_table) is by_table and fixed(connection) == {}
+    assert separate_late(connection, by_table) is by_table and fixed_items(connection) == {}
     lock(connection, 0, study="t")
     assert separate_late(connection, by_table) is by_table
     assert separate_late(connection, {"completions": [{}]}) == {"completions": [{}]}

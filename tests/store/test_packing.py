@@ -89,7 +89,7 @@ def execute(store, sql: str, **params) -> None:
 
 def unpacked(store, **scope) -> pd.DataFrame:
     """The frame as the readouts themselves give it: its mark is away meanwhile."""
-    assert packing.holds(store, S)
+    assert packing.is_packed(store, S)
     kept = store.frame("SELECT * FROM packed.marks")
     execute(store, "DELETE FROM packed.marks")
     frame = studies.readouts(store, S, **scope)
@@ -105,7 +105,7 @@ def unpacked(store, **scope) -> pd.DataFrame:
 def same(store, **scope) -> int:
     """How many rows both ways give, and that they are the same."""
     frame = studies.readouts(store, S, **scope)
-    assert packing.holds(store, S)
+    assert packing.is_packed(store, S)
     pd.testing.assert_frame_equal(frame, unpacked(store, **scope))
     return len(frame)
 
@@ -118,7 +118,7 @@ def n_packed(store, study_id=S) -> int:
 @pytest.mark.parametrize("odd", [0.1, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_packs_give_the_frame_that_the_readouts_give(store, odd):
     shuffled(store, 1, odd=odd)
-    assert not packing.holds(store, S) and packing.pack(store, S)
+    assert not packing.is_packed(store, S) and packing.pack(store, S)
     assert same(store) > 350
     n = {one: same(store, paraphrases=one) for one in ("accepted", "standing", "all")}
     assert n["accepted"] < n["standing"] <= n["all"]
@@ -167,7 +167,7 @@ def test_readouts_are_those_of_one_state_where_a_study_is_packed_again_meanwhile
 
 def test_a_study_is_read_from_packs_as_from_its_readouts(small):
     before = studies.readouts(small, SMALL.study_id)
-    assert len(before) == 40 and packing.pack(small, SMALL.study_id) and packing.holds(small, SMALL.study_id)
+    assert len(before) == 40 and packing.pack(small, SMALL.study_id) and packing.is_packed(small, SMALL.study_id)
     pd.testing.assert_frame_equal(studies.readouts(small, SMALL.study_id), before)
 
 
@@ -191,7 +191,7 @@ def test_verdicts_and_locks_decide_when_packs_are_read(store):
     lock = locks.keep_lock(store, S, "decomposition", {}, "Ada")
     locked = same(store, lock=lock)
     judgements.keep(store, PAIR_VERDICTS, [verdict])
-    assert packing.holds(store, S) and same(store) < before and same(store, lock=lock) == locked > 0
+    assert packing.is_packed(store, S) and same(store) < before and same(store, lock=lock) == locked > 0
     ids = [set(studies.readouts(store, S, lock=one)["item_id"]) for one in (None, lock)]
     assert ids[0] and ids[1] and not ids[0] & ids[1]
 
@@ -228,9 +228,9 @@ KEEPS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_no_pack_holds_after_what_may_change_readouts(store, filled, what):
-    assert packing.pack(store, S) and packing.holds(store, S)
+    assert packing.pack(store, S) and packing.is_packed(store, S)
     CHANGES[what](store, filled)
-    assert not packing.holds(store, S) and n_packed(store) == 0
+    assert not packing.is_packed(store, S) and n_packed(store) == 0
 
 
 @pytest.mark.slow
@@ -253,7 +253,7 @@ def test_readouts_that_change_while_they_are_packed_leave_no_mark(small, monkeyp
             yield one
 
     monkeypatch.setattr(packing, "chunks", changing)
-    assert not packing.pack(small, SMALL.study_id) and not packing.holds(small, SMALL.study_id)
+    assert not packing.pack(small, SMALL.study_id) and not packing.is_packed(small, SMALL.study_id)
 
 
 @pytest.mark.slow
@@ -264,36 +264,36 @@ def test_chunks_and_other_rules_and_unknown_states(store, monkeypatch):
     assert packing.pack(store, S)
     pd.testing.assert_frame_equal(studies.readouts(store, S), whole)
     monkeypatch.setattr(packing, "rule", lambda: "of another release")
-    assert not packing.holds(store, S)
+    assert not packing.is_packed(store, S)
     monkeypatch.undo()
     execute(store, "UPDATE readouts SET status = 'odd' WHERE extractor = 'regex'")
     with pytest.raises(ValueError, match="status"):
         packing.pack(store, S)
-    assert not packing.holds(store, S)
+    assert not packing.is_packed(store, S)
 
 
 def test_a_study_that_is_wanted_and_large_is_packed_in_the_background(small, monkeypatch):
-    packing.want(small, SMALL.study_id)
+    packing.pack_later(small, SMALL.study_id)
     assert small not in packing._THREADS  # it is not large
     monkeypatch.setattr(packing, "LARGE", 40)
-    packing.want(small, SMALL.study_id)
+    packing.pack_later(small, SMALL.study_id)
     end = time.monotonic() + 20
-    while not packing.holds(small, SMALL.study_id) and time.monotonic() < end:
+    while not packing.is_packed(small, SMALL.study_id) and time.monotonic() < end:
         time.sleep(0.01)
-    assert packing.holds(small, SMALL.study_id)
+    assert packing.is_packed(small, SMALL.study_id)
 
 
 @pytest.mark.slow
 def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
     before = studies.readouts(store, S)
     time.sleep(0.2)
-    assert not packing.holds(store, S)  # it is not large
+    assert not packing.is_packed(store, S)  # it is not large
     monkeypatch.setattr(packing, "LARGE", 100)
     studies.readouts(store, S)
     end = time.monotonic() + 20
-    while not packing.holds(store, S) and time.monotonic() < end:
+    while not packing.is_packed(store, S) and time.monotonic() < end:
         time.sleep(0.02)
-    assert packing.holds(store, S)
+    assert packing.is_packed(store, S)
     pd.testing.assert_frame_equal(studies.readouts(store, S), before)
 
 
@@ -317,7 +317,7 @@ def test_what_cannot_be_packed_is_not_tried_again_until_it_changes(store, monkey
         time.sleep(0.02)
     assert len(tried) == 1
     execute(store, "UPDATE readouts SET status = 'ok' WHERE status = 'odd'")
-    read_until(lambda: packing.holds(store, S))
+    read_until(lambda: packing.is_packed(store, S))
     assert len(tried) == 2
 
 
@@ -331,9 +331,9 @@ def test_what_else_stands_in_the_place_of_packs_goes(small, what):
     small.close()
     again = Store.open(path)
     assert (
-        not packing.holds(again, SMALL.study_id)
+        not packing.is_packed(again, SMALL.study_id)
         and packing.pack(again, SMALL.study_id)
-        and packing.holds(again, SMALL.study_id)
+        and packing.is_packed(again, SMALL.study_id)
     )
     again.close()
 
@@ -345,9 +345,9 @@ def test_packs_of_another_release_are_left_behind(store):
     execute(store, "UPDATE packed.shapes SET shape = 'another'")
     store.close()
     again = Store.open(path)
-    assert not packing.holds(again, S)
+    assert not packing.is_packed(again, S)
     pd.testing.assert_frame_equal(studies.readouts(again, S), before)
-    assert packing.pack(again, S) and packing.holds(again, S)
+    assert packing.pack(again, S) and packing.is_packed(again, S)
     again.close()
 
 
@@ -465,7 +465,7 @@ def test_closing_ends_packing_after_the_study_in_hand(monkeypatch):
     store = Closing()
     thread = packing._Thread(store)
     for study_id in ("first", "second", "second"):
-        thread.want(study_id)
+        thread.add(study_id)
     assert begun.wait(10)
     thread._stop.set()
     go_on.set()
@@ -486,7 +486,7 @@ def test_studies_that_are_wanted_twice_are_packed_once_each(monkeypatch):
     monkeypatch.setattr(packing, "pack", pack)
     thread = packing._Thread(Closing())
     for study_id in ("not due", "first", "last"):
-        thread.want(study_id)
+        thread.add(study_id)
     assert done.wait(10)
     thread.stop()
     assert packed == ["first", "last"]

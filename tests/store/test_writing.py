@@ -178,11 +178,11 @@ def test_only_readouts_of_locked_items_are_written_row_by_row(monkeypatch, table
     """A batch of an import holds thousands of rows."""
     written, asked = [], []
 
-    def fixed(connection, studies=None):
+    def fixed_items(connection, studies=None):
         asked.append(studies)
         return {("s", "i"): []} if is_locked else {}
 
-    monkeypatch.setattr(writer.late_readouts, "fixed", fixed)
+    monkeypatch.setattr(writer.late_readouts, "fixed_items", fixed_items)
     monkeypatch.setattr(writer.late_readouts, "separate_late", lambda connection, rows: {"late_readouts": rows[tables_written]})
     monkeypatch.setattr(writer, "upsert_arrow", lambda connection, table, rows: written.append((table.name, rows)))
     monkeypatch.setattr(writer, "_upsert", lambda connection, table, rows: written.append((table.name, rows)))

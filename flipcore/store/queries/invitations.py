@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import pandas as pd
 
 from flipcore.access.acting import OWNER, Level, Permission, Person, acting_as, require
-from flipcore.store.audit_log import act_row, chain_again, forget_outside, problem
+from flipcore.store.audit_log import act_parts, chain_again, forget_heads_outside, problem
 from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
@@ -163,7 +163,7 @@ def keep_first_use(store: Store, invitation: Invitation) -> bool:
         is_first = store.writer.transact(add_first_use, Permission.ACCESS, changes=()).result(30)
         if is_first:
             store.writer.add_together(
-                act_row(invitation.person, "opened an invitation", invitation.invitation_id)
+                act_parts(invitation.person, "opened an invitation", invitation.invitation_id)
             ).result(30)
     store.touch([REVISION_KEY])
     return bool(is_first)
@@ -243,7 +243,7 @@ def replace_name(store: Store, name: str) -> str:
             connection.execute(sql, {"number": new_name, "name": name})
         if was_valid:
             chain_again(connection)
-            forget_outside(store.path)
+            forget_heads_outside(store.path)
 
     store.writer.transact(
         rename, Permission.ACCESS, "replaced a name", new_name, changes=()

@@ -24,7 +24,7 @@ from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.queries.paraphrase_states import current_states, verdict_state
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
-from flipcore.store.visible import HIDDEN_BY, Sight, is_hidden, opened
+from flipcore.store.visible import HIDDEN_BY, Sight, hidden_sql, opened_sql
 from flipcore.text.counts import count_of
 
 
@@ -84,7 +84,7 @@ def keep_lock(
             "No item is set aside here, so there is nothing to lock. Wait until the study's items"
             " are stored."
         )
-    # Through JSON and back, so that the id is that of the lock as it will be read again.
+    # Through JSON and back, so that the id fits the lock as it will be read again.
     fixed = json.loads(
         json.dumps({**settings, "page": page, "study": record_id, STATE: state}, default=str)
     )
@@ -167,18 +167,19 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
 
 
 def _check_complete(store: Store, study_id: str, state: Mapping[str, Any]) -> None:
-    """Raise BadInput unless all items of a lock are answered, which was made before any answer.
+    """Raise BadInput unless all items are answered, for a lock that was made before any answer.
     Otherwise somebody could stop asking as soon as the result looks good."""
     items, models = [item for item, _ in state["items"]], state["models"]
     sql = """SELECT count(DISTINCT (model, item_id)) FROM readouts
              WHERE study_id = $study_id AND item_id IN (SELECT unnest($items))
                  AND model IN (SELECT unnest($models))"""
-    n = store.rows(sql, study_id=study_id, items=items, models=models)[0][0]
+    n_answered = store.rows(sql, study_id=study_id, items=items, models=models)[0][0]
     n_all = len(items) * len(models)
-    if n < n_all:
+    if n_answered < n_all:
         raise BadInput(
-            f"Locked before the first answer: {n:,} of {n_all:,} answers are here (one per item and"
-            " model). The result is shown when all are, so that nobody stops where it looks good."
+            f"Locked before the first answer: {n_answered:,} of {n_all:,} answers are here (one per"
+            " item and model). The result is shown when all are, so that nobody stops where it"
+            " looks good."
         )
     _check_ended(store, study_id)
 
@@ -258,7 +259,7 @@ def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any])
 
 _SET_ASIDE = f"""
 SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.confirmatory
-    AND NOT {is_hidden()} ORDER BY i.item_id
+    AND NOT {hidden_sql()} ORDER BY i.item_id
 """
 _MODELS = "SELECT DISTINCT model FROM readouts WHERE study_id = $study_id ORDER BY model"
 # (study that shows these questions, number of them, number of them with answers by these models)
@@ -269,7 +270,7 @@ SELECT coalesce(any_value(s.name), ''), count(DISTINCT i.item_id),
                                                        AND r.model IN (SELECT unnest($models))))
 FROM study_items i LEFT JOIN questions.twins q USING (item_id)
 JOIN study_items o ON o.item_id = coalesce(q.twin, i.item_id) AND o.study_id <> i.study_id
-    AND {opened("o")}
+    AND {opened_sql("o")}
 LEFT JOIN studies s ON s.study_id = o.study_id
 WHERE i.study_id = $study_id AND i.item_id IN (SELECT unnest($items)) GROUP BY o.study_id
     ORDER BY ALL
@@ -301,18 +302,18 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
         model_names |= {use.name for use in declared.models}
     models = sorted(model_names)
     states = current_states(store)
-    pairs = store.rows(
+    asked_pairs = store.rows(
         "SELECT DISTINCT material_id FROM study_variants WHERE study_id = $study_id",
         study_id=study_id,
     )
-    rows = [list(row) for row in store.rows(_SET_ASIDE, study_id=study_id)]
-    items = [item for item, _ in rows] or [""]
+    items_and_roles = [list(row) for row in store.rows(_SET_ASIDE, study_id=study_id)]
+    items = [item for item, _ in items_and_roles] or [""]  # DuckDB cannot type an empty list
     return {
-        "items": rows,
+        "items": items_and_roles,
         "models": models,
         "verdicts": {
             pair: states.get(pair, "unreviewed")
-            for (pair,) in sorted(pairs, key=str)
+            for (pair,) in sorted(asked_pairs, key=str)
             if pair is not None
         },
         "declaration": _declaration_hash(store, study_id),
@@ -333,7 +334,7 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
 
 
 def hidden_by(store: Store, study_id: str) -> dict[str, int]:
-    """Return the studies (or pairs of sets) that hide items of this study: name -> number."""
+    """Return studies (or pairs of sets) that hide items of this study: name -> number of items."""
     sql = f"""SELECT coalesce(s.name, 'two sets on the Holdout page'), count(DISTINCT h.item_id)
              FROM ({HIDDEN_BY}) h LEFT JOIN studies s ON s.study_id = h.hidden_by
                  WHERE h.study_id = $study_id GROUP BY ALL
@@ -352,9 +353,9 @@ def hidden_sentence(store: Store, study_id: str) -> str:
 
 def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:
     """Count the pairs whose state is not that of the lock any more."""
-    state_then = lock["settings"].get(STATE, {}).get("verdicts", {})
-    today = current_states(store)
-    return sum(today.get(pair, "unreviewed") != state for pair, state in state_then.items())
+    states_then = lock["settings"].get(STATE, {}).get("verdicts", {})
+    states_now = current_states(store)
+    return sum(states_now.get(pair, "unreviewed") != state for pair, state in states_then.items())
 
 
 # (number of late readouts that are new or differ, number of those that the lock has with other
@@ -370,7 +371,7 @@ WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
 
 
 def late_readouts_sentence(store: Store, lock: Mapping[str, Any]) -> str:
-    """Return a sentence on readouts of a lock's items that came after it; "" if there is none."""
+    """Return a sentence on readouts of a lock's items that came after the lock; "" for none."""
     items = [item for item, _ in lock["settings"].get(STATE, {}).get("items", ())]
     n, n_differ = store.rows(_N_LATE_READOUTS, study_id=lock["study_id"], items=items or [""])[0]
     if not n:

@@ -9,7 +9,7 @@ from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.store import kept_results, packing
-from flipcore.store.archives import archives, check_study_is_here
+from flipcore.store.archives import archives, refuse_archived
 from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.pack_tables import forget
@@ -93,7 +93,7 @@ def study(store: Store, study_id: str) -> Study | None:
 
 def declared(store: Store, study_id: str) -> Study:
     """Return a stored study. Raises BadInput where it is missing, for example deleted."""
-    store.check_there(study_id)
+    store.check_readable(study_id)
     declared_study = study(store, study_id)
     if declared_study is None:
         raise BadInput(
@@ -222,7 +222,7 @@ def readouts(
         )
     frame = packed_readouts.readouts(store, study_id, scope, paraphrases)
     if frame is None:
-        packing.want(store, study_id)
+        packing.pack_later(store, study_id)
         frame = readout_rows(store, study_id, scope, paraphrases, everything=False)
     return without_graders(store, study_id, frame)
 
@@ -380,7 +380,7 @@ def delete_study(store: Store, study_id: str) -> None:
 
     def delete(connection) -> None:
         sql = "SELECT state FROM studies WHERE study_id = $study_id"
-        check_study_is_here(archives(connection), study_id)
+        refuse_archived(archives(connection), study_id)
         if connection.execute(sql, {"study_id": study_id}).fetchall() == [("running",)]:
             raise BadInput(
                 "The study is running, so it was not deleted. Cancel it first, then delete it."
