@@ -67,13 +67,13 @@ class Kind:
         *,
         row_id: str = "",
         created_at: dt.datetime | None = None,
-        **marks: Any,
+        **further_columns: Any,
     ) -> dict:
         """Return a row of the table.
 
         Its id is `row_id` if that has the form of an id, else a digest of `values` in their order.
-        `marks`, such as `by_choice`, do not enter the digest. Raises BadInput for an answer that is
-        not among `words`.
+        `further_columns`, such as `by_choice`, do not enter the digest. Raises BadInput for an
+        answer that is not among `words`.
         """
         for column, words in self.words.items():
             if values[column] not in words:
@@ -85,7 +85,7 @@ class Kind:
         # A browser makes the ids of its judgements, so that a message sent twice is stored once.
         if not _ID.fullmatch(row_id):
             row_id = digest(*map(str, row.values()))
-        return {self.key: row_id, **row, **marks}
+        return {self.key: row_id, **row, **further_columns}
 
     def undo(
         self, judgement: Mapping, *, row_id: str = "", created_at: dt.datetime | None = None

@@ -77,7 +77,7 @@ class Repaired:
 
 
 def keep_log(path: Path) -> Path | None:
-    """Copy an unreadable log, before DuckDB's next commit empties it; None where there is no log."""
+    """Copy an unreadable log before DuckDB's next commit empties it; None where there is no log."""
     log = log_of(path)
     if not log.is_file():
         return None

@@ -143,9 +143,9 @@ def settings_of(
     return {key: settings[key] for key in start if _is_same_kind(settings.get(key), start[key])}
 
 
-def _is_same_kind(value: Any, start: Any) -> bool:
-    """Return whether `value` is text if `start` is, and otherwise a finite number."""
-    if isinstance(start, str):
+def _is_same_kind(value: Any, own_value: Any) -> bool:
+    """Return whether `value` is text if `own_value` is, and otherwise a finite number."""
+    if isinstance(own_value, str):
         return isinstance(value, str)
     return (
         isinstance(value, (int, float))

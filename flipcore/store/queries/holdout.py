@@ -31,9 +31,9 @@ def studies_with_both(store: Store) -> list[dict]:
 _STUDIES_COVERING = f"""
 WITH wanted AS (SELECT unnest($target) AS item_id, 'target' AS role UNION ALL
     SELECT unnest($retro), 'retro'),
-     there AS (SELECT i.study_id, count(*) AS n FROM study_items i JOIN wanted USING (item_id, role)
-               WHERE {OPEN} GROUP BY i.study_id)
-SELECT study_id FROM studies JOIN there USING (study_id) WHERE n = (SELECT count(*) FROM wanted)
+     covering AS (SELECT i.study_id, count(*) AS n FROM study_items i
+               JOIN wanted USING (item_id, role) WHERE {OPEN} GROUP BY i.study_id)
+SELECT study_id FROM studies JOIN covering USING (study_id) WHERE n = (SELECT count(*) FROM wanted)
 ORDER BY created_at DESC, study_id
 """
 
@@ -96,8 +96,10 @@ def items(store: Store, item_ids: list[str]) -> list[Item]:
         survey_ids: set[str] = set()
         for design in designs:
             survey_ids |= {*design["target_ids"], *design["retro_ids"]}
-        may_read = [item_id for item_id in item_ids if not person.survey or item_id in survey_ids]
-        by_id = review.items(store, may_read)
+        readable_ids = [
+            item_id for item_id in item_ids if not person.survey or item_id in survey_ids
+        ]
+        by_id = review.items(store, readable_ids)
     return [by_id[item_id] for item_id in item_ids if item_id in by_id]
 
 

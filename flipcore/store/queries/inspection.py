@@ -17,7 +17,7 @@ class SampleView:
     `span` is the part of the text with the answer, (start, end) in characters. `alternatives` has
     one entry per call that the readout was made from: (text that the call continues, ((token,
     log-probability in nats), …)). The text is "" at the end of the prompt, and a space where the
-    reading looks at the token after a space. `tokens` are (token, log-probability in nats) of a
+    extractor looks at the token after a space. `tokens` are (token, log-probability in nats) of a
     scored text.
     """
 
@@ -121,7 +121,7 @@ SELECT call_id, text, error, request, raw_reply, reasoning, finish_reason, token
 FROM completions WHERE call_id IN ({ids})
 """
 _NO_ANSWER = (None,) * 11  # stands for a completion that is not stored here
-_READINGS = """
+_READOUTS = """
 SELECT variant_id, sample, extractor, status, answer, value, is_correct, span_start, span_end,
     reason, probabilities, label_mass
 FROM readouts WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis
@@ -142,9 +142,9 @@ def inspection(
     item_rows = store.rows(_ITEM, study_id=study_id, item_id=item_id)
     if not item_rows:
         return None
-    key, dataset, kind, question, options, target, category, solution = item_rows[0]
+    _, dataset, kind, question, options, target, category, solution = item_rows[0]
     item = Item(
-        key,
+        item_id,
         dataset,
         kind=kind,
         question=question,
@@ -156,34 +156,34 @@ def inspection(
     )
     axis = _stored_axis(store, study_id, item_id, axis)
     key_columns = {"study_id": study_id, "item_id": item_id, "axis": axis}
-    readings: dict[str, list[SampleView]] = {}
-    answers = _answers_by_place(store, model=model, **key_columns)
+    views: dict[str, list[SampleView]] = {}
+    answers = _answers_by_readout(store, model=model, **key_columns)
     for variant_id, sample, extractor, *reading in store.rows(
-        _READINGS, model=model, **key_columns
+        _READOUTS, model=model, **key_columns
     ):
-        view = _reading(
+        view = _sample_view(
             (sample, extractor, *reading), answers.get((variant_id, sample, extractor), [])
         )
-        readings.setdefault(variant_id, []).append(view)
-    rows = store.rows(_VARIANTS, **key_columns)
-    prompts = _by_id(store, _PROMPTS, [variant_id for variant_id, *_ in rows])
+        views.setdefault(variant_id, []).append(view)
+    variant_rows = store.rows(_VARIANTS, **key_columns)
+    prompts = _by_id(store, _PROMPTS, [variant_id for variant_id, *_ in variant_rows])
     variants = []
-    for variant_id, name, base_key, params in rows:
+    for variant_id, key, compared_with, params in variant_rows:
         if variant_id not in prompts:
             continue
         parts, system, order, labels, target = prompts[variant_id]
         variants.append(
             SeenVariant(
                 variant_id=variant_id,
-                key=name,
-                compared_with=base_key,
+                key=key,
+                compared_with=compared_with,
                 prompt=Prompt(tuple((part, text) for part, text in json.loads(parts))).transcript,
                 system=system,
                 order=tuple(order),
                 labels=tuple(labels),
-                readings=tuple(readings.get(variant_id, ())),
+                readings=tuple(views.get(variant_id, ())),
                 target=target,
-                is_harmless=is_harmless(axis, name, params),
+                is_harmless=is_harmless(axis, key, params),
             )
         )
     return Inspection(item, tuple(variants))
@@ -200,16 +200,18 @@ def _stored_axis(store: Store, study_id: str, item_id: str, axis: str) -> str:
     return rows[0][0] if rows else axis
 
 
-def _answers_by_place(store: Store, **key_columns: str) -> dict[tuple[str, int, str], list[tuple]]:
+def _answers_by_readout(
+    store: Store, **key_columns: str
+) -> dict[tuple[str, int, str], list[tuple]]:
     """Return (variant, sample, extractor) -> completions that it was read from, in order."""
     sources = store.rows(_SOURCES, **key_columns)
     answers = _by_id(store, _ANSWERS, list({call_id for *_, call_id in sources}))
-    answers_of_readout: dict[tuple[str, int, str], list[tuple]] = {}
+    by_readout: dict[tuple[str, int, str], list[tuple]] = {}
     for variant_id, sample, extractor, call_id in sources:
-        answers_of_readout.setdefault((variant_id, sample, extractor), []).append(
+        by_readout.setdefault((variant_id, sample, extractor), []).append(
             answers.get(call_id, _NO_ANSWER)
         )
-    return answers_of_readout
+    return by_readout
 
 
 def _by_id(store: Store, sql: str, ids: list[str]) -> dict[str, tuple]:
@@ -222,9 +224,9 @@ def _by_id(store: Store, sql: str, ids: list[str]) -> dict[str, tuple]:
     return {row[0]: row[1:] for row in store.rows(query, **params)}
 
 
-def _reading(row: tuple, answers: list[tuple]) -> SampleView:
+def _sample_view(row: tuple, answers: list[tuple]) -> SampleView:
     """Return the view of a readout; its text is that of the last of its completions `answers`."""
-    # The columns of _READINGS and _ANSWERS, in their order.
+    # The columns of _READOUTS and _ANSWERS, in their order.
     sample, extractor, status, answer, value, is_correct, *remaining_columns = row
     start, end, reason, probabilities, label_mass = remaining_columns
     text, error, request, raw_reply, reasoning, finish_reason, tokens, *token_counts = (

@@ -71,7 +71,7 @@ SELECT i.invitation_id, i.name, i.level, i.scope, epoch_us(i.expires_at), i.issu
            epoch_us(min(e.created_at) FILTER (e.event = 'revoked'))
 FROM invitations i LEFT JOIN invitation_events e ON e.invitation_id = i.invitation_id
     AND e.origin = ''
-WHERE i.origin = '' GROUP BY ALL ORDER BY 7 DESC, 1
+WHERE i.origin = '' GROUP BY ALL ORDER BY epoch_us(i.created_at) DESC, i.invitation_id
 """
 
 
@@ -189,8 +189,9 @@ def acts(
     people who are no admins.
     """
     require(Permission.ACCESS)
+    origin = ", origin" if elsewhere else ""
     return store.frame(
-        f"SELECT created_at, who, level, act, target, n_rows{', origin' * elsewhere} FROM acts "
+        f"SELECT created_at, who, level, act, target, n_rows{origin} FROM acts "
         "WHERE (origin <> '') = $elsewhere AND ($everybody OR who IN (SELECT unnest($who))) "
         "AND (act ILIKE '%' || $words || '%' OR target ILIKE '%' || $words || '%') "
         "ORDER BY created_at DESC, act_id",
@@ -205,7 +206,7 @@ def names(store: Store) -> list[str]:
     """Return all stored names of people. AccessDenied for people who are no admins."""
     require(Permission.ACCESS)
     queries = [
-        f"SELECT {column} AS name FROM {table}{_PEOPLE.get(table, '')}"
+        f"SELECT {column} AS name FROM {table}{_ONLY_PEOPLE.get(table, '')}"
         for table, column in _name_columns()
     ]
     sql = (
@@ -214,7 +215,10 @@ def names(store: Store) -> list[str]:
     return [name for (name,) in store.rows(sql)]
 
 
-_PEOPLE = {"verdicts": " WHERE reviewer_kind = 'person'", "survey_answers": " WHERE NOT is_model"}
+_ONLY_PEOPLE = {
+    "verdicts": " WHERE reviewer_kind = 'person'",
+    "survey_answers": " WHERE NOT is_model",
+}
 
 
 def _name_columns() -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ SELECT {columns},
     strftime(j.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S.%f') AS created,
     epoch(j.created_at) AS seconds
 FROM {table} j WHERE {conditions}
-QUALIFY row_number() OVER (PARTITION BY {place} ORDER BY j.created_at DESC, {key}) = 1
+QUALIFY row_number() OVER (PARTITION BY {partition} ORDER BY j.created_at DESC, {key}) = 1
 ORDER BY {order}, {key}
 """
 
@@ -40,7 +40,7 @@ def standing(
         columns=", ".join(name for name in kind.names if name not in ("undoes", "created_at")),
         table=kind.table,
         conditions=" AND ".join(conditions),
-        place=", ".join([*kind.subject, kind.reviewer, *kind.series]),
+        partition=", ".join([*kind.subject, kind.reviewer, *kind.series]),
         key=kind.key,
         order=", ".join(f"j.{name}" for name in kind.order),
     )

@@ -58,15 +58,16 @@ def judged_texts(store: Store, study_id: str) -> list[dict]:
 # A comparison takes two calls, in both orders. They follow the text's own call, at position 0.
 _BOTH_ORDERS = f"""
 WITH pair AS (
-    SELECT DISTINCT a.call_id AS one_id, b.call_id AS two_id
+    SELECT DISTINCT a.call_id AS first_id, b.call_id AS second_id
     FROM readout_sources a JOIN readout_sources b
         USING (study_id, model, item_id, axis, variant_id, sample, extractor)
     JOIN study_items i USING (study_id, item_id)
     WHERE study_id = $study_id AND extractor = $extractor AND a.position % 2 = 1
         AND b.position = a.position + 1 AND {OPEN})
-SELECT count(*), count(*) FILTER (trim(one.text) <> trim(two.text)) FROM pair
-JOIN completions one ON one.call_id = one_id JOIN completions two ON two.call_id = two_id
-WHERE one.status = 'ok' AND two.status = 'ok'
+SELECT count(*), count(*) FILTER (trim(first.text) <> trim(second.text)) FROM pair
+JOIN completions first ON first.call_id = first_id
+JOIN completions second ON second.call_id = second_id
+WHERE first.status = 'ok' AND second.status = 'ok'
 """
 
 

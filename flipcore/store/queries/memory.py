@@ -24,7 +24,8 @@ def operands(store: Store, study_id: str, axis: str) -> list[tuple[float, float]
     for (text,) in store.rows(_PARAMS, study_id=study_id, axis=axis):
         params = json.loads(text)
         originals, replacements = params.get("was") or [], params.get("operands") or []
-        pairs += [(float(a), float(b)) for a, b in zip(originals, replacements, strict=False)]
+        for original, replacement in zip(originals, replacements, strict=False):
+            pairs.append((float(original), float(replacement)))
     return pairs
 
 

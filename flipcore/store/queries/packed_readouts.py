@@ -56,8 +56,8 @@ class Layouts:
     def entries(self, layout_of_row: np.ndarray) -> np.ndarray:
         """Return the index of the entry of each readout of these rows, one row after another."""
         n = self.n_readouts(layout_of_row)
-        place_in_row = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-        return np.repeat(self.starts[layout_of_row], n) + place_in_row
+        position_in_row = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        return np.repeat(self.starts[layout_of_row], n) + position_in_row
 
     def n_readouts(self, layout_of_row: np.ndarray) -> np.ndarray:
         """Return the number of readouts of each row."""
@@ -100,8 +100,8 @@ def _frame(rows: pa.Table, mark: Mark, pairs: CountedPairs) -> pd.DataFrame:
     # A readout's variant: the first one of its row, plus the place within the row.
     n_variants = variants.value_lengths().to_numpy()
     first_variants = np.cumsum(n_variants) - n_variants
-    place_in_row = layouts.columns["place"].to_numpy()[entry_of_readout]
-    variant_of_readout = first_variants[row_of_readout] + place_in_row
+    variant_places = layouts.columns["place"].to_numpy()[entry_of_readout]
+    variant_of_readout = first_variants[row_of_readout] + variant_places
     values = {name: _flat_values(rows[name].combine_chunks(), n_readouts) for name in _LISTS}
     is_counted = pairs.are_counted(materials.flatten())[variant_of_readout]
     if not is_counted.all():

@@ -26,8 +26,8 @@ def control_pairs(store: Store, study_id: str = "", lock: str | None = None) -> 
     control_of: dict[str, str] = {}
     how_of: dict[str, Mapping[str, Any]] = {}
     controls: set[str] = set()
-    held_lock = lock_by_id(store, study_id, lock) if lock else None
-    locked_at = held_lock["created_at"] if held_lock else None
+    lock_row = lock_by_id(store, study_id, lock) if lock else None
+    locked_at = lock_row["created_at"] if lock_row else None
     for benchmark, control, how in store.rows(_LATEST, locked_at=locked_at):
         if control != UNPAIRED and control not in controls:
             controls.add(control)

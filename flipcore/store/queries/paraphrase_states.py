@@ -32,7 +32,7 @@ given AS (
            coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
            AND coalesce(solution_path, 'yes') = 'yes' AS kept
     FROM verdicts v
-    WHERE {PAIR_VERDICTS.stands("v")} {{and_more}}),
+    WHERE {PAIR_VERDICTS.stands("v")} {{and_reviewer}}),
 latest AS (
     SELECT pair_id, reviewer, reviewer_kind, arg_max(kept, created_at) AS kept
     FROM given WHERE NOT settles GROUP BY pair_id, reviewer, reviewer_kind),
@@ -69,10 +69,10 @@ standing AS (
                    (PARTITION BY dataset, generator)) AS in_favour
     FROM judged)
 """
-PAIR_STATES = _STATES.format(and_more="")
+PAIR_STATES = _STATES.format(and_reviewer="")
 # The same rule without the verdicts of one person.
 PAIR_STATES_WITHOUT = _STATES.format(
-    and_more="AND ($without IS NULL OR reviewer <> $without OR reviewer_kind <> 'person')"
+    and_reviewer="AND ($without IS NULL OR reviewer <> $without OR reviewer_kind <> 'person')"
 )
 
 # Value of `paraphrases` in queries -> states that count.
@@ -110,8 +110,9 @@ class CountedPairs:
         self._pairs = {}
         for pair in {*changes, *state_of}:
             state = state_of.get(pair, unknown)
-            is_taken = any_change or changes.get(pair, "paraphrase") == "paraphrase"
-            self._pairs[pair] = state in counted_states and (is_taken or state == "accepted")
+            is_paraphrase = changes.get(pair, "paraphrase") == "paraphrase"
+            states = counted_states if any_change or is_paraphrase else STATES["accepted"]
+            self._pairs[pair] = state in states
 
     @classmethod
     def read(

@@ -61,14 +61,14 @@ class ItemRun:
 
 # Only items of which nothing was deleted since: all readouts and their completions are stored.
 _ITEM_RUNS = """
-WITH there AS (SELECT model, item_id, count(*) AS n FROM readouts WHERE study_id = $study_id
+WITH stored AS (SELECT model, item_id, count(*) AS n FROM readouts WHERE study_id = $study_id
     GROUP BY model, item_id),
      lacking AS (
         SELECT DISTINCT s.model, s.item_id FROM readout_sources s LEFT JOIN completions c
             ON c.call_id = s.call_id
         WHERE s.study_id = $study_id AND c.status IS DISTINCT FROM 'ok')
 SELECT r.model, r.item_id, r.plan_hash, r.n_calls, r.n_answers, r.n_cut
-FROM item_runs r JOIN there t USING (model, item_id) ANTI JOIN lacking USING (model, item_id)
+FROM item_runs r JOIN stored t USING (model, item_id) ANTI JOIN lacking USING (model, item_id)
 WHERE r.study_id = $study_id AND t.n >= r.n_readouts
 """
 
@@ -103,7 +103,7 @@ def study_end(store: Store, study_id: str) -> tuple[str, int, str, str]:
 
 
 def item_of_question(store: Store) -> dict[str, str]:
-    """Return question, as stored -> id of an item with it."""
+    """Return stored question -> id of an item that asks it."""
     return dict(store.rows("SELECT question, min(item_id) FROM items GROUP BY question"))
 
 

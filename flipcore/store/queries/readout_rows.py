@@ -124,9 +124,11 @@ def _read_numbered(
         cursor.register(
             "places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32)))
         )
-        of_models = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
+        lock_params = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
         # DuckDB cannot type an empty list.
-        params = study_params | of_models | answer_params() | {"grades_of": list(grades_of) or [""]}
+        params = (
+            study_params | lock_params | answer_params() | {"grades_of": list(grades_of) or [""]}
+        )
         answers = _encode_batches(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
         is_counted = paraphrases_alone.are_counted(places["material_id"].combine_chunks())
         return _NumberedReadouts(places, answers, is_counted & places["is_comparable"].to_numpy())
@@ -198,8 +200,8 @@ def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
     """Return a Categorical with sorted categories, from codes and distinct texts. `codes`, of shape
     (n_rows,), are indices into `texts`, or -1 for a missing text. Categories that do not occur are
     dropped, so that texts which may not be seen do not leak."""
-    used = pc.array_sort_indices(texts).to_numpy()
-    used = used[_occurs(codes, len(texts))[used]]
+    sorted_codes = pc.array_sort_indices(texts).to_numpy()
+    used = sorted_codes[_occurs(codes, len(texts))[sorted_codes]]
     if not np.array_equal(used, np.arange(len(texts))):
         # The extra element at the end maps -1 to -1.
         new_code = np.full(len(texts) + 1, -1, dtype=_smallest_int(len(used)))
@@ -213,10 +215,10 @@ def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
 
 def texts_at(column: pd.Categorical, rows: np.ndarray) -> pd.Categorical:
     """Return the texts at these row indices."""
-    codes, names = column.codes.take(rows), column.categories
-    if _occurs(codes, len(names)).all():
+    codes, categories = column.codes.take(rows), column.categories
+    if _occurs(codes, len(categories)).all():
         return pd.Categorical.from_codes(codes, dtype=column.dtype, validate=False)
-    return category(codes, pa.array(names, pa.string()))
+    return category(codes, pa.array(categories, pa.string()))
 
 
 def _occurs(codes: np.ndarray, n: int) -> np.ndarray:
@@ -244,5 +246,5 @@ def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _texts(column: pd.Series) -> pd.Series:
     """Return a column of categories as texts, made once per category and not once per row."""
-    names = column.cat.categories.astype("str").array
-    return pd.Series(names.take(column.cat.codes.to_numpy(), allow_fill=True), index=column.index)
+    texts = column.cat.categories.astype("str").array
+    return pd.Series(texts.take(column.cat.codes.to_numpy(), allow_fill=True), index=column.index)

@@ -285,13 +285,6 @@ def asks_stored_wordings(store: Store, study_id: str, axis: str) -> bool:
     return bool(store.rows(sql, study_id=study_id, axis=axis)[0][0])
 
 
-_UNREVIEWED = f"""
-WITH {PAIR_STATES}
-SELECT count(*) FROM study_variants v JOIN standing p ON p.pair_id = v.material_id
-WHERE v.study_id = $study_id AND p.state = 'unreviewed'
-"""
-
-
 # The base prompt is stored under every axis, so its readout on one of them is enough.
 _BASE_TOKENS = f"""
 SELECT r.item_id, r.probabilities, len(q.options) AS n_options, r.is_correct,
@@ -366,6 +359,13 @@ def fresh_items(store: Store, study_id: str) -> set[str]:
             study_id=study_id,
         )
     }
+
+
+_UNREVIEWED = f"""
+WITH {PAIR_STATES}
+SELECT count(*) FROM study_variants v JOIN standing p ON p.pair_id = v.material_id
+WHERE v.study_id = $study_id AND p.state = 'unreviewed'
+"""
 
 
 def n_unreviewed(store: Store, study_id: str) -> int:
