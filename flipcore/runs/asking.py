@@ -3,6 +3,7 @@
 A call whose answer is stored is not made again. If somebody else has just sent the call, its reply
 is waited for. Calls keep to the budget, and to the number that their server takes at once. Each
 reply is stored with its price as it arrives.
+
 An asking may end because all calls were made, somebody stopped it, the budget is used up, a server
 is gone, or an error occurred. In every case, replies to calls already sent are stored first.
 """
@@ -173,7 +174,7 @@ class Asking:
         self.backends: dict[str, Backend] = {}
         self._slots: dict[str, Slot] = {}
         self._calls_in_flight = InFlight.of_store(store)
-        self._on_way: set[asyncio.Future] = set()
+        self._unfinished: set[asyncio.Future] = set()
         self._on_report, self._resume_hint = on_report, resume_hint
         self._counting = threading.Lock()
 
@@ -199,8 +200,8 @@ class Asking:
         elif error is not None:
             self.stop(CANCELLED)
         try:
-            while self._on_way:
-                await asyncio.wait(self._on_way)
+            while self._unfinished:
+                await asyncio.wait(self._unfinished)
             await self.storing.until_stored()
         except Exception as problem:
             self.fault(problem)
@@ -284,8 +285,8 @@ class Asking:
         if not missing:
             return completions
         bought = asyncio.gather(*map(self._ask, missing.values()), return_exceptions=True)
-        self._on_way.add(bought)
-        bought.add_done_callback(self._on_way.discard)
+        self._unfinished.add(bought)
+        bought.add_done_callback(self._unfinished.discard)
         # The caller may be cancelled; calls that are paid for must be received all the same.
         for reply in await asyncio.shield(bought):
             if isinstance(reply, BaseException):
@@ -456,8 +457,8 @@ class StoredCalls:
             self._ids = np.sort(ids)
             self._revision = revision
         encoded_id = call_id.encode()
-        place = np.searchsorted(self._ids, encoded_id)
-        return bool(place < len(self._ids) and self._ids[place] == encoded_id)
+        index = np.searchsorted(self._ids, encoded_id)
+        return bool(index < len(self._ids) and self._ids[index] == encoded_id)
 
 
 class NotAsked(FlipscopeError):

@@ -77,16 +77,16 @@ def draft_again(store: Store, study_id: str, item_ids: Collection[str] | None = 
 
 
 def _models(study: Study) -> tuple[list[ModelUse], list[str]]:
-    """Return (models that can be asked here, a sentence for each that cannot). Without any, the
-    demo's first model stands in."""
+    """Return (models that can be asked here, a sentence for each that cannot). If none can, the
+    demo's first model takes their place."""
     cards = model_cards()
-    by_served = {card.model: name for name, card in cards.items() if card.model}
+    name_by_served = {card.model: name for name, card in cards.items() if card.model}
     uses, missing = [], []
     for use in study.models:
         short_name = use.name.rpartition("/")[2]  # without the provider, as in "openai/…"
         name: str | None = use.name
         if use.name not in cards:
-            name = by_served.get(use.name) or by_served.get(short_name)
+            name = name_by_served.get(use.name) or name_by_served.get(short_name)
         if name is None:
             missing.append(
                 f"{use.name} is not among your models; add it under Models, or choose another."
@@ -133,20 +133,20 @@ def draft_with_items(store: Store, study_id: str, item_ids: Collection[str]) -> 
         return draft_again(store, study_id, item_ids)
     members = studies.study_items(store, study_id)
     open_ids = set(members.loc[~members["confirmatory"].astype(bool), "item_id"]) & set(item_ids)
-    sources, n = [], 0
+    sources, n_items = [], 0
     for source in study.items:
         source_ids = [
             item.item_id for item in load_report(source).items if item.item_id in open_ids
         ]
         if source_ids:
             sources.append(replace(source, n=0, where={ITEM_ID: source_ids}))
-            n += len(source_ids)
+            n_items += len(source_ids)
     if not sources:
         raise BadInput(
             "None of the selected items can be read from the study's sources any more; their files"
             " may have changed."
         )
-    name = f"{study.name}, {n:,} selected {'item' if n == 1 else 'items'}"
+    name = f"{study.name}, {n_items:,} selected {'item' if n_items == 1 else 'items'}"
     notes = [
         "These items were selected on the flip map for how they flipped: their rates say nothing"
         " about the others."

@@ -173,15 +173,15 @@ class Registry:
             self._problems.pop(turn.study_id, None)
             self._places[turn.study_id] = on
             self._queue.add(turn)
-            begun = self._take_due()
-            for begun_turn in begun:
-                self._register(begun_turn)
-        if turn not in begun:
+            due_turns = self._take_due()
+            for due_turn in due_turns:
+                self._register(due_turn)
+        if turn not in due_turns:
             self._store_waiting(turn, person)
-        for begun_turn in begun:
-            if begun_turn is not turn:
-                self._try_begin(begun_turn)
-        if turn in begun:
+        for due_turn in due_turns:
+            if due_turn is not turn:
+                self._try_begin(due_turn)
+        if turn in due_turns:
             self._begin(turn, person)
 
     def _take_due(self) -> list[Turn]:
@@ -200,12 +200,12 @@ class Registry:
 
     def _store_waiting(self, turn: Turn, person: Person) -> None:
         """Store a waiting study that never ran, so that a restart shows it as not started."""
-        act = act_parts(person, "queued a study", turn.study_id) if person != OWNER else []
+        acts = act_parts(person, "queued a study", turn.study_id) if person != OWNER else []
         is_new = not studies.toml(self._store, turn.study_id)
-        row = [("studies", [study_row(turn.study, NOT_STARTED, "")])] if is_new else []
+        study_part = [("studies", [study_row(turn.study, NOT_STARTED, "")])] if is_new else []
         try:
-            if row or act:
-                self._store.writer.add_together([*row, *act]).result(30)
+            if study_part or acts:
+                self._store.writer.add_together([*study_part, *acts]).result(30)
         except Exception:
             with self._lock:
                 self._queue.remove(turn.study_id)
@@ -215,9 +215,9 @@ class Registry:
         """Store that the study runs, and start its thread."""
         study = turn.study
         try:
-            begun = act_parts(person, "started a study", study.study_id) if person != OWNER else []
+            acts = act_parts(person, "started a study", study.study_id) if person != OWNER else []
             row = study_row(study, "running", "")
-            self._store.writer.add_together([("studies", [row]), *begun]).result(30)
+            self._store.writer.add_together([("studies", [row]), *acts]).result(30)
         except Exception:
             self._forget(study.study_id)
             raise
@@ -267,7 +267,9 @@ class Registry:
             self.endings.append(Ending(study_id, study.name, last.state))
             packing.pack_later(self._store, study_id)
         except FlipscopeError as error:
-            self._ended(study, OVER_BUDGET if isinstance(error, OverBudget) else FAILED, str(error))
+            self._store_ending(
+                study, OVER_BUDGET if isinstance(error, OverBudget) else FAILED, str(error)
+            )
         except Exception as error:
             # An internal error must reach the page as a sentence and end the run.
             logging.getLogger(__name__).error("A study could not be run", exc_info=error)
@@ -275,13 +277,13 @@ class Registry:
                 f"The run stopped on an internal fault ({type(error).__name__}: {error}). Nothing"
                 " stored is lost; resume."
             )
-            self._ended(study, FAILED, message)
+            self._store_ending(study, FAILED, message)
         finally:
             self._forget(study_id)
             self._store.touch([study_id])
             self._begin_due()
 
-    def _ended(self, study: Study, state: str, message: str) -> None:
+    def _store_ending(self, study: Study, state: str, message: str) -> None:
         """Store how a study ended; where that fails, the page still shows the problem."""
         self._problems[study.study_id] = message
         self.endings.append(Ending(study.study_id, study.name, state))
@@ -400,7 +402,7 @@ class Registry:
         unreadable ones."""
         require(Permission.RUN)
         all_calls = projection(plan(study, self._store))
-        part = projection(plan(study, self._store, n_items))
+        pilot_calls = projection(plan(study, self._store, n_items))
         before = time.monotonic()
         progress = run(study, self._store, items_limit=n_items, record=False)
         seconds = time.monotonic() - before
@@ -410,10 +412,12 @@ class Registry:
                 "The pilot got no answer, so it measured nothing. " + progress.message
             )
         n_calls = progress.n_done - progress.n_reused
-        seconds = seconds if n_calls == 0 else seconds * part.n_calls / n_calls
-        pilot_cost = replace(usage, n_calls=part.n_calls, seconds=seconds)
+        seconds = seconds if n_calls == 0 else seconds * pilot_calls.n_calls / n_calls
+        pilot_cost = replace(usage, n_calls=pilot_calls.n_calls, seconds=seconds)
         notes = tuple(filter(None, (progress.cut, *progress.unreadable)))
-        return replace(pilot_cost.scaled(all_calls.n_calls / max(part.n_calls, 1)), notes=notes)
+        return replace(
+            pilot_cost.scaled(all_calls.n_calls / max(pilot_calls.n_calls, 1)), notes=notes
+        )
 
     def _usage(self, study: Study, n_items: int) -> cost.Projection:
         """Return tokens and price of the pilot's completions, read from the store."""
@@ -452,7 +456,7 @@ class Registry:
         try:
             self.start(study, on)
         except FlipscopeError as error:
-            self._ended(study, FAILED, str(error))
+            self._store_ending(study, FAILED, str(error))
 
     def _watch(self) -> None:
         while True:

@@ -162,14 +162,14 @@ def refusal(
     `projection` is of the calls that are not stored yet, `spent_usd` the cost of earlier runs, and
     `cards` are by model, None for a Python function."""
     paid = [name for name, card in cards.items() if card and (card.price_in or card.price_out)]
-    unknown = [
+    unpriced = [
         name
         for name, card in cards.items()
         if card and (card.price_in is None or card.price_out is None)
     ]
-    if unknown:
+    if unpriced:
         return (
-            f"The price of {unknown[0]} is unknown, so no budget can be kept. Say what it costs:"
+            f"The price of {unpriced[0]} is unknown, so no budget can be kept. Say what it costs:"
             " edit it under Models. Nothing was asked."
         )
     if paid and budget_usd is None and projection.n_calls:

@@ -77,7 +77,7 @@ class Batch:
         """True if its texts alone fill the memory that a batch may take."""
         return self.n_chars > recorded.BATCH_CHARS
 
-    def take_item(self, asked: AskedItem | LogRow, position: int) -> None:
+    def add_item(self, asked: AskedItem | LogRow, position: int) -> None:
         """Add an item and its variant, each unless it is there already. `position` is that of the
         item in the study."""
         item, variant = asked.item, asked.variant
@@ -113,7 +113,7 @@ class Batch:
         place = item_id, variant.axis, variant_id, variant.key, asked.position
         self.study_variants.rows[key] = *place, variant.compared_with, params
 
-    def take_call(
+    def add_call(
         self,
         model: str,
         revision: str,
@@ -140,7 +140,7 @@ class Batch:
             _json_text(completion.spread),
         )
 
-    def take_readout(
+    def add_readout(
         self,
         place: Place,
         extractor: str,

@@ -47,15 +47,15 @@ def scale_in(word: str) -> tuple[float, float]:
     """Return the ends of a scale: (1, 5) for "scale:grade=1..5". BadInput for anything else."""
     low, _, high = word.rpartition("=")[2].partition("..")
     try:
-        ends = float(low), float(high)
+        lowest, highest = float(low), float(high)
     except ValueError:
-        ends = math.nan, math.nan
-    if not -math.inf < ends[0] < ends[1] < math.inf:
+        lowest = highest = math.nan
+    if not -math.inf < lowest < highest < math.inf:
         raise BadInput(
             f"{word!r} is no scale; write the least and the most that a score can be, "
             "as in scale:SCORER=1..5."
         )
-    return ends
+    return lowest, highest
 
 
 def _counted_from_zero(targets: tuple[str, ...]) -> tuple[str, ...]:
@@ -83,8 +83,8 @@ def corrected(
     if not any(key.partition(":")[0] in ("target", "prompt", "sample") for key in corrections):
         yield from records
         return
-    prompt = _of_file(corrections, "prompt", file)
-    sample = _of_file(corrections, "sample", file) or corrections.get("sample", "")
+    prompt = _for_file(corrections, "prompt", file)
+    sample = _for_file(corrections, "sample", file) or corrections.get("sample", "")
     for record in records:
         if isinstance(record, LogRecord):
             form = corrections.get(f"target:{record.task}") or corrections.get("target")
@@ -99,7 +99,7 @@ def corrected(
         yield record
 
 
-def _of_file(corrections: Mapping[str, str], base_key: str, file: str) -> str:
+def _for_file(corrections: Mapping[str, str], base_key: str, file: str) -> str:
     """Return the correction for a file, by its path or its last part; "" without one."""
     name = file.rpartition("/")[2]
     return corrections.get(f"{base_key}:{file}") or corrections.get(f"{base_key}:{name}") or ""
@@ -119,14 +119,14 @@ def in_order(
                 f"{key!r} names no file that was given; the files are {', '.join(names[:8])}."
             )
 
-    def place(file: _File) -> tuple[bool, int]:
+    def order_key(file: _File) -> tuple[bool, int]:
         # The first prompt read of an item becomes its base, and samples are numbered in the order
         # read. So the file of the base comes first, then files by their first sample.
-        sample = _of_file(corrections, "sample", name_of(file))
-        is_later = _of_file(corrections, "prompt", name_of(file)) != BASE
+        sample = _for_file(corrections, "sample", name_of(file))
+        is_later = _for_file(corrections, "prompt", name_of(file)) != BASE
         return is_later, int(sample) if sample.isdecimal() else 0
 
-    return sorted(files, key=place)
+    return sorted(files, key=order_key)
 
 
 def corrections_of(words: Iterable[str], *, of_tables: bool = False) -> dict[str, str]:
@@ -152,9 +152,9 @@ def corrections_of(words: Iterable[str], *, of_tables: bool = False) -> dict[str
     for word in words:
         base_key = word.partition("=")[0].partition(":")[0]
         if (of_tables or word.startswith((COLUMN, READ))) and "=" in word:
-            pair = column_correction(word)
-            if pair:
-                corrections[pair[0]] = pair[1]
+            if correction := column_correction(word):
+                key, value = correction
+                corrections[key] = value
                 continue
         if of_tables and base_key not in KEYS:
             raise BadInput(
@@ -162,8 +162,8 @@ def corrections_of(words: Iterable[str], *, of_tables: bool = False) -> dict[str
                 f"{', '.join(COLUMN_KEYS)}, or {', '.join(KEYS)}."
             )
         # A file's name may hold "=", so corrections of files are split at the last "=".
-        of_file = base_key in ("prompt", "sample")
-        key, sign, value = word.rpartition("=") if of_file else word.partition("=")
+        is_of_file = base_key in ("prompt", "sample")
+        key, sign, value = word.rpartition("=") if is_of_file else word.partition("=")
         if not sign or base_key not in KEYS:
             raise BadInput(
                 f"{word!r} corrects nothing; write key=value with one of the keys "

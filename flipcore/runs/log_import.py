@@ -72,7 +72,7 @@ def study_of(survey: Survey) -> Study:
     parts = []
     for name in survey.readouts:
         if name not in left_out:
-            parts.append(Part(f"{name} (log)" if name in own_names else name))
+            parts.append(Part(_readout_name(name, own_names)))
     for name in _our_text_extractors(survey):
         if kinds & EXTRACTORS[name].applies_to:
             parts.append(Part(name))
@@ -145,21 +145,25 @@ def _scorers(survey: Survey) -> list[dict]:
         unreported = [(name, "mean") for name in scales if name not in dict(reported)]
         for name, reducer in [*reported, *unreported]:
             low, high = survey.scale(task, name)
-            scale: dict = {"low": low, "high": high} if low < 0 or high > 1 else {}
-            scale |= {"is_declared": True} if scale and survey.declared_scale(name) else {}
-            # A score that the rows do not hold is shown as the log reports it.
-            scale |= {} if name in scales else {"of_rows": False}
+            details: dict = {}
+            if low < 0 or high > 1:
+                details = {"low": low, "high": high}
+                if survey.declared_scale(name):
+                    details["is_declared"] = True
+            if name not in scales:
+                details["of_rows"] = False  # the score is shown as the log reports it
             if name not in left_out:
-                readout_name = f"{name} (log)" if name in own_names else name
                 scorers[task, name, reducer] = {
                     "task": task,
-                    "scorer": readout_name,
+                    "scorer": _readout_name(name, own_names),
                     "reducer": reducer,
-                    **scale,
+                    **details,
                 }
     # A log may report a measure of all rows together, which no row holds.
-    is_measured = any((score.task, score.readout) not in survey.of_rows for score in all_reported)
-    return list(scorers.values()) if survey.scales or is_measured else []
+    has_overall_measure = any(
+        (score.task, score.readout) not in survey.readouts_in_rows for score in all_reported
+    )
+    return list(scorers.values()) if survey.scales or has_overall_measure else []
 
 
 def scores_read(survey: Survey, read: ReadScores) -> list[dict]:
@@ -168,7 +172,12 @@ def scores_read(survey: Survey, read: ReadScores) -> list[dict]:
     if not read.is_whole:
         return []
     own_names = _own_names(survey)
-    return read.scores(survey, lambda name: f"{name} (log)" if name in own_names else name)
+    return read.scores(survey, lambda name: _readout_name(name, own_names))
+
+
+def _readout_name(name: str, own_names: Sequence[str]) -> str:
+    """Return the study's name of a log's readout; `own_names` are those of our own extractors."""
+    return f"{name} (log)" if name in own_names else name
 
 
 def _our_text_extractors(survey: Survey) -> tuple[str, ...]:
@@ -226,9 +235,9 @@ def _recorded_study(
 
 
 def _use(model: str, sampling: Mapping, n_samples: int) -> ModelUse:
-    def setting(key: str, least: float, default):
+    def setting(key: str, minimum: float, default):
         value = sampling.get(key)
-        return value if isinstance(value, (int, float)) and value >= least else default
+        return value if isinstance(value, (int, float)) and value >= minimum else default
 
     return ModelUse(
         model,
@@ -251,8 +260,8 @@ def store_logs(
     current batch; the same import resumes there. `is_checked` compares the stored rows with the
     files in the end. A study that is stored only for a moment needs no check."""
     study, n_all = study_of(survey), survey.n_records + survey.n_refused
-    before = recorded.import_mark(store, study.study_id)
-    if before >= n_all and recorded.import_state(store, study.study_id)[0] == DONE:
+    n_before = recorded.import_mark(store, study.study_id)
+    if n_before >= n_all and recorded.import_state(store, study.study_id)[0] == DONE:
         # Imports by earlier releases did not offer paraphrases.
         recorded.offer_paraphrases(store, study.study_id, study.name)
         return study.study_id
@@ -260,9 +269,9 @@ def store_logs(
     # A large table may be stored in another order than its rows. An import in the other order
     # cannot tell which rows are stored already, so it begins anew.
     has_own_order = survey.is_plain and survey.plain_table().has_own_order
-    if before and has_own_order != recorded.is_in_file_order(store, study.study_id):
-        before = 0
-    if not before:
+    if n_before and has_own_order != recorded.is_in_file_order(store, study.study_id):
+        n_before = 0
+    if not n_before:
         recorded.remove_astray(store, study.study_id)
     running = study_row(study, "running", "Importing.", n_calls=survey.n_records)
     store.writer.add("studies", [running]).result()
@@ -271,11 +280,11 @@ def store_logs(
         elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, revisions))
         refusals = _RowFaults(survey.n_refused, survey.refusals[0] if survey.refusals else "")
         pairs, sums = _DeclaredPairs(), recorded.Sums()
-        storing = _Storing(
+        job = _ImportJob(
             study,
             survey,
             store=store,
-            before=before,
+            n_before=n_before,
             elsewhere=elsewhere,
             refusals=refusals,
             pairs=pairs,
@@ -283,16 +292,16 @@ def store_logs(
             on_progress=on_progress,
             stop=stop,
         )
-        if not _all_stored(storing):
+        if not _store_all(job):
             return study.study_id
         # After a resumed import the sums lack the rows that the earlier import stored.
-        is_as_read = is_checked and not before and sums.agree(store, study.study_id)
+        is_as_read = is_checked and not n_before and sums.agree(store, study.study_id)
         recorded.repeat_bases(store, study.study_id, OWN_PROMPT)
         n_paraphrases = recorded.offer_paraphrases(store, study.study_id, study.name)
-        is_checked |= before > 0
-        outcome: tuple[int, _RowFaults] | None = (storing.n_outputs, _RowFaults())
+        is_checked |= n_before > 0
+        outcome: tuple[int, _RowFaults] | None = (job.n_outputs, _RowFaults())
         if is_checked and not is_as_read:
-            outcome = _read_again(storing)
+            outcome = _read_again(job)
     if outcome is None:
         return study.study_id
     n_outputs, misstored = outcome
@@ -314,8 +323,8 @@ def store_logs(
     if n_paraphrases:
         n_waiting = count_of(n_paraphrases, "paraphrase waits", "paraphrases wait")
         sentence += f" {n_waiting} for reviewers under Review."
-        few = few_pairs_sentence(n_paraphrases)
-        sentence += f" {few}" if few else ""
+        too_few = few_pairs_sentence(n_paraphrases)
+        sentence += f" {too_few}" if too_few else ""
     state = INCOMPLETE if misstored.n_rows else DONE
     row = study_row(study, state, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
@@ -341,7 +350,7 @@ class _DeclaredPairs:
         # name of the pair -> whether it is a benchmark item -> item id
         self._sides: dict[str, dict[bool, str]] = {}
 
-    def take(self, row: LogRow | AskedItem) -> None:
+    def add(self, row: LogRow | AskedItem) -> None:
         if row.pair:
             self._sides.setdefault(row.pair, {}).setdefault(
                 row.role in ITEM_ROLES, row.item.item_id
@@ -354,13 +363,13 @@ class _DeclaredPairs:
 
 
 @dataclass
-class _Storing:
+class _ImportJob:
     """One running import."""
 
     study: Study
     survey: Survey
     store: Store
-    before: int  # rows that an earlier import stored
+    n_before: int  # rows that an earlier import stored
     elsewhere: HashTable  # hashes of completions that other studies hold for calls of these files
     refusals: _RowFaults
     pairs: _DeclaredPairs
@@ -396,11 +405,11 @@ class _Storing:
         self.store.writer.add("studies", [row]).result()
 
 
-def _read_again(storing: _Storing) -> tuple[int, _RowFaults] | None:
+def _read_again(job: _ImportJob) -> tuple[int, _RowFaults] | None:
     """Read the files a second time and compare each row with the database. Compares the outputs,
-    and the calls that readouts name. Adds the declared pairs to `storing.pairs`. Returns (number of
+    and the calls that readouts name. Adds the declared pairs to `job.pairs`. Returns (number of
     outputs, rows that differ), or None where it was stopped."""
-    study, survey, store = storing.study, storing.survey, storing.store
+    study, survey, store = job.study, job.survey, job.store
     left_out, n_outputs, n_seen, misstored = _left_out(survey), 0, 0, _RowFaults()
     waiting: list[LogRow] = []
 
@@ -426,19 +435,19 @@ def _read_again(storing: _Storing) -> tuple[int, _RowFaults] | None:
         waiting.clear()
 
     n_chars = 0
-    for log_row in _log_rows(survey, storing.elsewhere, is_reread=True):
+    for log_row in _log_rows(survey, job.elsewhere, is_reread=True):
         n_seen += 1
         if log_row is not None:
             n_outputs += log_row.is_new
             n_chars += sum(len(completion.text) for _, completion in log_row.calls)
             waiting.append(log_row)
-            storing.pairs.take(log_row)
+            job.pairs.add(log_row)
         if n_seen % recorded.BATCH and n_chars < recorded.BATCH_CHARS:
             continue
         compare()
         n_chars = 0
-        storing.report(n_seen, "checked on a second reading")
-        if storing.is_stopped:
+        job.report(n_seen, "checked on a second reading")
+        if job.is_stopped:
             sentence = (
                 f"Stored, and checked up to row {n_seen:,}. "
                 "Import the same files again to check them all."
@@ -457,69 +466,67 @@ def _left_out(survey: Survey) -> set[str]:
     return set(filter(None, survey.corrections.get("leave", "").split(",")))
 
 
-def _all_stored(storing: _Storing) -> bool:
+def _store_all(job: _ImportJob) -> bool:
     """Store the remaining rows in batches; return False where the import was stopped. Adds the
-    declared pairs to `storing.pairs`."""
-    survey, store, study_id = storing.survey, storing.store, storing.study.study_id
+    declared pairs to `job.pairs`."""
+    survey, store, study_id = job.survey, job.store, job.study.study_id
     has_own_order = survey.is_plain and survey.plain_table().has_own_order
     waiting: Future | None = None
-    n_seen, n_reported = storing.before, -1
+    n_seen, n_reported = job.n_before, -1
     try:
-        for n_seen, batch in _plain_batches(storing) if survey.is_plain else _batches(storing):
+        for n_seen, batch in _plain_batches(job) if survey.is_plain else _batches(job):
             if n_seen == n_reported:
                 continue  # the last full batch held all rows, so this one is empty
             n_reported = n_seen
-            if n_seen > storing.before:
+            if n_seen > job.n_before:
                 columns = batch.columns()
-                storing.sums.add(columns, n_calls=batch.n_calls, n_sources=batch.n_sources)
-                storing.n_outputs += batch.n_outputs
+                job.sums.add(columns, n_calls=batch.n_calls, n_sources=batch.n_sources)
+                job.n_outputs += batch.n_outputs
                 # Wait for the previous batch, so that at most two are in memory.
                 if waiting:
                     waiting.result()
                 waiting = recorded.store_columns(
                     store, study_id, columns, n_seen, has_own_order=has_own_order
                 )
-            storing.report(n_seen)
-            if storing.is_stopped and n_seen < storing.n_all:
-                storing.cancel(max(n_seen, storing.before), waiting)
+            job.report(n_seen)
+            if job.is_stopped and n_seen < job.n_all:
+                job.cancel(max(n_seen, job.n_before), waiting)
                 return False
         if waiting:
             waiting.result()
     except BaseException:
         # After the page's own Stop, an interrupt or a full disk, the stored rows stay. The state
         # must tell how many they are.
-        storing.cancel(recorded.import_mark(store, study_id))
+        job.cancel(recorded.import_mark(store, study_id))
         raise
     store.touch([study_id])
     return True
 
 
-def _plain_batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
+def _plain_batches(job: _ImportJob) -> Iterator[tuple[int, Batch]]:
     """Yield (rows seen so far, batch) for a plain table."""
-    study, survey = storing.study, storing.survey
+    study, survey = job.study, job.survey
     plain = PlainImport(
         study.study_id,
         survey,
         _joining(survey),
         left_out=_left_out(survey),
-        scored={str(scorer["task"]) for scorer in study.scorers},
-        elsewhere=storing.elsewhere,
+        scored_tasks={str(scorer["task"]) for scorer in study.scorers},
+        elsewhere=job.elsewhere,
     )
-    return plain.batches(
-        storing.before, on_item=storing.pairs.take, on_refusal=storing.refusals.add
-    )
+    return plain.batches(job.n_before, on_item=job.pairs.add, on_refusal=job.refusals.add)
 
 
-def _batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
+def _batches(job: _ImportJob) -> Iterator[tuple[int, Batch]]:
     """Yield (rows seen so far, batch) for records."""
-    study, survey = storing.study, storing.survey
-    left_out, scored = _left_out(survey), {str(scorer["task"]) for scorer in study.scorers}
+    study, survey = job.study, job.survey
+    left_out, scored_tasks = _left_out(survey), {str(scorer["task"]) for scorer in study.scorers}
     n_seen, batch = 0, Batch(study.study_id, left_out)
-    for log_row in _log_rows(survey, storing.elsewhere, storing.before, storing.refusals):
+    for log_row in _log_rows(survey, job.elsewhere, job.n_before, job.refusals):
         n_seen += 1
         if log_row is not None:
-            _add_row(batch, log_row, n_seen, survey=survey, scored=scored)
-            storing.pairs.take(log_row)
+            _add_row(batch, log_row, n_seen, survey=survey, scored_tasks=scored_tasks)
+            job.pairs.add(log_row)
         if n_seen % recorded.BATCH == 0 or batch.is_full:
             yield n_seen, batch
             batch = Batch(study.study_id, left_out)
@@ -527,15 +534,15 @@ def _batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
 
 
 def _add_row(
-    batch: Batch, log_row: LogRow, position: int, *, survey: Survey, scored: set[str]
+    batch: Batch, log_row: LogRow, position: int, *, survey: Survey, scored_tasks: set[str]
 ) -> None:
     """Add a row to the batch: its item, its calls, and the log's and our own readouts."""
-    batch.take_item(log_row, position)
+    batch.add_item(log_row, position)
     readouts = [*log_row.readouts]
     if log_row.is_new:
         batch.n_outputs += 1
         for call, completion in log_row.calls:
-            batch.take_call(
+            batch.add_call(
                 call.model,
                 call.revision,
                 rows.json_text(call.request.declared()),
@@ -548,12 +555,14 @@ def _add_row(
             task = log_row.item.dataset
             readouts = (
                 _our_readouts(
-                    log_row, is_scored=task in scored, is_mathematics=task in survey.mathematics
+                    log_row,
+                    is_scored=task in scored_tasks,
+                    is_mathematics=task in survey.mathematics,
                 )
                 + readouts
             )
     for readout in readouts:
-        batch.take_readout(
+        batch.add_readout(
             _place_of(readout),
             readout.extractor,
             readout.reading,
@@ -565,13 +574,13 @@ def _add_row(
 def _log_rows(
     survey: Survey,
     elsewhere: HashTable,
-    before: int = 0,
+    n_before: int = 0,
     refusals: _RowFaults | None = None,
     *,
     is_reread: bool = False,
 ) -> Iterator[LogRow | None]:
     """Yield each row of each file in the survey's order. None stands for each refused row, and for
-    each of the first `before` rows. `refusals` counts readable rows that cannot become an item of
+    each of the first `n_before` rows. `refusals` counts readable rows that cannot become an item of
     the study. `is_reread` reads the files again instead of the records that the survey kept."""
     builder = Builder(_joining(survey), survey.placed, elsewhere)
     corrections, n_seen = survey.corrections, 0
@@ -588,7 +597,7 @@ def _log_rows(
                 except BadInput as error:
                     if refusals and isinstance(record, LogRecord):
                         refusals.add(f"{record.place} {str(error).removesuffix('.')}.")
-                yield log_row if n_seen > before else None
+                yield log_row if n_seen > n_before else None
 
 
 def _joining(survey: Survey) -> Joining:

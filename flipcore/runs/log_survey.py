@@ -267,10 +267,10 @@ class ReadScores:
 
     def __init__(self, corrections: Mapping[str, str]) -> None:
         self.corrections = corrections
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        """Begin anew: the rows so far will be read again."""
+    def reset(self) -> None:
+        """Begin anew, because the rows so far will be read again."""
         self.is_whole = True
         # Items by (task, document number).
         self.items_with_versions: set[tuple[str, int]] = set()  # asked with another prompt too
@@ -317,11 +317,11 @@ class ReadScores:
                 question_hash, self.question_hashes.get(item, question_hash)
             )
 
-    def scores(self, log_survey: "Survey", spoken: Callable[[str], str]) -> list[dict]:
-        """Return the rows that `store.queries.scores` will return once the log is stored. `spoken`
-        turns the log's name of a scorer into the study's name of the readout."""
+    def scores(self, log_survey: "Survey", readout_name: Callable[[str], str]) -> list[dict]:
+        """Return the rows that `store.queries.scores` will return once the log is stored.
+        `readout_name` turns the log's name of a scorer into the study's name of the readout."""
         # item -> (role, cluster), both from the item's first row
-        units: dict[tuple[str, int], tuple[str, str]] = {}
+        first_seen: dict[tuple[str, int], tuple[str, str]] = {}
         rows: list[dict] = []
         keys = []
         # With several models, an item without a score may never have been asked of one of them.
@@ -330,10 +330,10 @@ class ReadScores:
             if row.scorer == NOTHING_READ and not has_one_model:
                 continue
             item, item_id = (row.task, row.document), f"{row.task}/{row.document}"
-            cluster_names = {"family": row.family, "subject": row.subject}
-            cluster = cluster_names.get(log_survey.clusters.get(row.task, ""))
-            unit = f"{row.task}/{cluster}" if cluster else item_id
-            role, unit = units.setdefault(item, (row.role, unit))
+            group_names = {"family": row.family, "subject": row.subject}
+            group = group_names.get(log_survey.clusters.get(row.task, ""))
+            cluster = f"{row.task}/{group}" if group else item_id
+            role, cluster = first_seen.setdefault(item, (row.role, cluster))
             low, high = log_survey.scale(row.task, row.scorer) if row.scorer else (0.0, 1.0)
             is_grade = low < 0 or high > 1
             score = row.score if row.is_right is None or is_grade else float(row.is_right)
@@ -344,9 +344,9 @@ class ReadScores:
                     "task": row.task,
                     "item_id": item_id,
                     "role": role,
-                    "extractor": row.scorer and spoken(row.scorer),
+                    "extractor": row.scorer and readout_name(row.scorer),
                     "score": score,
-                    "family": unit,
+                    "family": cluster,
                     "has_versions": item in self.items_with_versions,
                 }
             )
@@ -357,14 +357,16 @@ class ReadScores:
 
 
 NOTHING_READ = ""  # in place of a scorer's name: a call that failed, or a row without a score
-SAID_LATER = ("score", "percentages")  # such tables are refused further on, with another sentence
+# Subjects of questions whose tables are refused later, with another sentence.
+REFUSED_LATER = ("score", "percentages")
 _MOST_READING_SENTENCES = 3  # sentences on how tables are read
 # Where this share of a column's scores lies from 0 to 1, a score outside is a slip, not a grade.
 _NEARLY_ALL = 0.9
-N_REFUSED = 200  # sentences that are kept on refused rows
+MOST_REFUSALS = 200  # sentences that are kept on refused rows
 _REPORT_EVERY = 2_000  # rows
 _N_SHOWN = 8  # records
-ITEMS = -1  # stands for a file's number where `KeptRecords` holds a plain table's items
+_PREVIEW_CHARS = 160  # of a text in a preview
+ITEMS = -1  # in place of a file's number: `KeptRecords` then holds a plain table's items
 _RECORD_CORRECTIONS = ("join", "target", "prompt", "sample")  # corrections that change records
 
 
@@ -416,9 +418,9 @@ class Survey:
     # task -> scorer -> (lowest, highest) score
     scales: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
     # (task, readout) with a score or an answer in at least one row
-    of_rows: set[tuple[str, str]] = field(default_factory=set)
+    readouts_in_rows: set[tuple[str, str]] = field(default_factory=set)
     # (task, scorer) -> counts; in tables only
-    counts: dict[tuple[str, str], ScoreCounts] = field(default_factory=dict)
+    score_counts: dict[tuple[str, str], ScoreCounts] = field(default_factory=dict)
     # (subject, sentence) of each contradiction between rows and their log
     facts: list[tuple[str, str]] = field(default_factory=list)
     first: list[LogRecord] = field(default_factory=list)  # the first records, for a preview
@@ -432,13 +434,13 @@ class Survey:
         low, high = self.scales.get(task, {}).get(scorer, (0.0, 1.0))
         if not (declared := self.declared_scale(scorer)):
             return low, high
-        least, most = scale_in(declared)
-        if low < least or high > most:
+        declared_low, declared_high = scale_in(declared)
+        if low < declared_low or high > declared_high:
             raise BadInput(
                 f"{scorer} holds scores from {low:g} to {high:g}, beyond the scale {declared} "
                 "that is declared."
             )
-        return least, most
+        return declared_low, declared_high
 
     def declared_scale(self, scorer: str) -> str:
         """Return "1..5", or "" where nobody declared the scorer's scale."""
@@ -569,7 +571,7 @@ def _first_two(names: Sequence[str]) -> str:
     return ", ".join(names[:2]) + (f" and {n_more} more" if n_more > 0 else "")
 
 
-def recognised(
+def recognize_files(
     paths: Sequence[str | Path], corrections: Mapping[str, str] | None = None
 ) -> tuple[list[LogFile], list[Source], list[str]]:
     """Return (files that a reader knows, their companions, a sentence per other file)."""
@@ -710,7 +712,7 @@ def survey(
     log or without a usable row.
     """
     corrections = corrections or {}
-    files, companions, unread = recognised(paths, corrections)
+    files, companions, unread = recognize_files(paths, corrections)
     if not files:
         no_outputs = (
             f"{', '.join(companion.name for companion in companions[:3])} holds no outputs: it "
@@ -730,26 +732,26 @@ def survey(
                 else "There is no file; give a log, a folder of logs or a zip."
             )
         )
-    files = in_order(_runs_told_apart(files), corrections, lambda file: file.source.name)
+    files = in_order(_with_settings(files), corrections, lambda file: file.source.name)
     log_survey = Survey(files, companions, unread, corrections)
     if on_read:
         on_read(log_survey)
     else:
         # Nobody can answer an open question here, so no score may be claimed.
         for question in log_survey.questions:
-            if question.moves_score and question.about not in SAID_LATER:
+            if question.moves_score and question.about not in REFUSED_LATER:
                 raise BadInput(question_text(question))
     unreadable = [file.about.unreadable for file in files if file.about.unreadable]
     if unreadable:
         raise BadInput(unreadable[0])
     with fewer_collections():
-        plain_counts = _plain_counted(log_survey, scores, on_progress)
-        if plain_counts is not None:
-            log_survey, counts = plain_counts
+        plain_survey = _count_plain_table(log_survey, scores, on_progress)
+        if plain_survey is not None:
+            log_survey, counts = plain_survey
         else:
             counts = _InterimCounts(corrections, log_survey.placed)
             for number in range(len(files)):
-                _look_at(log_survey, number, counts, scores, on_progress)
+                _count_file(log_survey, number, counts, scores, on_progress)
     votes, forms, items = counts.votes, counts.forms, counts.items
     if not log_survey.n_records:
         raise BadInput(
@@ -757,13 +759,9 @@ def survey(
             or "The files hold no outputs."
         )
     for task, kind_counts in votes.items():
-        guess = (
-            "choice"
-            if 2 * kind_counts["choice"] > kind_counts.total()
-            else "text"
-            if kind_counts["text"]
-            else "number"
-        )
+        guess = "text" if kind_counts["text"] else "number"
+        if 2 * kind_counts["choice"] > kind_counts.total():
+            guess = "choice"
         log_survey.kinds[task] = corrections.get(f"kind:{task}") or corrections.get("kind") or guess
         declared_cluster = corrections.get(f"cluster:{task}") or corrections.get("cluster")
         if log_survey.kinds[task] == "text" and are_mathematics(forms.get(task, {})):
@@ -790,10 +788,10 @@ class _InterimCounts:
         self.items = _Items(corrections.get("join", ""), placed)
 
 
-def _look_at(
+def _count_file(
     log_survey: Survey,
     number: int,
-    counted: _InterimCounts,
+    counts: _InterimCounts,
     scores: ReadScores | None,
     on_progress: Callable[[int], None] | None,
 ) -> None:
@@ -802,14 +800,16 @@ def _look_at(
     facts = LogFacts(file.source.name, file.about)
     try:
         for record in log_survey.kept.keep(number, log_survey.reread(number)):
-            _count(record, log_survey, counted.votes, file)
+            _count_record(record, log_survey, counts.votes, file)
             if isinstance(record, LogRecord):
                 if not record.options:
-                    forms = counted.forms.setdefault(record.task, Counter())
+                    forms = counts.forms.setdefault(record.task, Counter())
                     forms.update(map(answer_form, record.targets))
                 facts.add(record)
                 model = file.model_of(corrections, record.model)
-                log_axis, document = counted.items.axis(record, model, number, file.about.format)
+                log_axis, document = counts.items.axis_and_document(
+                    record, model, number, file.about.format
+                )
                 if scores:
                     scores.add(record, model, document, log_axis)
                 axis = axis_of(corrections, log_axis)
@@ -824,7 +824,7 @@ def _look_at(
 # A plain table has one row per item and model, so each question is examined once per item.
 
 
-def _plain_counted(
+def _count_plain_table(
     log_survey: Survey, scores: ReadScores | None, on_progress: Callable[[int], None] | None
 ) -> tuple[Survey, _InterimCounts] | None:
     """Count the rows of a plain table; None, with nothing counted, for any other file."""
@@ -839,21 +839,21 @@ def _plain_counted(
         log_survey.corrections,
         is_plain=True,
     )
-    counted = _InterimCounts(log_survey.corrections, table_survey.placed)
+    counts = _InterimCounts(log_survey.corrections, table_survey.placed)
     try:
-        items = _look_at_plain(table_survey, counted, scores, on_progress)
+        items = _count_plain_rows(table_survey, counts, scores, on_progress)
         for _ in table_survey.kept.keep(ITEMS, items):
             pass  # `keep` stores each item as it passes by
     except (NotPlain, BadInput):
         if scores:
-            scores.forget()
+            scores.reset()
         return None
-    return table_survey, counted
+    return table_survey, counts
 
 
-def _look_at_plain(
+def _count_plain_rows(
     log_survey: Survey,
-    counted: _InterimCounts,
+    counts: _InterimCounts,
     scores: ReadScores | None,
     on_progress: Callable[[int], None] | None,
 ) -> Iterator[LogRecord]:
@@ -878,7 +878,7 @@ def _look_at_plain(
         task = items.groups[group_index].task
         if record is not None:
             document = Document(number, task, shares_hash=False, is_new=True)
-            counted.items.note(record, document)
+            counts.items.note(record, document)
             if scores and scores.is_whole:
                 scores.note_question(record, document)
                 places.append(scores.place_of(record, document))
@@ -897,9 +897,9 @@ def _look_at_plain(
     items.require_own_prompts()
     for group_index, n in n_rows.items():
         group = items.groups[group_index]
-        counted.votes.setdefault(group.task, Counter())[group.kind] += n
+        counts.votes.setdefault(group.task, Counter())[group.kind] += n
         if not group.has_options:
-            forms = counted.forms.setdefault(group.task, Counter())
+            forms = counts.forms.setdefault(group.task, Counter())
             forms.update(dict.fromkeys(group.forms, 0))
             for form in group.forms:
                 forms[form] += n
@@ -947,6 +947,7 @@ class _PlainItems:
             raise NotPlain
         asked = self._asked.setdefault(model, bytearray())
         if len(asked) <= number:
+            # Grow in steps, because items come one by one.
             asked.extend(bytes(number + 1_024 - len(asked)))
         if asked[number]:
             raise NotPlain
@@ -982,7 +983,7 @@ class _PlainItems:
 
 def _count_refusal(refusal: Rejection, log_survey: Survey) -> None:
     log_survey.n_refused += 1
-    if len(log_survey.refusals) < N_REFUSED:
+    if len(log_survey.refusals) < MOST_REFUSALS:
         log_survey.refusals.append(refusal.sentence)
 
 
@@ -990,14 +991,14 @@ def open_questions(
     paths: Sequence[str | Path], corrections: Mapping[str, str]
 ) -> tuple[list[str], list[Question]]:
     """Return (sentences on how tables are read, open questions), before any row is read."""
-    files, companions, unread = recognised(paths, corrections)
+    files, companions, unread = recognize_files(paths, corrections)
     log_survey = Survey(files, companions, unread, corrections)
     return log_survey.read_as, log_survey.questions
 
 
 def first_rows(paths: Sequence[str | Path], corrections: Mapping[str, str], n: int) -> list[dict]:
     """Return the first `n` rows for a preview. Raises BadInput where they cannot be read."""
-    files, companions, _ = recognised(paths, corrections)
+    files, companions, _ = recognize_files(paths, corrections)
     rows: list[dict] = []
     for file in files:
         if file.about.unreadable:
@@ -1011,7 +1012,7 @@ def first_rows(paths: Sequence[str | Path], corrections: Mapping[str, str], n: i
     return rows
 
 
-def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:
+def _with_settings(files: Sequence[LogFile]) -> list[LogFile]:
     """Return the files with `settings` set where one task and model ran under several settings. Two
     temperatures are two systems: the mean of both is the score of neither. Runs under the same
     settings stay reruns of one system."""
@@ -1023,10 +1024,9 @@ def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:
     named_files = []
     for file in files:
         run = file.about.run
-        has_other_settings = run is not None and run.model in models
-        named_files.append(
-            replace(file, settings=run.words) if has_other_settings and run else file
-        )
+        if run and run.model in models:
+            file = replace(file, settings=run.words)
+        named_files.append(file)
     return named_files
 
 
@@ -1034,7 +1034,7 @@ def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
     """Yield (subject, sentence) on doubtful scores, refused rows, and files that were left out."""
     for file in log_survey.files:
         yield from file.about.doubts
-    for (task, name), counts in log_survey.counts.items():
+    for (task, name), counts in log_survey.score_counts.items():
         low, high = log_survey.scale(task, name)
         is_declared = bool(log_survey.declared_scale(name))
         yield from counts.sentences(name, low, high, is_declared=is_declared)
@@ -1052,17 +1052,17 @@ def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
             else f"{len(unread):,} files were left out. The first: {unread[0]}",
         )
     if any(file.about.columns.get("model_columns") for file in log_survey.files):
-        n_most = max(log_survey.n_rows.values())
-        gaps = [f"{name} {n_most - n:,}" for name, n in log_survey.n_rows.items() if n < n_most]
+        n_all = max(log_survey.n_rows.values())
+        gaps = [f"{name} {n_all - n:,}" for name, n in log_survey.n_rows.items() if n < n_all]
         if gaps:
             yield (
                 "no score",
-                f"Cells without an answer, which count in no score, of {n_most:,}: "
+                f"Cells without an answer, which count in no score, of {n_all:,}: "
                 f"{', '.join(gaps)}.",
             )
 
 
-def _count(
+def _count_record(
     record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter], file: LogFile
 ) -> None:
     if isinstance(record, Rejection):
@@ -1097,13 +1097,13 @@ def _count_readouts(
         if score is None and readout.is_correct is not None:
             score = float(readout.is_correct)
         if log_survey.is_scored_table:
-            counts = log_survey.counts.get((task, name))
+            counts = log_survey.score_counts.get((task, name))
             if counts is None:
-                counts = log_survey.counts[task, name] = ScoreCounts()
+                counts = log_survey.score_counts[task, name] = ScoreCounts()
             counts.add(score, place)
         has_answer = readout.answer is not None or readout.place is not None
         if score is not None or has_answer or readout.unreadable:
-            log_survey.of_rows.add((task, name))
+            log_survey.readouts_in_rows.add((task, name))
         if score is not None:
             scales = log_survey.scales.setdefault(task, {})
             low, high = scales.get(name, (score, score))
@@ -1120,7 +1120,7 @@ class _Items:
         self.n_families: Counter[str] = Counter()
         self._last: tuple[tuple, Document] | None = None
 
-    def axis(
+    def axis_and_document(
         self, record: LogRecord, model: str, source: int, file_format: str
     ) -> tuple[str, Document]:
         """Return (axis, document) of a record. A record without an axis of its own answers either
@@ -1148,9 +1148,8 @@ class _Items:
         first_prompt = self._prompts.get(owner)
         if first_prompt is None:
             self._prompts.set(owner, prompt)
-        return (
-            OWN_PROMPT if first_prompt is None or first_prompt[0] == prompt else OTHER_PROMPT
-        ), document
+            return OWN_PROMPT, document
+        return OWN_PROMPT if first_prompt[0] == prompt else OTHER_PROMPT, document
 
     def note(self, record: LogRecord, document: Document) -> None:
         """Count the item and its family where they are new."""
@@ -1195,11 +1194,12 @@ class _Items:
 
 def preview_row(record: LogRecord) -> dict:
     """Return a record as a row for a preview: shortened texts, and a column per readout."""
+    # A question is recognized by its beginning, and an answer is mostly at the end.
     return {
         "item": record.item,
-        "question": record.question[:160],
-        "written": (record.text or "")[-160:],
-        "right": " or ".join(_right_answers(record))[-80:],
+        "question": record.question[:_PREVIEW_CHARS],
+        "written": (record.text or "")[-_PREVIEW_CHARS:],
+        "right": " or ".join(_right_answers(record))[-_PREVIEW_CHARS // 2 :],
     } | {readout.name: readout.answer or readout.score for readout in record.readouts}
 
 

@@ -89,22 +89,23 @@ class PromptPlan:
         """Return the examples before the item, in order. `selection` is "" for the study's own,
         "order-1" and so on for the same ones shuffled, and "choice-1" and so on for others, as far
         as there are any. Raises BadInput where too few may be shown."""
-        pool, n = self._pool(item), self.prompt.n_examples
+        pool, n_examples = self._pool(item), self.prompt.n_examples
         n_usable = len(pool.usable) - pool.counts[item.item_id]
-        if n_usable < n:
+        if n_usable < n_examples:
             where = f" of the category {item.category!r}" if self.prompt.same_category else ""
             raise BadInput(
-                f"{n} examples{where} were asked for, and {n_usable} may be shown. Ask for fewer."
+                f"{n_examples} examples{where} were asked for, and {n_usable} may be shown. Ask"
+                " for fewer."
             )
         if selection.startswith("choice"):
             is_drawn_per_item = self.prompt.pick == LM_EVAL
             usable = list(self._in_order(pool, item)) if is_drawn_per_item else pool.without(item)
-            return [usable[i] for i in self._draw(selection, n_usable)[:n]]
-        first = list(islice(self._in_order(pool, item), n))
+            return [usable[i] for i in self._draw(selection, n_usable)[:n_examples]]
+        shown = list(islice(self._in_order(pool, item), n_examples))
         if selection.startswith("order"):
-            shuffle = generator(self.seed, "example order", item.item_id, selection).permutation(n)
-            return [first[i] for i in shuffle]
-        return first
+            rng = generator(self.seed, "example order", item.item_id, selection)
+            return [shown[i] for i in rng.permutation(n_examples)]
+        return shown
 
     def _in_order(self, pool: _Pool, item: Item) -> Iterator[Item]:
         """Yield every possible example for the item, beginning with those that are shown."""
@@ -113,7 +114,7 @@ class PromptPlan:
             # As lm-eval draws them, so that its prompts can be reproduced: for each item anew, and
             # from all candidates, of which some may not be shown.
             n_items, n_examples = len(pool.items), self.prompt.n_examples
-            drawn_rows = nth_sample(LM_EVAL_SEED, n_items, n_examples, _row(item))
+            drawn_rows = nth_sample(LM_EVAL_SEED, n_items, n_examples, _row_in_split(item))
             for row in drawn_rows:
                 example = pool.items[row]
                 if row in pool.usable_rows and example.item_id != item.item_id:
@@ -154,9 +155,9 @@ class PromptPlan:
         """Return the variants of one axis with the own prompt; continuations stay as they are."""
         if item.kind == "completion" and not item.solution:
             return list(variants)
-        return collapsed([self._in_own_words(variant, item) for variant in variants])
+        return collapsed([self._with_own_prompt(variant, item) for variant in variants])
 
-    def _in_own_words(self, variant: Variant, item: Item) -> Variant:
+    def _with_own_prompt(self, variant: Variant, item: Item) -> Variant:
         parts = dict(variant.prompt.parts)
         if variant.layout == CONTINUATION or "stem" not in parts:
             return variant
@@ -213,8 +214,8 @@ def _as_example(item: Item) -> ItemView:
     return ItemView(item, item.question, tuple(range(n)), labels_of("upper", n) if n else ())
 
 
-def _row(item: Item) -> int:
-    """Return the item's row in its split, which is part of its id. BadInput where it is not."""
+def _row_in_split(item: Item) -> int:
+    """Return the item's row in its split, a part of its id. Raises BadInput where it is not."""
     key = item.item_id.partition("/")[2].partition("@")[0]
     if not key.isdecimal():
         raise BadInput(

@@ -80,11 +80,11 @@ class PlainImport:
         joining: Joining,
         *,
         left_out: set[str],
-        scored: set[str],
+        scored_tasks: set[str],
         elsewhere: HashTable,
     ) -> None:
         self.study_id, self.survey, self.left_out = study_id, survey, left_out
-        self.scored = scored  # tasks with scores of their own
+        self.scored_tasks = scored_tasks  # those with scores of their own
         self._elsewhere = elsewhere
         self._placed = _OneRecordPerItem()
         self._builder = Builder(joining, self._placed)
@@ -96,12 +96,12 @@ class PlainImport:
 
     def batches(
         self,
-        before: int,
+        n_before: int,
         *,
         on_item: Callable[[AskedItem], None],
         on_refusal: Callable[[str], None],
     ) -> Iterator[tuple[int, Batch]]:
-        """Yield (rows seen so far, batch), without the first `before` rows. `on_item` is called
+        """Yield (rows seen so far, batch), without the first `n_before` rows. `on_item` is called
         with each item, `on_refusal` with a sentence per row whose item cannot be used."""
         n_seen, n_items = self.survey.n_refused, 0
         batch = Batch(self.study_id, self.left_out)
@@ -115,7 +115,7 @@ class PlainImport:
             number = next(numbers)
             is_new = number == n_items
             n_items += is_new
-            if n_seen <= before and not is_new:
+            if n_seen <= n_before and not is_new:
                 continue
             try:
                 record = next(first_records, None) if is_new else None
@@ -125,10 +125,10 @@ class PlainImport:
                 continue
             if is_new:
                 on_item(prepared.asked_item)
-            if n_seen <= before:
+            if n_seen <= n_before:
                 continue
             if is_new:
-                batch.take_item(prepared.asked_item, n_seen)
+                batch.add_item(prepared.asked_item, n_seen)
             self._add_output(batch, row, prepared)
             if batch.n_outputs == BATCHES * recorded.BATCH or batch.is_full:
                 yield n_seen, batch
@@ -141,7 +141,7 @@ class PlainImport:
         model = self.model(row)
         output = self.output(row, prepared, model)
         batch.n_outputs += 1
-        batch.take_call(
+        batch.add_call(
             model,
             self.revision,
             prepared.request_text,
@@ -151,7 +151,7 @@ class PlainImport:
         place = model, item.item_id, variant.axis, variant.variant_id, prepared.asked_item.sample
         call_ids = (output.completion.call_id,)
         for extractor, reading, is_correct in self.readings(row, prepared, output):
-            batch.take_readout(place, extractor, reading, is_correct=is_correct, call_ids=call_ids)
+            batch.add_readout(place, extractor, reading, is_correct=is_correct, call_ids=call_ids)
 
     def _find_item(self, number: int, row: PlainRow, record: KeptRecord | None) -> _PreparedItem:
         prepared = self._prepared_items.get(number)
@@ -173,7 +173,7 @@ class PlainImport:
             extractor = extractor_of(
                 asked_item.item,
                 has_option_scores=False,
-                is_scored=asked_item.item.dataset in self.scored,
+                is_scored=asked_item.item.dataset in self.scored_tasks,
                 is_mathematics=asked_item.item.dataset in self.survey.mathematics,
             )
         request_text = rows.json_text(request.declared())

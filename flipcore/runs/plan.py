@@ -162,10 +162,10 @@ def plan_inputs(study: Study, store=None) -> PlanInputs:
         )
     study.checked()
     chosen_axes, chosen_extractors, protocol = parts(study)
-    items, notes, warnings = _items(study)
+    items, notes, warnings = _load_items(study)
     order = randomness.generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
-    hidden = _hidden(study, items, store)
+    hidden = _hidden_ids(study, items, store)
     own_prompt = own_prompts.prompt_plan(study, items, hidden)
     axis_material = replace(
         material(store),
@@ -207,7 +207,7 @@ def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None
         try:
             for axis in inputs.axes:
                 if item.kind in axis.applies_to:
-                    variants += _varied(axis, item, study, inputs.material, inputs.own_prompt)
+                    variants += _vary(axis, item, study, inputs.material, inputs.own_prompt)
         except BadInput as error:
             refusals.append(str(error))
             continue
@@ -244,7 +244,7 @@ def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None
     )
 
 
-def _varied(
+def _vary(
     axis: Axis,
     item: Item,
     study: Study,
@@ -269,18 +269,20 @@ def _varied(
     return marked
 
 
-def _hidden(study: Study, items: Sequence[tuple[Item, str]], store) -> frozenset[str]:
+def _hidden_ids(study: Study, items: Sequence[tuple[Item, str]], store) -> frozenset[str]:
     """Return ids of items that this study or an earlier one sets aside. Items with the same
     question under another id are included."""
     questions: set[str] = set()
     if store is not None:
         questions |= planning.questions_set_aside_before(store, study.study_id)
     questions |= {item.question for item, _ in items if is_set_aside(study, item)}
-    hidden_questions = {_plain(question) for question in questions}
-    return frozenset(item.item_id for item, _ in items if _plain(item.question) in hidden_questions)
+    hidden_questions = {_normalized(question) for question in questions}
+    return frozenset(
+        item.item_id for item, _ in items if _normalized(item.question) in hidden_questions
+    )
 
 
-def _plain(question: str) -> str:
+def _normalized(question: str) -> str:
     """Return a question without case and extra spaces, to recognize it under another id."""
     return " ".join(question.lower().split())
 
@@ -301,7 +303,7 @@ def _examples(
     return {item.item_id: pools.get((role, item.kind), ()) for item, role in items}
 
 
-def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
+def _load_items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
     """Return ((item, role) pairs, notes, warnings). Raises BadInput for an item with two roles."""
     from flipcore.datasets import load_report
 
@@ -354,11 +356,11 @@ def _option_notes(item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
     each says that it is no warning."""
     notes = []
     for axis, verb in (("option_order", "reordered"), ("label_set", "relabelled")):
-        n = _count_items(item_plans, partial(_is_refused_for_others, axis=axis))
-        if n:
+        n_refused = _count_items(item_plans, partial(_is_refused_for_others, axis=axis))
+        if n_refused:
             note = (
-                f"{n:,} of {len(item_plans):,} items are not {verb}: one of their options names"
-                " other options."
+                f"{n_refused:,} of {len(item_plans):,} items are not {verb}: one of their options"
+                " names other options."
             )
             notes.append((note, False))
     n_kept = _count_items(item_plans, lambda variant: "kept_last" in variant.params)
@@ -378,9 +380,9 @@ def _is_version(variant: Variant, axis: str) -> bool:
     return variant.axis == axis and variant.key != BASE
 
 
-def _count_items(item_plans: Sequence[ItemPlan], has: Callable[[Variant], bool]) -> int:
-    """Count the items with at least one variant for which `has` holds."""
-    return sum(any(map(has, item_plan.variants)) for item_plan in item_plans)
+def _count_items(item_plans: Sequence[ItemPlan], condition: Callable[[Variant], bool]) -> int:
+    """Count the items with at least one variant that meets the condition."""
+    return sum(any(map(condition, item_plan.variants)) for item_plan in item_plans)
 
 
 def _paraphrase_notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
@@ -413,12 +415,13 @@ def projection(study_plan: Plan) -> cost.Projection:
     judge = open_backend(study_plan.study.judge, model_cards()) if study_plan.study.judge else None
     total = cost.NOTHING
     for item_plans in sets.values():
-        counted = item_plans[:COUNTED_ITEMS]
-        total += _projected(study_plan, counted, judge).scaled(len(item_plans) / len(counted))
+        first_items = item_plans[:COUNTED_ITEMS]
+        factor = len(item_plans) / len(first_items)
+        total += _project(study_plan, first_items, judge).scaled(factor)
     return total
 
 
-def _projected(study_plan: Plan, item_plans: Sequence[ItemPlan], judge) -> cost.Projection:
+def _project(study_plan: Plan, item_plans: Sequence[ItemPlan], judge) -> cost.Projection:
     """Return an upper bound on what models, judge and sandbox are asked about these items."""
     cards, single_shot = model_cards(), protocols.PROTOCOLS["single_shot"]
     total = cost.NOTHING

@@ -11,7 +11,7 @@ from flipcore.text.counts import count_of
 
 _ROUNDING = 1e-9
 WINDOW_S = 30.0  # a rate is taken over the last seconds
-LEAST_S = 3.0  # a rate over a shorter time would be chance
+MIN_SPAN_S = 3.0  # a rate over a shorter time would be chance
 DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = (
     "done",
     "incomplete",
@@ -45,14 +45,14 @@ class Progress:
     @property
     def outlook(self) -> str:
         """A line with the calls per second, the time left, failures, and a server's trouble."""
-        words = f", {_rate_text(self.rate_per_s)}" if self.rate_per_s else ""
+        line = f", {_rate_text(self.rate_per_s)}" if self.rate_per_s else ""
         # Stored answers take no time, so without these words rate and time left would not agree.
-        words += " asked, the others stored" if words and self.n_reused else ""
-        words += "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
-        words += f", {self.n_failed:,} failed" if self.n_failed else ""
-        if line := work_line(self.workers):
-            words += f"; {line}"
-        return f"{words}. {self.trouble}" if self.trouble else words
+        line += " asked, the others stored" if line and self.n_reused else ""
+        line += "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
+        line += f", {self.n_failed:,} failed" if self.n_failed else ""
+        if workers := work_line(self.workers):
+            line += f"; {workers}"
+        return f"{line}. {self.trouble}" if self.trouble else line
 
 
 def _rate_text(per_s: float) -> str:
@@ -71,9 +71,9 @@ class Speed:
     # (time in seconds, calls answered by then), one entry per change of the count
     _counts: deque[tuple[float, int]] = field(default_factory=deque)
 
-    def at(self, seconds: float, n_answered: int) -> float:
+    def update(self, seconds: float, n_answered: int) -> float:
         """Note the answered calls at a time of a steady clock, and return the calls per second. 0.0
-        until LEAST_S seconds are covered."""
+        until MIN_SPAN_S seconds are covered."""
         if n_answered and (not self._counts or n_answered != self._counts[-1][1]):
             self._counts.append((seconds, n_answered))
         while len(self._counts) > 2 and self._counts[1][0] <= seconds - WINDOW_S:
@@ -83,7 +83,7 @@ class Speed:
         (start, n_start), (last, n_last) = self._counts[0], self._counts[-1]
         # Answers come in batches, so measure up to the last one, unless a stall lasts a window.
         span = (last if seconds - last < WINDOW_S else seconds) - start
-        return (n_last - n_start) / span if span >= LEAST_S else 0.0
+        return (n_last - n_start) / span if span >= MIN_SPAN_S else 0.0
 
 
 @dataclass
@@ -98,8 +98,8 @@ class Pace:
     def measure(self, progress: Progress, seconds: float) -> None:
         """Set the rate and the time left of `progress`, at a time of a steady clock."""
         n_sent = progress.n_done - progress.n_reused
-        progress.rate_per_s = self._asking.at(seconds, n_sent)
-        pace = self._answering.at(seconds, progress.n_done if n_sent else 0)
+        progress.rate_per_s = self._asking.update(seconds, n_sent)
+        pace = self._answering.update(seconds, progress.n_done if n_sent else 0)
         progress.eta_s = (
             (progress.n_calls - progress.n_done) / pace
             if progress.rate_per_s > 0 and pace > 0 and progress.n_calls > progress.n_done

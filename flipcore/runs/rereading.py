@@ -107,11 +107,11 @@ def params_of(extractor: str, words: Sequence[str]) -> dict[str, Any]:
 def versions_of(store: Store, study_id: str) -> dict[str, dict[str, Any]]:
     """Return the re-readings of a study in order: name -> {"extractor": …, "params": …, "version":
     Flipscope's version}."""
-    text = store.rows("SELECT value FROM store_info WHERE key = $key", key=_key(study_id))
+    text = store.rows("SELECT value FROM store_info WHERE key = $key", key=_versions_key(study_id))
     return json.loads(text[0][0]) if text else {}
 
 
-def _key(study_id: str) -> str:
+def _versions_key(study_id: str) -> str:
     return f"reread {study_id}"
 
 
@@ -130,7 +130,7 @@ def keep_version(
 
 
 def _store_versions(store: Store, study_id: str, versions: Mapping[str, Any]) -> None:
-    mark = {"key": _key(study_id), "value": json.dumps(versions, ensure_ascii=False)}
+    mark = {"key": _versions_key(study_id), "value": json.dumps(versions, ensure_ascii=False)}
     store.writer.add("store_info", [mark]).result()
     store.touch([study_id])
 
@@ -336,7 +336,7 @@ def priced(
             if not stored_rows:
                 break
             replies |= {row["call_id"]: rows.completion_of(row) for row in stored_rows}
-        total += projected(method.most(judgements, open_calls), card)
+        total += projected(method.most_calls(judgements, open_calls), card)
     return total
 
 
@@ -416,7 +416,7 @@ class _ByOwnPrompt:
         """Read the answers as far as the `replies` so far (by call id) allow."""
         return [self._read(answer, backend, replies) for answer in block]
 
-    def most(self, read: Judgements, open_calls: Mapping[str, Call]) -> list[Call]:
+    def most_calls(self, judgements: Judgements, open_calls: Mapping[str, Call]) -> list[Call]:
         """Return the calls that are still to be made."""
         return list(open_calls.values())
 
@@ -459,32 +459,33 @@ class _ByComparison:
         for _, group in groupby(block, _model_and_item):
             answers = list(group)
             texts = [(answer.variant, answer.completion) for answer in answers]
-            read = read_by_judge(self.reader, answers[0].item, texts, backend, replies)
-            for answer, (reading, calls) in zip(answers, read, strict=True):
+            readings = read_by_judge(self.reader, answers[0].item, texts, backend, replies)
+            for answer, (reading, calls) in zip(answers, readings, strict=True):
                 judgements.append((answer, reading, calls))
         return judgements
 
-    def most(self, read: Judgements, open_calls: Mapping[str, Call]) -> list[Call]:
+    def most_calls(self, judgements: Judgements, open_calls: Mapping[str, Call]) -> list[Call]:
         """Return the most calls that may still be made: all comparisons, less those made. Items
         whose comparisons are all made need no more."""
         calls: list[Call] = []
-        for _, group in groupby(read, lambda judgement: _model_and_item(judgement[0])):
-            judgements = list(group)
-            call_ids = _open_calls(judgements, {}).keys()
+        for _, group in groupby(judgements, lambda judgement: _model_and_item(judgement[0])):
+            item_judgements = list(group)
+            item = item_judgements[0][0].item
+            call_ids = _open_calls(item_judgements, {}).keys()
             if call_ids & open_calls.keys():
-                texts = {answer.completion.text for answer, *_ in judgements}
+                texts = {answer.completion.text for answer, *_ in item_judgements}
                 requests = [
                     Request("generate", "", max_tokens=len(text) // CHARS_PER_TOKEN)
                     for text in texts
                 ]
-                comparisons = self.reader.judge_requests(judgements[0][0].item, requests)
+                comparisons = self.reader.judge_requests(item, requests)
                 n_made = len(call_ids - open_calls.keys())
                 calls += [Call(self.judge, "", request) for request in comparisons[n_made:]]
         return calls
 
 
 def _judging_method(judge: str, prompt: str, extractor: str) -> _ByOwnPrompt | _ByComparison:
-    """Raises BadInput for a prompt that is no judge's, and for an extractor without a judge."""
+    """Return how the judge reads answers. Raises BadInput for an invalid prompt or extractor."""
     if extractor == JUDGE:
         return _ByOwnPrompt(judge, checked_prompt(prompt))
     if extractor not in COMPARING_EXTRACTORS:
@@ -522,7 +523,7 @@ class _Judging:
                 n_done += len(block)
                 on_progress(JudgeProgress(n_done, n_all))
         if self.asking.ending:
-            return JudgeRun("", self._stopped(n_done, n_all))
+            return JudgeRun("", self._stop_sentence(n_done, n_all))
         if not n_all:
             kinds = "" if method.kinds == KINDS else f" to a {' or '.join(method.kinds)} item"
             raise BadInput(
@@ -549,7 +550,7 @@ class _Judging:
                 return judgements
             replies |= await self.asking.replies(list(open_calls.values()))
 
-    def _stopped(self, n_done: int, n_all: int) -> str:
+    def _stop_sentence(self, n_done: int, n_all: int) -> str:
         reason = {OVER_BUDGET: "its budget is used up", CANCELLED: "you stopped it"}.get(
             self.asking.ending
         )

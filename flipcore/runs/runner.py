@@ -62,8 +62,8 @@ _CODE = Path(__file__).resolve().parents[1]
 
 
 class ItemRuns:
-    """The complete items of a study, as stored when a run begins. `n_ends` counts the pairs of item
-    and model that are complete, by this run or an earlier one."""
+    """The complete items of a study, as stored when a run begins. `n_complete` counts the pairs of
+    item and model that are complete, by this run or an earlier one."""
 
     def __init__(
         self, inputs: PlanInputs, cards: Mapping[str, ModelCard], store: Store, *, is_whole: bool
@@ -79,10 +79,10 @@ class ItemRuns:
         backends = [open_backend(name, cards) for name in dict.fromkeys(names)]
         self._study_hash = self._prepared_hash = study_hash(inputs.study, backends)
         is_known = self._study_hash != UNKNOWN
-        self._stored_ends: dict[tuple[str, str], ItemRun] = (
+        self._stored_runs: dict[tuple[str, str], ItemRun] = (
             planning.item_runs(store, self.study_id) if is_known else {}
         )
-        self.n_ends = 0
+        self.n_complete = 0
 
     def prepare(self, backends: Iterable[Backend]) -> None:
         """Hash the study again: preparing a model for the prompts may have changed its revision."""
@@ -92,12 +92,12 @@ class ItemRuns:
         """Count and return a complete item's run; None where the item must be asked."""
         if not self.is_ended(item_plan, model):
             return None
-        self.n_ends += 1
-        return self._stored_ends[model, item_plan.item.item_id]
+        self.n_complete += 1
+        return self._stored_runs[model, item_plan.item.item_id]
 
     def is_ended(self, item_plan: ItemPlan, model: str) -> bool:
         """Return whether the item is complete as it is planned now."""
-        run = self._stored_ends.get((model, item_plan.item.item_id))
+        run = self._stored_runs.get((model, item_plan.item.item_id))
         return run is not None and run.plan_hash == item_hash(self._prepared_hash, item_plan, model)
 
     def rows(
@@ -115,51 +115,54 @@ class ItemRuns:
             completion.status != "ok" for completion in completions.values()
         ):
             return []
-        self.n_ends += 1
+        self.n_complete += 1
         counts = {
             "n_calls": len(completions),
             "n_readouts": len(readouts),
             "n_answers": cut.n_answers.total(),
             "n_cut": cut.n_cut.total(),
         }
-        place = {"study_id": self.study_id, "model": model, "item_id": item_plan.item.item_id}
-        return [place | {"plan_hash": plan_hash} | counts]
+        key = {"study_id": self.study_id, "model": model, "item_id": item_plan.item.item_id}
+        return [key | {"plan_hash": plan_hash} | counts]
 
     def whole_hash(self, state: str) -> str:
         """Hash the plan's inputs and the ends of all items. `UNKNOWN` for a study that is not done,
         and where the store holds more items than the plan."""
-        return self._whole_hash(self.n_ends) if state == DONE else UNKNOWN
+        return self._whole_hash(self.n_complete) if state == DONE else UNKNOWN
 
-    def _whole_hash(self, n_ends: int) -> str:
+    def _whole_hash(self, n_complete: int) -> str:
         hash_of_inputs = inputs_hash(self._inputs, self._study_hash) if self._is_whole else UNKNOWN
         n_stored, fingerprint = planning.item_runs_fingerprint(self._store, self.study_id)
-        return (
-            digest(hash_of_inputs, fingerprint)
-            if hash_of_inputs != UNKNOWN and n_stored == n_ends
-            else UNKNOWN
-        )
+        if hash_of_inputs == UNKNOWN or n_stored != n_complete:
+            return UNKNOWN
+        return digest(hash_of_inputs, fingerprint)
 
-    def progress(self, on_progress: Callable[[Progress], None] | None = None) -> Progress | None:
+    def stored_end(self, on_progress: Callable[[Progress], None] | None = None) -> Progress | None:
         """Return, and pass to `on_progress`, the end of a study that is done. None for a study that
         is not done or would be planned differently now. Raises BadInput where such a study is
         archived."""
-        end = self._stored_end(on_progress)
+        end = self._read_end(on_progress)
         if end is None and self._is_whole:
             refuse_archived(self._store.archives, self.study_id)
         return end
 
-    def _stored_end(self, on_progress: Callable[[Progress], None] | None) -> Progress | None:
+    def _read_end(self, on_progress: Callable[[Progress], None] | None) -> Progress | None:
         state, n_calls, message, plan_hash = planning.study_end(self._store, self.study_id)
         if state != DONE or plan_hash == UNKNOWN:
             return None
-        if self._whole_hash(len(self._stored_ends)) != plan_hash:
+        if self._whole_hash(len(self._stored_runs)) != plan_hash:
             return None
         cut = CutCount()
         for use in self._inputs.study.models:
-            runs = [run for (model, _), run in self._stored_ends.items() if model == use.name]
+            runs = [run for (model, _), run in self._stored_runs.items() if model == use.name]
             cut.add_counts(use, sum(run.n_answers for run in runs), sum(run.n_cut for run in runs))
         end = Progress(
-            n_calls, n_calls, 0, n_calls, state=DONE, message=message, cut=cut.sentence()
+            n_calls=n_calls,
+            n_done=n_calls,
+            n_reused=n_calls,
+            state=DONE,
+            message=message,
+            cut=cut.sentence(),
         )
         if on_progress:
             on_progress(end)
@@ -181,7 +184,7 @@ def study_hash(study: Study, backends: Sequence[Backend]) -> str:
     package provides a plug-in, because its code is not hashed."""
     if origins(study):
         return UNKNOWN
-    facts = [
+    model_facts = [
         [
             backend.name,
             backend.revision,
@@ -191,7 +194,7 @@ def study_hash(study: Study, backends: Sequence[Backend]) -> str:
         ]
         for backend in backends
     ]
-    return digest(__version__, code_hash(), study.to_toml(), facts)
+    return digest(__version__, code_hash(), study.to_toml(), model_facts)
 
 
 def inputs_hash(inputs: PlanInputs, hash_of_study: str) -> str:
@@ -233,11 +236,11 @@ def item_hash(hash_of_study: str, item_plan: ItemPlan, model: str) -> str:
 
 
 def _hash(parts: Iterable[str | bytes]) -> str:
-    sha = hashlib.sha256()
+    content_hash = hashlib.sha256()
     for part in parts:
-        sha.update(part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass"))
-        sha.update(b"\0")
-    return sha.hexdigest()[:20]
+        encoded = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+        content_hash.update(encoded + b"\0")
+    return content_hash.hexdigest()[:20]  # as long as a `digest`
 
 
 def run(
@@ -259,8 +262,8 @@ def run(
     require(Permission.RUN)
     inputs, cards = plan_inputs(study, store), model_cards()
     runs = ItemRuns(inputs, cards, store, is_whole=record and items_limit is None)
-    if end := runs.progress(on_progress):
-        return end
+    if stored_end := runs.stored_end(on_progress):
+        return stored_end
     study_plan = check_judge(plan_of(inputs, items_limit), store)
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
     names = [use.name for use in study.models]
@@ -275,8 +278,8 @@ def run(
         if record:
             store.writer.add("studies", [study_row(study, OVER_BUDGET, reason)]).result()
         raise OverBudget(reason)
-    run = _Run(study_plan, store, runs, on_progress, record=record)
-    run.asking = Asking(
+    study_run = _Run(study_plan, store, runs, on_progress, record=record)
+    study_run.asking = Asking(
         store,
         study.study_id,
         cards_of_models,
@@ -286,11 +289,11 @@ def run(
         links_calls=record,
         cancel=cancel,
         place=place,
-        on_report=run.report,
+        on_report=study_run.report,
         resume_hint="Resume makes only the missing calls.",
     )
-    run.asking.progress.n_calls = projection(study_plan).n_calls
-    return asyncio.run(run.go())
+    study_run.asking.progress.n_calls = projection(study_plan).n_calls
+    return asyncio.run(study_run.go())
 
 
 class _Run:
@@ -308,7 +311,7 @@ class _Run:
         try:
             async with self.asking:
                 await self._begin()
-                await self._all_items()
+                await self._ask_all_items()
         except Exception as error:
             self.asking.fault(error)
         self._finish()
@@ -326,34 +329,34 @@ class _Run:
         self.asking.storing.add([*declared_rows(self.plan), ("studies", [started])])
         await self.asking.storing.until_stored()
 
-    async def _all_items(self) -> None:
+    async def _ask_all_items(self) -> None:
         jobs = product(self.plan.items, self.study.models)
         n_calls_per_item = self.asking.progress.n_calls / len(self.plan.items)
         n_workers = self.asking.place.n_items_at_once(
             self.study.models, self.asking.cards, n_calls_per_item
         )
-        await self.asking.do_each(jobs, self._item_or_none, n_workers)
+        await self.asking.do_each(jobs, self._ask_or_skip, n_workers)
 
-    async def _item_or_none(self, job: tuple[ItemPlan, ModelUse]) -> None:
+    async def _ask_or_skip(self, job: tuple[ItemPlan, ModelUse]) -> None:
         """Ask an item, or count and skip it where it is complete."""
         item_plan, use = job
         if run := self.runs.skip(item_plan, use.name):
             self.asking.count(None, n_reused=run.n_calls)
             self.cut.add_counts(use, run.n_answers, run.n_cut)
         else:
-            await self._item(item_plan, use)
+            await self._ask_item(item_plan, use)
 
-    async def _item(self, item_plan: ItemPlan, use: ModelUse) -> None:
+    async def _ask_item(self, item_plan: ItemPlan, use: ModelUse) -> None:
         completions: dict[str, Completion] = {}
-        at_end = False
+        is_complete = False
         while not self.asking.check_stopped():
             calls = self.plan.protocol.next_calls(self._history(item_plan, use, completions))
             if not calls:
-                at_end = True
+                is_complete = True
                 break
             completions |= await self.asking.replies(calls)
         if completions:
-            self._read(item_plan, use, completions, at_end=at_end)
+            self._read(item_plan, use, completions, is_complete=is_complete)
         await self.asking.storing.until_room()
 
     def _history(
@@ -369,24 +372,30 @@ class _Run:
         use: ModelUse,
         completions: dict[str, Completion],
         *,
-        at_end: bool,
+        is_complete: bool,
     ) -> None:
         """Read the item's completions; store the readouts and whether the item is complete. A pilot
         stores none, and counts the unreadable ones."""
-        read = self.plan.protocol.readouts(self._history(item_plan, use, completions))
+        readouts = self.plan.protocol.readouts(self._history(item_plan, use, completions))
         cut = CutCount()
-        cut.add(use, self.plan.extractors, read)
+        cut.add(use, self.plan.extractors, readouts)
         self.cut.add_counts(use, cut.n_answers.total(), cut.n_cut.total())
         if self.record:
             item_runs = (
-                self.runs.rows(item_plan, use.name, completions, read, cut) if at_end else []
+                self.runs.rows(item_plan, use.name, completions, readouts, cut)
+                if is_complete
+                else []
             )
-            readouts, sources = rows.readout_rows(self.study_id, read)
+            readout_rows, source_rows = rows.readout_rows(self.study_id, readouts)
             self.asking.storing.add(
-                [("readouts", readouts), ("readout_sources", sources), ("item_runs", item_runs)]
+                [
+                    ("readouts", readout_rows),
+                    ("readout_sources", source_rows),
+                    ("item_runs", item_runs),
+                ]
             )
         else:
-            self.unreadable.add(use.name, self.plan.extractors, read)
+            self.unreadable.add(use.name, self.plan.extractors, readouts)
 
     def report(self) -> None:
         self._measure()
@@ -398,13 +407,14 @@ class _Run:
         # The plan counts no calls that only the answers ask for, such as those after a blank token.
         progress.n_calls = max(progress.n_calls, progress.n_done)
         self.pace.measure(progress, time.monotonic())
-        waiting = (
+        stopping = (
             " The run is stopping: calls that are on their way come in."
             if self.asking.ending
             else ""
         )
         progress.trouble = (
-            " ".join(backend.trouble for backend in self.asking.backends.values()).strip() + waiting
+            " ".join(backend.trouble for backend in self.asking.backends.values()).strip()
+            + stopping
         )
         progress.workers = self.asking.place.workers()
 

@@ -103,8 +103,8 @@ class UnreadableCount:
             if status != UNREADABLE:
                 continue
             self.n_unreadable[model, name] += 1
-            readers = [reader for reader in names if statuses.get((variant, sample, reader)) == OK]
-            self.read_by.setdefault((model, name), Counter()).update(readers)
+            others = [other for other in names if statuses.get((variant, sample, other)) == OK]
+            self.read_by.setdefault((model, name), Counter()).update(others)
 
     def sentences(self) -> list[str]:
         """Return a sentence per model and extractor with unreadable answers, worst first. A single
@@ -113,22 +113,20 @@ class UnreadableCount:
             return []
         if not self.n_unreadable:
             return ["Every extractor read every answer."]
-        share = {key: n / self.n_answers[key] for key, n in self.n_unreadable.items()}
-        return [self._sentence(*key) for key in sorted(share, key=lambda key: -share[key])]
+        shares = {key: n / self.n_answers[key] for key, n in self.n_unreadable.items()}
+        return [self._sentence(*key) for key in sorted(shares, key=lambda key: -shares[key])]
 
     def _sentence(self, model: str, name: str) -> str:
         n, n_answers = self.n_unreadable[model, name], self.n_answers[model, name]
         counts = self.read_by[model, name].most_common(MOST_NAMED)
-        readers = " and ".join(
-            f"{title_of(reader).lower()} {n_read:,}" for reader, n_read in counts
-        )
-        read = (
-            f"Of these, other extractors read: {readers}."
+        others = " and ".join(f"{title_of(other).lower()} {n_read:,}" for other, n_read in counts)
+        comparison = (
+            f"Of these, other extractors read: {others}."
             if counts
             else "No other declared extractor reads them."
         )
         share = share_text(n, n_answers)
         return (
             f"{model}: {title_of(name).lower()} cannot read {n:,} of {n_answers:,} answers"
-            f" ({share}). {read}"
+            f" ({share}). {comparison}"
         )

@@ -132,6 +132,6 @@ def _end(path: Path, study: Study) -> None:
     whole = ItemRuns(inputs, cards, store, is_whole=True)
     end = rows.study_row(study, "done", "copied", n_calls=len(hashes) * A_CALLS, plan_hash=whole._whole_hash(len(hashes)))
     store.writer.add("studies", [end]).result(60)
-    assert ItemRuns(inputs, cards, store, is_whole=True).progress() is not None
+    assert ItemRuns(inputs, cards, store, is_whole=True).stored_end() is not None
     connection.close()
     store.close()

@@ -66,7 +66,7 @@ def resumed(folder: Path, study, path: Path, n_calls: int) -> dict[str, float]:
     start = time.perf_counter()
     inputs = plan_inputs(study, store)
     runs = ItemRuns(inputs, model_cards(), store, is_whole=True)
-    assert runs.progress() is None
+    assert runs.stored_end() is None
     whole = plan_of(inputs)
     seconds["plan of the rest s"] = time.perf_counter() - start
     start = time.perf_counter()

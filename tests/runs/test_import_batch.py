@@ -34,7 +34,7 @@ def test_an_item_is_stored_once_and_its_prompt_once_per_axis():
     for number, row in enumerate(
         [asked(), asked(position=1), asked(axis="style", position=2), asked("Which one?", position=3)]
     ):
-        batch.take_item(row, 5 + number)
+        batch.add_item(row, 5 + number)
     assert cells(batch, "study_items", "study_id", "item_id", "role", "position", "confirmatory") == [
         {"study_id": "s", "item_id": ITEM.item_id, "role": "control", "position": 5, "confirmatory": False}
     ]
@@ -56,7 +56,7 @@ def test_a_call_is_stored_with_all_that_its_completion_holds():
     batch = Batch("s", ())
     completion = Completion("c", "ok", text="four", reasoning="two twos", top_logprobs={"A": -0.5}, tokens=(("four", -0.1),))
     for _ in range(2):
-        batch.take_call("m", "r", "{...}", sample=3, completion=completion, parent_id="p")
+        batch.add_call("m", "r", "{...}", sample=3, completion=completion, parent_id="p")
     assert batch.n_calls == 2 and batch.n_chars == 2 * (len("{...}") + len("four") + len("two twos"))
     names = (
         "call_id",
@@ -81,9 +81,9 @@ def test_a_call_is_stored_with_all_that_its_completion_holds():
 def test_a_readout_names_its_span_and_its_calls_unless_it_is_left_out():
     batch = Batch("s", ["dropped"])
     place = ("m", "i", "own", "v", 2)
-    batch.take_readout(place, "regex", Reading("ok", "1", span=(3, 7)), is_correct=False, call_ids=["c", "d"])
-    batch.take_readout(place, "acc", Reading("ok", value=0.5), is_correct=None, call_ids=["c"])
-    batch.take_readout(place, "dropped", Reading("ok", "1"), is_correct=True, call_ids=["c"])
+    batch.add_readout(place, "regex", Reading("ok", "1", span=(3, 7)), is_correct=False, call_ids=["c", "d"])
+    batch.add_readout(place, "acc", Reading("ok", value=0.5), is_correct=None, call_ids=["c"])
+    batch.add_readout(place, "dropped", Reading("ok", "1"), is_correct=True, call_ids=["c"])
     assert batch.n_sources == 3
     readouts = cells(
         batch, "readouts", "study_id", "sample", "extractor", "answer", "value", "is_correct", "span_start", "span_end"

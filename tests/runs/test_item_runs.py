@@ -33,7 +33,7 @@ def asked(monkeypatch):
         await item(self, item_plan, use)
 
     monkeypatch.setattr(Simulated, "complete", counted)
-    monkeypatch.setattr(runner._Run, "_item", read)
+    monkeypatch.setattr(runner._Run, "_ask_item", read)
     return calls, items
 
 
@@ -97,9 +97,9 @@ def test_the_items_that_a_stopped_run_left_are_asked_and_no_other(store, asked, 
         else:
             self.asking.stop("cancelled")
 
-    monkeypatch.setattr(runner._Run, "_item_or_none", at_most_four_items)
+    monkeypatch.setattr(runner._Run, "_ask_or_skip", at_most_four_items)
     assert runner.run(tiny_study(), store).state == "cancelled"
-    monkeypatch.setattr(runner._Run, "_item_or_none", one_item)
+    monkeypatch.setattr(runner._Run, "_ask_or_skip", one_item)
     asked_before, read_before = set(calls), set(items)
     calls.clear()
     items.clear()
@@ -172,15 +172,15 @@ def test_a_run_that_would_write_to_an_archived_study_is_refused(store, is_whole)
     runs = runner.ItemRuns(plan_inputs(study, store), model_cards(), store, is_whole=is_whole)
     if is_whole:
         with pytest.raises(BadInput, match=f"The study {study.study_id} is archived, so nothing is written to it"):
-            runs.progress()
+            runs.stored_end()
     else:
-        assert runs.progress() is None
+        assert runs.stored_end() is None
 
 
 def test_only_a_study_that_is_done_is_known_as_a_whole(store):
     runs = runner.ItemRuns(plan_inputs(tiny_study(), store), model_cards(), store, is_whole=True)
     assert len(runs.whole_hash("done")) == 20 and runs.whole_hash("incomplete") == runner.UNKNOWN
-    runs.n_ends = 1  # beside what the store holds
+    runs.n_complete = 1  # beside what the store holds
     assert runs.whole_hash("done") == runner.UNKNOWN
 
 

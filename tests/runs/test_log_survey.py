@@ -15,7 +15,7 @@ from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogReco
 from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow
 from flipcore.runs import log_survey
 from flipcore.runs.log_survey import (
-    N_REFUSED,
+    MOST_REFUSALS,
     LogFacts,
     LogFile,
     ReadScores,
@@ -304,16 +304,16 @@ def test_two_names_stand_for_many(names, words):
 def test_a_readouts_score_is_its_own_or_its_verdicts(readout, is_of_rows, ends):
     survey = survey_of(0, columns={"score": "s"})
     _count_readouts(survey, "t", (readout,), "row 1")
-    assert survey.readouts == {"acc": 1} and survey.of_rows == ({("t", "acc")} if is_of_rows else set())
+    assert survey.readouts == {"acc": 1} and survey.readouts_in_rows == ({("t", "acc")} if is_of_rows else set())
     assert survey.scales.get("t", {}).get("acc") == ends
-    assert survey.counts["t", "acc"].n == (ends is not None)
+    assert survey.score_counts["t", "acc"].n == (ends is not None)
 
 
 def test_a_scale_reaches_from_the_lowest_to_the_highest_score():
     survey = survey_of(0)
     _count_readouts(survey, "t", [LogReadout("acc", score=score) for score in (3.0, 1.0, 5.0)], "row 1")
     assert survey.scale("t", "acc") == (1.0, 5.0) and survey.scale("t", "other") == (0.0, 1.0)
-    assert survey.readouts == {"acc": 3} and not survey.counts  # no table with a column for the score
+    assert survey.readouts == {"acc": 3} and not survey.score_counts  # no table with a column for the score
 
 
 @pytest.mark.parametrize(("declared", "ends"), [("1..5", (1.0, 5.0)), ("0..9", (0.0, 9.0)), ("2..5", None), ("1..4", None)])
@@ -334,7 +334,7 @@ def test_a_declared_scale_holds_all_scores(declared, ends):
 def test_a_study_has_as_many_samples_as_its_last_row_says(sample_from, sample, n_samples):
     survey = survey_of(0)
     file = SimpleNamespace(model_of=lambda corrections, name: name)
-    log_survey._count(record_of(sample=sample, sample_from=sample_from, model="m"), survey, {}, file)
+    log_survey._count_record(record_of(sample=sample, sample_from=sample_from, model="m"), survey, {}, file)
     assert survey.n_samples == n_samples and survey.n_records == 1 and survey.n_rows == Counter(m=1)
 
 
@@ -460,7 +460,7 @@ def counted(*records, **corrections):
     votes = {}
     file = SimpleNamespace(model_of=lambda corrections, name: corrections.get("model", name))
     for record in records:
-        log_survey._count(record, survey, votes, file)
+        log_survey._count_record(record, survey, votes, file)
     return survey, votes
 
 
@@ -477,8 +477,8 @@ def test_each_record_is_counted():
 
 
 def test_refused_rows_are_counted_and_the_first_ones_kept():
-    survey, votes = counted(*[Rejection(f"a:{i}: no text") for i in range(N_REFUSED + 2)])
-    assert (survey.n_refused, len(survey.refusals), survey.refusals[0], votes) == (N_REFUSED + 2, N_REFUSED, "a:0: no text", {})
+    survey, votes = counted(*[Rejection(f"a:{i}: no text") for i in range(MOST_REFUSALS + 2)])
+    assert (survey.n_refused, len(survey.refusals), survey.refusals[0], votes) == (MOST_REFUSALS + 2, MOST_REFUSALS, "a:0: no text", {})
 
 
 @pytest.mark.parametrize(
@@ -520,7 +520,7 @@ def settings_of(*runs):
     for run in runs:
         about = LogAbout("inspect", run=SimpleNamespace(task=run[0], model=run[1], words=run[2]) if run else None)
         files.append(LogFile(None, None, about, "r"))
-    return [file.settings for file in log_survey._runs_told_apart(files)]
+    return [file.settings for file in log_survey._with_settings(files)]
 
 
 @pytest.mark.parametrize(
@@ -581,7 +581,7 @@ def test_files_that_are_no_logs_are_named_unless_they_belong_beside_logs(tmp_pat
             harness_files.lines(path, [harness_files.lm_eval_row(1, "2", "2", True)])
         else:
             path.write_text("Some words.", encoding="utf-8")
-    assert log_survey.recognised(paths)[2] == [f"{name} is no log that is known here; it is left out." for name in unread]
+    assert log_survey.recognize_files(paths)[2] == [f"{name} is no log that is known here; it is left out." for name in unread]
 
 
 @pytest.mark.parametrize("is_table", [False, True])

@@ -31,18 +31,18 @@ def test_progress_says_that_a_server_fails_and_how_rarely_it_is_asked():
 
 def test_the_time_left_counts_neither_the_start_nor_what_was_stored_and_follows_a_change_of_speed():
     speed, times, n = Speed(), iter(range(1, 1_000)), 0
-    assert [speed.at(float(next(times)), 0) for _ in range(20)] == [0.0] * 20  # models are opened, prompts are written
+    assert [speed.update(float(next(times)), 0) for _ in range(20)] == [0.0] * 20  # models are opened, prompts are written
     for _ in range(12):
         n += 10
-        rate = speed.at(float(next(times)), n)
+        rate = speed.update(float(next(times)), n)
     assert rate == pytest.approx(10.0)
-    assert [speed.at(float(next(times)), n) for _ in range(5)] == [pytest.approx(10.0)] * 5  # between two batches
+    assert [speed.update(float(next(times)), n) for _ in range(5)] == [pytest.approx(10.0)] * 5  # between two batches
     for _ in range(60):
         n += 2
-        rate = speed.at(float(next(times)), n)
+        rate = speed.update(float(next(times)), n)
     assert rate == pytest.approx(2.0)
     for _ in range(300):
-        rate = speed.at(float(next(times)), n)
+        rate = speed.update(float(next(times)), n)
     assert 0 < rate < 0.01  # nothing comes any more
     assert Progress(rate_per_s=rate).outlook == f", {60 * rate:.1f} a minute"
     assert Progress(rate_per_s=12.4, eta_s=900.0).outlook == ", 12 a second, about 900 s left"
@@ -121,7 +121,7 @@ def test_a_line_of_progress_says_what_is_known(progress, words):
 def speeds(*counts):
     """The last rate of (seconds, answered calls) in turn."""
     speed = Speed()
-    return [speed.at(seconds, n) for seconds, n in counts][-1]
+    return [speed.update(seconds, n) for seconds, n in counts][-1]
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_a_judge_is_priced_for_what_is_open_behind_its_stored_replies(n_stored, 
     def stored_replies(store, call_ids):
         return [{"call_id": name} for name in call_ids if name in stored]
 
-    method = SimpleNamespace(kinds=(), read=read, most=lambda judgements, open_calls: list(open_calls))
+    method = SimpleNamespace(kinds=(), read=read, most_calls=lambda judgements, open_calls: list(open_calls))
     monkeypatch.setattr(rereading, "open_backend", lambda judge, cards: None)
     monkeypatch.setattr(rereading, "_judging_method", lambda judge, prompt, extractor: method)
     monkeypatch.setattr(rereading, "_blocks", lambda store, study_id, kinds: [None, None])

@@ -188,7 +188,7 @@ class Cluster(ABC):
         """Start one worker per slot, without waiting. `n_models` models share the machines."""
 
     @abstractmethod
-    async def renew(self, server: str, run: str, n_most: int, n_on_way: int) -> int:
+    async def renew(self, server: str, run: str, n_allowed: int, n_on_way: int) -> int:
         """Call `ServerParts.renew` on the object that all runs on this cluster share. Raises
         WorkerLost while it cannot be reached."""
 
@@ -206,7 +206,7 @@ class Cluster(ABC):
 RENEW_S, LEASE_S = 0.5, 10.0
 TURN_S = 5.0  # the remainder of the division goes to another run after this time
 MOST_FAULTS = 5  # after so many failures to reach `ServerParts`, a run goes by its card alone
-RUN_ENDED = -1  # reported as `n_most` by a run that is over
+RUN_ENDED = -1  # reported as `n_allowed` by a run that is over
 
 
 @dataclass
@@ -228,21 +228,21 @@ class ServerParts:
         self._now, self._opens_at = now, now() + wait_s
         self._shares: dict[str, dict[str, _Share]] = {}
 
-    def renew(self, server: str, run: str, n_most: int, n_on_way: int) -> int:
+    def renew(self, server: str, run: str, n_allowed: int, n_on_way: int) -> int:
         """Return how many calls the run may have on their way to a server from now on. The server
-        takes `n_most` calls at once. The run may have `n_on_way` of them until it gets this
+        takes `n_allowed` calls at once. The run may have `n_on_way` of them until it gets this
         answer."""
         now, shares_by_run = self._now(), self._shares.setdefault(server, {})
         for name, run_share in list(shares_by_run.items()):
-            if (name == run and n_most == RUN_ENDED) or run_share.heard_at < now - LEASE_S:
+            if (name == run and n_allowed == RUN_ENDED) or run_share.heard_at < now - LEASE_S:
                 del shares_by_run[name]
-        if n_most == RUN_ENDED:
+        if n_allowed == RUN_ENDED:
             return 0
         own_share = shares_by_run.setdefault(run, _Share(0, now))
         turn = (list(shares_by_run).index(run) + int(now / TURN_S)) % len(shares_by_run)
-        n_fair = n_most // len(shares_by_run) + (turn < n_most % len(shares_by_run))
+        n_fair = n_allowed // len(shares_by_run) + (turn < n_allowed % len(shares_by_run))
         n_others = sum(share.n for share in shares_by_run.values()) - own_share.n
-        n_free = n_most - n_others
+        n_free = n_allowed - n_others
         n = max(min(n_fair, n_free), 0) if now >= self._opens_at else 0
         own_share.n, own_share.heard_at = max(n, n_on_way), now
         return n
@@ -254,11 +254,11 @@ class SharedSlots(Slots):
     finish, or fail with a message."""
 
     def __init__(
-        self, card: ModelCard, n_most: int, renew: Callable[[str, str, int, int], Awaitable[int]]
+        self, card: ModelCard, n_allowed: int, renew: Callable[[str, str, int, int], Awaitable[int]]
     ) -> None:
         super().__init__(0)
         self._server, self._run = f"{card.endpoint} {card.model} {card.api_key_env}", uuid4().hex
-        self._n_most, self._renew = n_most, renew
+        self._n_allowed, self._renew = n_allowed, renew
         self._watch: asyncio.Future[None] | None = None
 
     async def __aenter__(self) -> None:
@@ -273,15 +273,15 @@ class SharedSlots(Slots):
             while True:
                 try:
                     n = await asyncio.wait_for(
-                        self._renew(self._server, self._run, self._n_most, self.n_possible),
+                        self._renew(self._server, self._run, self._n_allowed, self.n_possible),
                         LEASE_S / 2,
                     )
                     n_faults = 0
                 except (WorkerLost, TimeoutError):
                     n_faults += 1
-                    n = self._n_most if n_faults >= MOST_FAULTS else self.most
+                    n = self._n_allowed if n_faults >= MOST_FAULTS else self.most
                 except Exception:  # for example, machines lack Flipscope: the first call says so
-                    n, n_faults = self._n_most, MOST_FAULTS
+                    n, n_faults = self._n_allowed, MOST_FAULTS
                 self.change(n)
                 await asyncio.sleep(RENEW_S)
         finally:

@@ -91,11 +91,11 @@ class RayCluster(Cluster):
                 " Flipscope on every machine of the cluster, its head too; nothing was asked."
             ) from error
 
-    async def renew(self, server: str, run: str, n_most: int, n_on_way: int) -> int:
+    async def renew(self, server: str, run: str, n_allowed: int, n_on_way: int) -> int:
         try:
             if self._parts is None:
                 self._parts = _server_parts()
-            return await _result(self._parts.renew.remote(server, run, n_most, n_on_way))
+            return await _result(self._parts.renew.remote(server, run, n_allowed, n_on_way))
         except WorkerLost:  # the actor ended with the run that started it; start another next time
             self._parts = None
             raise
@@ -219,9 +219,9 @@ class _RayLink(Link):
         self.name, self.n_at_once = slot.name, slot.n_at_once
         self._is_client, self._setup = is_client, setup
         self._slot, self._n_models, self._n_moves = slot, n_models, 0
-        self._actor = self._placed()
+        self._actor = self._place_actor()
 
-    def _placed(self) -> Any:
+    def _place_actor(self) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         slot = self._slot
@@ -246,7 +246,7 @@ class _RayLink(Link):
             self._n_moves += 1
             await self.close()
             await asyncio.sleep(MOVE_S)
-            self._actor = self._placed()
+            self._actor = self._place_actor()
         return await _result(self._actor.hello.remote(self._setup))
 
     async def _is_away(self) -> bool:

@@ -40,11 +40,9 @@ class WorkerState:
     def sentence(self) -> str:
         """The worker's line in a list on screen."""
         failures = f", {self.n_failures:,} failed" if self.n_failures else ""
-        losses = (
-            f", lost {self.n_losses:,} times"
-            if self.n_losses > 1
-            else ", lost once" * self.n_losses
-        )
+        losses = ""
+        if self.n_losses:
+            losses = ", lost once" if self.n_losses == 1 else f", lost {self.n_losses:,} times"
         reason = f" ({self.problem})" if self.problem and self.state != AT_WORK else ""
         return (
             f"{self.name} for {self.model}: {self.state},"

@@ -53,7 +53,7 @@ def store_survey(
             f" Run `{command('variants study.toml')}` with the study.toml that was written beside"
             " the prompts, then import again."
         )
-    return _store(survey, store, study, on_progress)
+    return _store_answers(survey, store, study, on_progress)
 
 
 @dataclass
@@ -83,7 +83,7 @@ class _PlacedAnswers:
         }
 
 
-def _store(
+def _store_answers(
     survey: Survey, store: Store, study: Study, on_progress: Callable[[ImportProgress], None] | None
 ) -> str:
     study_plan, study_id = planned_of(study, store), study.study_id
