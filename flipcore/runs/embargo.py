@@ -11,7 +11,7 @@ from flipcore.core.errors import BadInput
 from flipcore.extractors import needs_judge, title_of
 from flipcore.models import model_cards
 from flipcore.runs.plan import Plan
-from flipcore.store.connection import Store
+from flipcore.store.connection import Store, text_list
 
 ON_THIS_MACHINE = ("pocket", "simulated", "transformers")
 
@@ -24,7 +24,7 @@ UNION SELECT item_id FROM items WHERE json_extract_string(meta, '$.embargo') = '
 
 def under_embargo(store: Store, item_ids: Collection[str]) -> set[str]:
     """Return ids of items in the retro set of any study, or with `embargo = true` in their file."""
-    return {item_id for (item_id,) in store.rows(_EMBARGO, ids=list(item_ids) or [""])}
+    return {item_id for (item_id,) in store.rows(_EMBARGO, ids=text_list(item_ids))}
 
 
 def is_sent_away(model: str) -> bool:

@@ -272,7 +272,7 @@ def store_logs(
     if n_before and has_own_order != recorded.is_in_file_order(store, study.study_id):
         n_before = 0
     if not n_before:
-        recorded.remove_astray(store, study.study_id)
+        recorded.remove_readouts_of_lost_outputs(store, study.study_id)
     running = study_row(study, "running", "Importing.", n_calls=survey.n_records)
     store.writer.add("studies", [running]).result()
     with store.memory_bound(recorded.MEMORY_MB), fewer_collections():
@@ -296,7 +296,7 @@ def store_logs(
             return study.study_id
         # After a resumed import the sums lack the rows that the earlier import stored.
         is_as_read = is_checked and not n_before and sums.agree(store, study.study_id)
-        recorded.repeat_bases(store, study.study_id, OWN_PROMPT)
+        recorded.copy_bases(store, study.study_id, OWN_PROMPT)
         n_paraphrases = recorded.offer_paraphrases(store, study.study_id, study.name)
         is_checked |= n_before > 0
         outcome: tuple[int, _RowFaults] | None = (job.n_outputs, _RowFaults())

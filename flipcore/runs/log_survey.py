@@ -523,10 +523,9 @@ class Survey:
         """Name of the study: as corrected, else that of a single table, else tasks and models."""
         if self.corrections.get("name"):
             return self.corrections["name"]
+        label = ""
         if self.is_table and len(self.files) == 1:
             label = str(self.files[0].about.columns["dataset"])
-        else:
-            label = ""
         label = label or f"{_first_two(list(self.kinds))} by {_first_two(list(self.models))}"
         return f"{label}, recorded"
 
@@ -584,7 +583,9 @@ def recognize_files(
     layouts = layouts_of(tables)
     superseded = first_states(tables, layouts)
     names = names_of_tables((table for table in tables if table.name not in superseded), layouts)
-    for source in (source for source in all_sources if source.name not in superseded):
+    for source in all_sources:
+        if source.name in superseded:
+            continue
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
             if pointer:
@@ -597,11 +598,8 @@ def recognize_files(
             else:
                 source_readers.append((source, _reader(source, corrections)))
         except (BadInput, OSError) as error:
-            unread.append(
-                str(error)
-                if len(all_sources) == 1 or source.name in str(error)
-                else f"{source.name}: {error}"
-            )
+            is_named = len(all_sources) == 1 or source.name in str(error)
+            unread.append(str(error) if is_named else f"{source.name}: {error}")
     files = []
     samples = []
     # With one model for all files, further files are runs of it and need no names of their own.

@@ -107,8 +107,9 @@ def params_of(extractor: str, words: Sequence[str]) -> dict[str, Any]:
 def versions_of(store: Store, study_id: str) -> dict[str, dict[str, Any]]:
     """Return the re-readings of a study in order: name -> {"extractor": …, "params": …, "version":
     Flipscope's version}."""
-    text = store.rows("SELECT value FROM store_info WHERE key = $key", key=_versions_key(study_id))
-    return json.loads(text[0][0]) if text else {}
+    sql = "SELECT value FROM store_info WHERE key = $key"
+    text = store.value(sql, key=_versions_key(study_id))
+    return json.loads(text) if text else {}
 
 
 def _versions_key(study_id: str) -> str:

@@ -6,9 +6,10 @@ import re
 import threading
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -28,7 +29,7 @@ from flipcore.store.whole_copy import damaged_log, is_held, keep_log
 from flipcore.store.writer import Writer, is_disk_error
 
 ALL_STUDIES = ""  # in place of a study's id: a commit that concerns all of them
-_BATCH = 2_000  # rows in memory at once
+_BATCH = 2_000  # rows in memory at a time
 FOLDERS = ("uploads", "backups", "archive", "inbox")  # folders that Flipscope writes to
 # Size of the log at which a large import merges it into the file; DuckDB's default of 16 MB takes a
 # fifth more time.
@@ -44,6 +45,11 @@ def default_path() -> Path:
 def results_folder(path: Path) -> Path:
     """Return the folder with kept results of a database (`flipcore.store.kept_results`)."""
     return path.with_name(f"{path.name}.results")
+
+
+def text_list(texts: Iterable[str]) -> list[str]:
+    """Return texts as a parameter of a query. DuckDB cannot type an empty list, so none is [""]."""
+    return list(texts) or [""]
 
 
 class Store:
@@ -169,6 +175,11 @@ class Store:
     def rows(self, sql: str, **params) -> list[tuple]:
         with self.cursor() as cursor:
             return cursor.execute(sql, params or None).fetchall()
+
+    def value(self, sql: str, **params) -> Any:
+        """Return the value of a query with one row and column; None without a row."""
+        rows = self.rows(sql, **params)
+        return rows[0][0] if rows else None
 
     def rows_of(self, sql: str, **params) -> list[dict]:
         """Return the rows of a query as dictionaries; NULL is None. Select no time stamps, because

@@ -1,7 +1,7 @@
 """Late readouts: readouts of items that a lock has fixed go to a table of their own.
 
-So the results under a lock stay as they were. Every transaction that adds readouts asks here: a
-resumed run, failed calls that are asked again, another reading, a judge, a merge.
+So the results under a lock stay as they were. Every transaction that adds readouts comes
+through here: a resumed run, failed calls that are asked again, a re-reading, a judge, a merge.
 
 If fewer readouts of the items are stored than when the lock was made, readouts are added as usual.
 This happens after a study was deleted, or in a file that got the lock first. Whether they are the

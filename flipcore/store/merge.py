@@ -222,7 +222,7 @@ _KEY = ", ".join(tables()["readouts"].key)
 _FIXED_BY_LOCK = "a lock has fixed those of their items; they stand apart"
 _OTHER_COMPLETION = "its completion here is another one; Resume reads the one that is kept"
 _TEMPORARY = tuple(
-    "replaced_calls unequal_calls stale_readouts unfit_readouts fresh_readouts fixed_places"
+    "replaced_calls unequal_calls stale_readouts unfit_readouts fresh_readouts fixed_items"
     " late_keys".split()
 )
 
@@ -267,7 +267,7 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
     )
     connection.execute(
         "DELETE FROM stale_readouts WHERE (study_id, item_id) IN (SELECT (study_id, item_id) "
-        "FROM fixed_places)"
+        "FROM fixed_items)"
     )
     for table in ("readout_sources", "readouts"):
         connection.execute(
@@ -308,19 +308,19 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
 
 
 def _move_late_readouts(connection, skipped: Skipped) -> None:
-    """Move readouts of items that a lock has fixed into `late_readouts`. `fixed_places` lists these
+    """Move readouts of items that a lock has fixed into `late_readouts`. `fixed_items` lists these
     items, with the extractors whose missing readouts the lock allows."""
     connection.execute(
-        "CREATE OR REPLACE TEMP TABLE fixed_places (study_id TEXT, item_id TEXT, extractors TEXT[])"
+        "CREATE OR REPLACE TEMP TABLE fixed_items (study_id TEXT, item_id TEXT, extractors TEXT[])"
     )
     if not (fixed := late_readouts.fixed_items(connection)):
         return
     rows = [(study, item, extractors) for (study, item), extractors in fixed.items()]
-    connection.executemany("INSERT INTO fixed_places VALUES (?, ?, ?)", rows)
+    connection.executemany("INSERT INTO fixed_items VALUES (?, ?, ?)", rows)
     all_keys = f"SELECT {_KEY} FROM theirs_readouts UNION SELECT {_KEY} FROM theirs_readout_sources"
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE late_keys AS SELECT {_KEY} FROM ({all_keys}) t "
-        "JOIN fixed_places f USING (study_id, item_id) "
+        "JOIN fixed_items f USING (study_id, item_id) "
         "WHERE NOT list_contains(f.extractors, t.extractor) OR EXISTS (SELECT 1 "
         f"FROM main.readouts m WHERE {_same_key('m', 't')})"
     )

@@ -34,7 +34,7 @@ from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, compar
 from flipcore.store.pack_tables import forget
 
 LARGE = 50_000  # readouts; smaller studies are read fast enough without packs
-CHUNK = 1_500_000  # readouts that are packed at once
+CHUNK = 1_500_000  # readouts that are packed together
 STATUSES = ("ok", "unreadable", "cut", "absent")
 N_STATUSES = len(STATUSES)
 READOUT_COLUMNS = ("axis", "key", "position", "compared_with", "sample", "extractor")

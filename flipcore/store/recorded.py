@@ -30,14 +30,13 @@ def import_mark(store: Store, study_id: str) -> int:
         "SELECT value FROM store_info WHERE key = $key AND EXISTS (SELECT 1 FROM studies "
         "WHERE study_id = $study_id)"
     )
-    answer_rows = store.rows(sql, key=f"import {study_id}", study_id=study_id)
-    return int(answer_rows[0][0]) if answer_rows else 0
+    return int(store.value(sql, key=f"import {study_id}", study_id=study_id) or 0)
 
 
 def is_in_file_order(store: Store, study_id: str) -> bool:
     """Return whether an import stored rows in the order of its file, not in that of records."""
     sql = "SELECT EXISTS (FROM store_info WHERE key = $key)"
-    return bool(store.rows(sql, key=_ORDER_KEY + study_id)[0][0])
+    return bool(store.value(sql, key=_ORDER_KEY + study_id))
 
 
 def store_columns(
@@ -177,7 +176,7 @@ def sources_of(store: Store, study_id: str, item_ids: list[str]) -> dict[tuple, 
     return {tuple(key): tuple(call_ids) for *key, call_ids in answer_rows}
 
 
-_REMOVE_ASTRAY = """
+_REMOVE_READOUTS = """
 DELETE FROM {table} t USING (
     SELECT model, item_id, variant_id, sample FROM readout_sources s WHERE study_id = $study_id
     AND (call_id NOT IN (SELECT call_id FROM completions) OR call_id IN (
@@ -189,17 +188,17 @@ WHERE t.study_id = $study_id AND (t.model, t.item_id, t.variant_id, t.sample) = 
 """
 
 
-def remove_astray(store: Store, study_id: str) -> None:
+def remove_readouts_of_lost_outputs(store: Store, study_id: str) -> None:
     """Remove readouts of an import whose outputs an earlier release lost; it is imported again."""
     # This query takes a tenth of the time of a transaction that finds nothing to remove.
     has_readouts = """SELECT EXISTS (FROM readouts WHERE study_id = $id)
         OR EXISTS (FROM readout_sources WHERE study_id = $id)"""
-    if store.rows(has_readouts, id=study_id) == [(False,)]:
+    if not store.value(has_readouts, id=study_id):
         return
 
     def remove(connection) -> None:
         for table in ("readouts", "readout_sources"):
-            connection.execute(_REMOVE_ASTRAY.format(table=table), {"study_id": study_id})
+            connection.execute(_REMOVE_READOUTS.format(table=table), {"study_id": study_id})
 
     store.writer.transact(remove, Permission.BRING, changes={study_id}).result()
 
@@ -244,14 +243,14 @@ WHERE b.study_id = $study_id AND b.axis = $own AND b.key = 'base'
 _TABLES_TO_COPY = ("study_variants", "readouts", "readout_sources")
 
 
-def repeat_bases(store: Store, study_id: str, own_axis: str) -> None:
+def copy_bases(store: Store, study_id: str, own_axis: str) -> None:
     """Copy the log's own prompt to every other axis, as the base of the items that vary there."""
     store.writer.flush()
     axes = [axis for (axis,) in store.rows(_AXES, study_id=study_id, own=own_axis)]
     if not axes:
         return
 
-    def repeat(connection) -> None:
+    def copy(connection) -> None:
         for axis in axes:
             params = {"study_id": study_id, "axis": axis, "own": own_axis}
             for table in _TABLES_TO_COPY:
@@ -264,7 +263,7 @@ def repeat_bases(store: Store, study_id: str, own_axis: str) -> None:
                     params,
                 )
 
-    store.writer.transact(repeat, Permission.BRING, changes={study_id}).result()
+    store.writer.transact(copy, Permission.BRING, changes={study_id}).result()
     store.touch([study_id])
 
 
@@ -289,7 +288,7 @@ def offer_paraphrases(store: Store, study_id: str, name: str) -> int:
     paired with the one that it is compared with. Once people have judged the pairs, the gate opens
     as for a study that was asked here. The pairs' source is the recording's `name`."""
     store.writer.flush()
-    pair_of: dict[str, str] = {}
+    pair_of_variant: dict[str, str] = {}
     pairs: dict[str, dict] = {}
     for row in store.rows_of(_UNOFFERED, study_id=study_id, axis=PARAPHRASE):
         original = "".join(text for _, text in json.loads(row["original"]))
@@ -305,14 +304,14 @@ def offer_paraphrases(store: Store, study_id: str, name: str) -> int:
             "change": PARAPHRASE,
             "created_at": rows.now(),
         }
-        pair_of[row["variant_id"]] = pair_id
+        pair_of_variant[row["variant_id"]] = pair_id
 
     def offer(connection: DuckDBPyConnection) -> None:
         params = {
             "study_id": study_id,
             "axis": PARAPHRASE,
-            "variants": list(pair_of),
-            "pairs": list(pair_of.values()),
+            "variants": list(pair_of_variant),
+            "pairs": list(pair_of_variant.values()),
         }
         connection.execute(_SET_MATERIAL, params)
 

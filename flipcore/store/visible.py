@@ -19,6 +19,8 @@ report or export may import.
 from dataclasses import dataclass, field
 from typing import Any
 
+from flipcore.store.connection import text_list
+
 # One row per set-aside item without a lock, study (or pair of sets) that set it aside, and id of
 # its question.
 SET_ASIDE = """SELECT coalesce(q.twin, m.item_id) AS item_id, m.study_id,
@@ -68,10 +70,10 @@ class Sight:
 
     @property
     def params(self) -> dict[str, Any]:
-        """Parameters of `SIGHT`. Lists are never empty, because DuckDB could not type them."""
-        return {"locked": self.locked, "locked_items": list(self.items) or [""]}
+        """Parameters of `SIGHT`."""
+        return {"locked": self.locked, "locked_items": text_list(self.items)}
 
     @property
     def params_of_models(self) -> dict[str, Any]:
         """Parameters of `SIGHT_OF_MODELS`."""
-        return self.params | {"locked_models": list(self.models) or [""]}
+        return self.params | {"locked_models": text_list(self.models)}

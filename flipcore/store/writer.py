@@ -32,7 +32,7 @@ from flipcore.store.audit_log import act_parts, acts_of, keep_head_outside, link
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
-MOST_ROWS = 5_000
+MOST_ROWS = 5_000  # a transaction with so many rows takes no further batch
 MOST_ATTEMPTS = 5  # at a transaction that collides with another one
 # Disk space that must stay free beyond the size of the write-ahead log (.wal). DuckDB merges that
 # log into the file (a checkpoint), and closes the file if that fails.
@@ -67,8 +67,8 @@ class _Batch:
 
 
 class Receipt(Future):
-    """A sender's future, done once its rows are on disk. Waiting for it makes the writer write at
-    once: a sender that waits sends no more rows, so collecting more would only delay it."""
+    """A sender's future, done once its rows are on disk. Waiting for it makes the writer write
+    now: a sender that waits sends no more rows, so collecting more would only delay it."""
 
     def __init__(self, wanted: threading.Event) -> None:
         super().__init__()
@@ -237,8 +237,8 @@ class Writer:
 
     def _commit(self, connection, batches: list[_Batch]) -> None:
         """Write all batches in one transaction. If that fails, each is written by itself, so that a
-        bad one harms no other. With a full disk, all of them fail at once, because trying each
-        would only take time."""
+        bad one harms no other. With a full disk all of them fail, because trying each would only
+        take time."""
         # Batches without rows come from `flush`; all rows before them are written already.
         if not any(batch.parts for batch in batches):
             for batch in batches:

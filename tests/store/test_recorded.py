@@ -47,7 +47,7 @@ def test_the_own_prompt_is_the_base_of_every_axis_on_which_its_item_varies(store
     )
     before = store.rows("SELECT item_id, axis, variant_id FROM study_variants ORDER BY ALL")
     for _ in range(2):  # a second time changes nothing
-        recorded.repeat_bases(store, "s", "own")
+        recorded.copy_bases(store, "s", "own")
         added = [("i", axis, "v") for axis in axes]
         assert store.rows("SELECT item_id, axis, variant_id FROM study_variants ORDER BY ALL") == sorted([*before, *added])
         for table in ("readouts", "readout_sources"):

@@ -298,7 +298,7 @@ class Driver(Backend):
             pending.n_losses >= RISKY_LOSSES for pending in self._queue
         )
         if takes_risky:
-            n = int(worker.n_on_way == 0)
+            n = 1 if worker.n_on_way == 0 else 0
         pending_calls: list[_PendingCall] = []
         passed_over: list[_PendingCall] = []
         while self._queue and len(pending_calls) < n:
@@ -309,7 +309,10 @@ class Driver(Backend):
             else:
                 has_not_failed_here = is_only or worker not in pending.doubted_workers
                 is_suitable = not is_risky and has_not_failed_here
-            (pending_calls if is_suitable else passed_over).append(pending)
+            if is_suitable:
+                pending_calls.append(pending)
+            else:
+                passed_over.append(pending)
         self._queue.extendleft(reversed(passed_over))
         worker.is_alone = takes_risky and bool(pending_calls)
         return pending_calls
@@ -328,7 +331,7 @@ class Driver(Backend):
             worker.n_on_way -= len(waiting)
             worker.is_alone = False
             self._ask_again(waiting.values())
-        if worker.state != AT_WORK and worker.n_on_way == 0 and worker.state != STARTING:
+        if worker.state not in (AT_WORK, STARTING) and worker.n_on_way == 0:
             # Without it the model may have no worker left.
             self._set_aside(worker, worker.problem, worker.state)
 
@@ -407,11 +410,11 @@ class Driver(Backend):
             if self._is_halted or self._down:
                 pending.end(_unsent(pending.call, self._down or _STOPPED))
             elif pending.n_losses >= MOST_LOSSES:
-                words = f"{MOST_LOSSES} workers were lost while this call was on its way to them."
+                reason = f"{MOST_LOSSES} workers were lost while this call was on its way to them."
                 # The completion itself counts the last attempt.
                 pending.n_lost -= 1
                 pending.n_attempts -= 1
-                pending.end(Completion(pending.call.call_id, "failed", error=words, n_lost=1))
+                pending.end(Completion(pending.call.call_id, "failed", error=reason, n_lost=1))
             else:
                 self._queue.appendleft(pending)
         self._feed_soon()

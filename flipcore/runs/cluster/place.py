@@ -241,8 +241,8 @@ class ServerParts:
         own_share = shares_by_run.setdefault(run, _Share(0, now))
         turn = (list(shares_by_run).index(run) + int(now / TURN_S)) % len(shares_by_run)
         n_fair = n_allowed // len(shares_by_run) + (turn < n_allowed % len(shares_by_run))
-        n_others = sum(share.n for share in shares_by_run.values()) - own_share.n
-        n_free = n_allowed - n_others
+        n_of_others = sum(share.n for share in shares_by_run.values()) - own_share.n
+        n_free = n_allowed - n_of_others
         n = max(min(n_fair, n_free), 0) if now >= self._opens_at else 0
         own_share.n, own_share.heard_at = max(n, n_on_way), now
         return n

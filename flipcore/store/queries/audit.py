@@ -134,10 +134,10 @@ FROM answers JOIN by_call USING (call_id) GROUP BY model, extractor ORDER BY mod
 def endings(store: Store, study_id: str) -> pd.DataFrame:
     """Count written answers to open items, one row per model and extractor.
 
-    Each answer counts once, under however many axes its prompt stands. Columns are `n_answers`,
+    Each answer counts once, even if its prompt is under several axes. Columns are `n_answers`,
     `n_cut`, `n_not_recorded` (without a finish reason) and `max_tokens` (0 if unknown). A log's own
     scorer marks no answer as cut off. So its answers count as cut off if one of our extractors
-    says so, or without ours, if they ended early.
+    says so. Where none of ours read them, they count if they ended early.
     """
     return store.frame(
         _ENDINGS,

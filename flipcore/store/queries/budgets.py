@@ -23,7 +23,7 @@ SELECT coalesce((SELECT sum(cost_usd) FROM purchases WHERE study_id = $study_id)
 
 def spent_usd(store: Store, study_id: str) -> float:
     """Return what runs of the study paid, in USD, without calls that other studies paid for."""
-    return float(store.rows(_SPENT, study_id=study_id)[0][0])
+    return float(store.value(_SPENT, study_id=study_id))
 
 
 def overbilling(store: Store) -> dict[str, float]:

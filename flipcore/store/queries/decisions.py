@@ -242,9 +242,9 @@ def keep_decision(
 
 def n_moves(store: Store, study_id: str) -> int:
     """Count the logged moves of thresholds on this study."""
-    return store.rows(
+    return store.value(
         "SELECT count(*) FROM threshold_moves WHERE study_id = $study_id", study_id=study_id
-    )[0][0]
+    )
 
 
 def keep_move(store: Store, study_id: str, move: Mapping[str, Any], session: str) -> None:

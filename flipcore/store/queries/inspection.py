@@ -196,8 +196,7 @@ def _stored_axis(store: Store, study_id: str, item_id: str, axis: str) -> str:
     key_columns = {"study_id": study_id, "item_id": item_id}
     if axis != IDENTITY or store.rows(_VARIANTS, axis=axis, **key_columns):
         return axis
-    rows = store.rows(_AXIS_OF_BASE, base=BASE, **key_columns)
-    return rows[0][0] if rows else axis
+    return store.value(_AXIS_OF_BASE, base=BASE, **key_columns) or axis
 
 
 def _answers_by_readout(

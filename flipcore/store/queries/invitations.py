@@ -16,7 +16,7 @@ import pandas as pd
 
 from flipcore.access.acting import OWNER, Level, Permission, Person, acting_as, require
 from flipcore.store.audit_log import act_parts, chain_again, forget_heads_outside, problem
-from flipcore.store.connection import ALL_STUDIES, Store
+from flipcore.store.connection import ALL_STUDIES, Store, text_list
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
 
@@ -197,7 +197,7 @@ def acts(
         "ORDER BY created_at DESC, act_id",
         elsewhere=elsewhere,
         everybody=not people,
-        who=list(people) or [""],
+        who=text_list(people),
         words=words,
     )
 

@@ -55,7 +55,7 @@ def standing(
 
 def n_rows(store: Store, kind: Kind) -> int:
     """Count all rows ever added, which changes with every judgement, as a cache key."""
-    return store.rows(f"SELECT count(*) FROM {kind.table}")[0][0]
+    return store.value(f"SELECT count(*) FROM {kind.table}")
 
 
 def keep(store: Store, kind: Kind, rows: Sequence[dict]) -> None:

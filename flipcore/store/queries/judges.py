@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flipcore.core.records import IDENTITY
 from flipcore.store.clusters import JOIN_CLUSTERS
-from flipcore.store.connection import Store
+from flipcore.store.connection import Store, text_list
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
 from flipcore.store.visible import OPEN
 
@@ -183,5 +183,5 @@ def readouts_of(store: Store, study_id: str, call_ids: Sequence[str]) -> list[di
     """Return each extractor's readout of these outputs, with the right answer and the text. A
     prompt under several axes appears once."""
     return store.rows_of(
-        _READOUTS_OF_CALLS, study_id=study_id, calls=list(call_ids) or [""], **answer_params()
+        _READOUTS_OF_CALLS, study_id=study_id, calls=text_list(call_ids), **answer_params()
     )

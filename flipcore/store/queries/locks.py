@@ -20,7 +20,7 @@ from flipcore.core.locks import STATE, lock_id
 from flipcore.core.records import digest
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
-from flipcore.store.connection import ALL_STUDIES, Store
+from flipcore.store.connection import ALL_STUDIES, Store, text_list
 from flipcore.store.queries.paraphrase_states import current_states, verdict_state
 from flipcore.store.rows import now
 from flipcore.store.schema import tables
@@ -173,7 +173,7 @@ def _check_complete(store: Store, study_id: str, state: Mapping[str, Any]) -> No
     sql = """SELECT count(DISTINCT (model, item_id)) FROM readouts
              WHERE study_id = $study_id AND item_id IN (SELECT unnest($items))
                  AND model IN (SELECT unnest($models))"""
-    n_answered = store.rows(sql, study_id=study_id, items=items, models=models)[0][0]
+    n_answered = store.value(sql, study_id=study_id, items=items, models=models)
     n_all = len(items) * len(models)
     if n_answered < n_all:
         raise BadInput(
@@ -202,8 +202,7 @@ def _readouts_fingerprint(
     store: Store, study_id: str, items: Sequence[str], models: Sequence[str]
 ) -> list:
     """Return [number, fingerprint] of these models' readouts of these items, in any order."""
-    # DuckDB cannot type an empty list.
-    params = {"items": list(items) or [""], "models": list(models) or [""]}
+    params = {"items": text_list(items), "models": text_list(models)}
     return list(store.rows(_READOUTS_FINGERPRINT, study_id=study_id, **params)[0])
 
 
@@ -224,7 +223,7 @@ def differences(store: Store, lock: Mapping[str, Any]) -> list[str]:
     items = [item for item, _ in state["items"]]
     stored_now = {
         "declaration": _declaration_hash(store, study_id),
-        "questions": list(store.rows(_ITEMS_FINGERPRINT, items=items or [""])[0]),
+        "questions": list(store.rows(_ITEMS_FINGERPRINT, items=text_list(items))[0]),
         "readouts": (
             state["readouts"]
             if is_before_answers(state)
@@ -240,8 +239,9 @@ def differences(store: Store, lock: Mapping[str, Any]) -> list[str]:
 
 
 def _declaration_hash(store: Store, study_id: str) -> str:
-    tomls = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
-    return digest(tomls[0][0]) if tomls else ""
+    sql = "SELECT toml FROM studies WHERE study_id = $study_id"
+    toml = store.value(sql, study_id=study_id)
+    return "" if toml is None else digest(toml)
 
 
 def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any]) -> Sight:
@@ -307,7 +307,7 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
         study_id=study_id,
     )
     items_and_roles = [list(row) for row in store.rows(_SET_ASIDE, study_id=study_id)]
-    items = [item for item, _ in items_and_roles] or [""]  # DuckDB cannot type an empty list
+    items = text_list(item for item, _ in items_and_roles)
     return {
         "items": items_and_roles,
         "models": models,
@@ -326,10 +326,10 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
         "seen": [
             list(row)
             for row in store.rows(
-                _STUDIES_SHOWING, study_id=study_id, items=items, models=models or [""]
+                _STUDIES_SHOWING, study_id=study_id, items=items, models=text_list(models)
             )
         ],
-        "n_older": store.rows(_N_OLDER_ITEMS, study_id=study_id, items=items)[0][0],
+        "n_older": store.value(_N_OLDER_ITEMS, study_id=study_id, items=items),
     }
 
 
@@ -373,7 +373,7 @@ WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
 def late_readouts_sentence(store: Store, lock: Mapping[str, Any]) -> str:
     """Return a sentence on readouts of a lock's items that came after the lock; "" for none."""
     items = [item for item, _ in lock["settings"].get(STATE, {}).get("items", ())]
-    n, n_differ = store.rows(_N_LATE_READOUTS, study_id=lock["study_id"], items=items or [""])[0]
+    n, n_differ = store.rows(_N_LATE_READOUTS, study_id=lock["study_id"], items=text_list(items))[0]
     if not n:
         return ""
     remark = f", {n_differ:,} of them with other content than before it" if n_differ else ""
@@ -391,15 +391,14 @@ def n_answered_before(store: Store, lock: Mapping[str, Any]) -> int:
                  AND c.created_at < $created_at"""
     items = [item for item, _ in lock["settings"][STATE]["items"]]
     params = {"study_id": lock["study_id"], "items": items, "created_at": lock["created_at"]}
-    return store.rows(sql, **params)[0][0]
+    return store.value(sql, **params)
 
 
 def n_set_aside(store: Store, study_id: str, role: str | None = None) -> int:
     """Count the items that the study set aside, in one role or all."""
-    rows = store.rows(
+    return store.value(
         "SELECT count(*) FROM study_items WHERE study_id = $study_id AND confirmatory "
         "AND ($role IS NULL OR role = $role)",
         study_id=study_id,
         role=role,
     )
-    return rows[0][0]

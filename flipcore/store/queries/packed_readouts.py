@@ -67,7 +67,7 @@ class Layouts:
 def layouts_of(texts: Sequence[str]) -> Layouts:
     """Return layouts from their JSON texts (`packing.Mark`): one list per column of LAYOUT."""
     parts = [json.loads(text) for text in texts]
-    # The types are given, because without any layout they could not be inferred.
+    # The types are given, because they cannot be inferred where there is no layout.
     kinds = [
         pa.int64() if name in packing.NUMBER_COLUMNS else pa.string() for name in packing.LAYOUT
     ]

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from flipcore.stats.memory.matching import Pairs
-from flipcore.store.connection import Store
+from flipcore.store.connection import Store, text_list
 from flipcore.store.queries.locks import lock_by_id
 from flipcore.store.rows import now
 from flipcore.store.visible import OPEN
@@ -72,9 +72,7 @@ def reference_accuracies(
 ) -> dict[str, float]:
     """Return item id -> share of these models with a right answer to its base prompt. Answers of
     all studies count, except to set-aside items. Items without an answer are left out."""
-    return dict(
-        store.rows(_REFERENCE, item_ids=list(item_ids) or [""], models=list(models) or [""])
-    )
+    return dict(store.rows(_REFERENCE, item_ids=text_list(item_ids), models=text_list(models)))
 
 
 def models_with_answers(store: Store, study_id: str) -> list[str]:

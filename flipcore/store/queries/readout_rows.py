@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from flipcore.store.clusters import JOIN_CLUSTERS
-from flipcore.store.connection import Store
+from flipcore.store.connection import Store, text_list
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
 from flipcore.store.queries.paraphrase_states import CountedPairs
 from flipcore.store.visible import SIGHT, Sight
@@ -125,10 +125,7 @@ def _read_numbered(
             "places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32)))
         )
         lock_params = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
-        # DuckDB cannot type an empty list.
-        params = (
-            study_params | lock_params | answer_params() | {"grades_of": list(grades_of) or [""]}
-        )
+        params = study_params | lock_params | answer_params() | {"grades_of": text_list(grades_of)}
         answers = _encode_batches(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
         is_counted = paraphrases_alone.are_counted(places["material_id"].combine_chunks())
         return _NumberedReadouts(places, answers, is_counted & places["is_comparable"].to_numpy())

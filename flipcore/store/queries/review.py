@@ -58,7 +58,7 @@ def strata(store: Store) -> list[dict]:
 def n_pairs(store: Store) -> int:
     """Count the stored paraphrases, which are never deleted."""
     with opened_to(Permission.JUDGE):
-        return store.rows("SELECT count(*) FROM paraphrases")[0][0]
+        return store.value("SELECT count(*) FROM paraphrases")
 
 
 _JUDGED_BY_OTHERS = f"""
@@ -143,7 +143,7 @@ def n_reworded_readouts(store: Store, study_id: str) -> int:
     """Count the readouts of the study's paraphrases, typos and translations. The order of review by
     risk depends on them."""
     sql = "SELECT count(*) FROM readouts WHERE study_id = $study_id AND list_contains($axes, axis)"
-    return store.rows(sql, study_id=study_id, axes=list(REVIEW_AXES))[0][0]
+    return store.value(sql, study_id=study_id, axes=list(REVIEW_AXES))
 
 
 def sources_of_pairs(store: Store) -> dict[str, str]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from flipcore.core.wordings import COMBINED
 from flipcore.store.clusters import JOIN_CLUSTERS
-from flipcore.store.connection import Store
+from flipcore.store.connection import Store, text_list
 from flipcore.store.visible import OPEN, OPENED
 
 _SCORES = f"""
@@ -34,7 +34,7 @@ def scores(store: Store, study_id: str, scorers: list[str]) -> pd.DataFrame:
     """Return one row per sample and scorer of open items, in the order of the items. `score` is 1,
     0, a share or a grade, or NaN without one. `has_versions` is whether the item was asked with
     other prompts, too."""
-    return store.frame(_SCORES, study_id=study_id, scorers=scorers or [""])
+    return store.frame(_SCORES, study_id=study_id, scorers=text_list(scorers))
 
 
 _NEVER_READ = f"""SELECT i.item_id, i.role, family_of.family
@@ -45,8 +45,8 @@ AND NOT EXISTS (SELECT 1 FROM readouts r WHERE r.study_id = $study_id AND r.item
 
 
 def with_failed_calls(frame: pd.DataFrame, store: Store, study_id: str) -> pd.DataFrame:
-    """Add to `scores` a row without a score per item without any readout: its call failed. This is
-    done only with a single model. With several, an item may never have been asked of one."""
+    """Add to `scores` a row with no score for each item that has no readout: its call failed. This
+    is done only with a single model. With several, an item may never have been asked of one."""
     models = frame["model"].unique()
     if len(models) != 1:
         return frame

@@ -81,14 +81,15 @@ def _models_and_problem(toml: str) -> tuple[list[str], str]:
 
 def toml(store: Store, study_id: str) -> str:
     """Return the stored text of the declaration, readable or not; "" for an unknown study."""
-    rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
-    return rows[0][0] if rows else ""
+    sql = "SELECT toml FROM studies WHERE study_id = $study_id"
+    return store.value(sql, study_id=study_id) or ""
 
 
 def study(store: Store, study_id: str) -> Study | None:
     """Return a stored study, or None. Raises BadInput where this version cannot read it."""
-    rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
-    return Study.from_toml(rows[0][0]) if rows else None
+    sql = "SELECT toml FROM studies WHERE study_id = $study_id"
+    declaration = store.value(sql, study_id=study_id)
+    return None if declaration is None else Study.from_toml(declaration)
 
 
 def declared(store: Store, study_id: str) -> Study:
@@ -204,7 +205,7 @@ def readouts(
 
     - `lock` is the id of a lock: then only its set-aside items are returned, with its models and
       verdicts. Without, the open items are returned. BadInput for a lock that is not valid.
-    - `paraphrases` is "accepted", "standing" (not rejected) or "all". Verdicts take effect at once.
+    - `paraphrases` is "accepted", "standing" (not rejected) or "all", by the present verdicts.
       Other reviewed changes, such as translations or stored typos, count only if accepted.
     - `everything` adds losses, similarities, verdicts without an answer, variants with another
       right answer, and variants of harmful changes.
@@ -273,7 +274,7 @@ WHERE study_id = $study_id AND axis = $axis AND key <> 'base'
 
 def rewords_by_construction(store: Store, study_id: str, axis: str = "paraphrase") -> bool:
     """Return whether all paraphrases on this axis came with their items, so none needs a review."""
-    return bool(store.rows(_CONSTRUCTED, study_id=study_id, axis=axis)[0][0])
+    return bool(store.value(_CONSTRUCTED, study_id=study_id, axis=axis))
 
 
 def asks_stored_wordings(store: Store, study_id: str, axis: str) -> bool:
@@ -282,7 +283,7 @@ def asks_stored_wordings(store: Store, study_id: str, axis: str) -> bool:
         "SELECT count(material_id) > 0 FROM study_variants WHERE study_id = $study_id "
         "AND axis = $axis"
     )
-    return bool(store.rows(sql, study_id=study_id, axis=axis)[0][0])
+    return bool(store.value(sql, study_id=study_id, axis=axis))
 
 
 # The base prompt is stored under every axis, so its readout on one of them is enough.
@@ -326,14 +327,14 @@ def n_answers_of(store: Store, models: list[str]) -> int:
     sql = (
         "SELECT count(*) FROM completions WHERE status = 'ok' AND model IN (SELECT unnest($models))"
     )
-    return store.rows(sql, models=models)[0][0]
+    return store.value(sql, models=models)
 
 
 def n_stored_of(store: Store, study_id: str, model: str) -> int:
     """Count the study's calls that this model answered."""
     sql = """SELECT count(*) FROM study_calls JOIN completions USING (call_id)
              WHERE study_id = $study_id AND model = $model AND status = 'ok'"""
-    return store.rows(sql, study_id=study_id, model=model)[0][0]
+    return store.value(sql, study_id=study_id, model=model)
 
 
 def doses(store: Store, study_id: str) -> dict[str, int]:
@@ -370,7 +371,7 @@ WHERE v.study_id = $study_id AND p.state = 'unreviewed'
 
 def n_unreviewed(store: Store, study_id: str) -> int:
     """Count the study's paraphrases that no reviewer has judged."""
-    return store.rows(_UNREVIEWED, study_id=study_id)[0][0]
+    return store.value(_UNREVIEWED, study_id=study_id)
 
 
 def delete_study(store: Store, study_id: str) -> None:
