@@ -103,8 +103,10 @@ class UnreadableCount:
             if status != UNREADABLE:
                 continue
             self.n_unreadable[model, name] += 1
-            others = [other for other in names if statuses.get((variant, sample, other)) == OK]
-            self.read_by.setdefault((model, name), Counter()).update(others)
+            readable_by = [
+                extractor for extractor in names if statuses.get((variant, sample, extractor)) == OK
+            ]
+            self.read_by.setdefault((model, name), Counter()).update(readable_by)
 
     def sentences(self) -> list[str]:
         """Return a sentence per model and extractor with unreadable answers, worst first. A single
@@ -119,9 +121,11 @@ class UnreadableCount:
     def _sentence(self, model: str, name: str) -> str:
         n, n_answers = self.n_unreadable[model, name], self.n_answers[model, name]
         counts = self.read_by[model, name].most_common(MOST_NAMED)
-        others = " and ".join(f"{title_of(other).lower()} {n_read:,}" for other, n_read in counts)
+        extractor_counts = " and ".join(
+            f"{title_of(extractor).lower()} {n_read:,}" for extractor, n_read in counts
+        )
         comparison = (
-            f"Of these, other extractors read: {others}."
+            f"Of these, other extractors read: {extractor_counts}."
             if counts
             else "No other declared extractor reads them."
         )

@@ -478,7 +478,12 @@ def test_each_record_is_counted():
 
 def test_refused_rows_are_counted_and_the_first_ones_kept():
     survey, votes = counted(*[Rejection(f"a:{i}: no text") for i in range(MOST_REFUSALS + 2)])
-    assert (survey.n_refused, len(survey.refusals), survey.refusals[0], votes) == (MOST_REFUSALS + 2, MOST_REFUSALS, "a:0: no text", {})
+    assert (survey.n_refused, len(survey.refusals), survey.refusals[0], votes) == (
+        MOST_REFUSALS + 2,
+        MOST_REFUSALS,
+        "a:0: no text",
+        {},
+    )
 
 
 @pytest.mark.parametrize(
