@@ -27,21 +27,21 @@ from flipcore.claims.audit_input import (
     ROUNDING,
     AuditInput,
     Finding,
+    keep_shares,
     legible,
     scored,
-    shares_alone,
     spoken_name,
     what_differs,
     with_scales,
 )
 from flipcore.claims.audit_items import (
     GROUPS_DIFFER,
-    flip_rates,
-    golds,
-    grouped_scores,
+    find_contradicting_golds,
+    find_group_differences,
+    find_impossible_rates,
+    find_repeated_items,
+    group_scores,
     questions_of,
-    repeated_items,
-    standard_errors,
 )
 from flipcore.claims.audit_outputs import output_findings, reported_errors
 from flipcore.claims.audit_prompts import prompt_findings
@@ -103,25 +103,25 @@ def findings(log: AuditInput) -> list[Finding]:
     """Return all findings, worst first; an empty list if nothing was found."""
     frame, questions = scored(log.frame), questions_of(log.items, log.prompts)
     checks: tuple[Callable[..., Iterator[Finding]], ...] = (
-        reported_scores,
-        own_contradictions,
-        calls_lost,
-        unreadable,
-        models_differ,
-        grades_differ,
-        answer_flips,
-        score_consistency,
+        check_reported_scores,
+        find_contradictions,
+        find_lost_calls,
+        find_unread_outputs,
+        compare_models,
+        compare_grades,
+        find_flips,
+        check_score_rate,
     )
     all_findings = list(chain.from_iterable(check(log, frame) for check in checks))
     for fact in log.facts:
         about = str(fact["about"])
-        all_findings.append(Finding(about, description(str(fact["sentence"]), about), 88))
+        all_findings.append(Finding(about, description(str(fact["sentence"]), about), rank=88))
     all_findings += [
         *prompt_findings(replace(log, frame=frame)),
         *output_findings(log, frame),
-        *golds(log, questions),
-        *repeated_items(log, questions),
-        *flip_rates(log),
+        *find_contradicting_golds(log, questions),
+        *find_repeated_items(log, questions),
+        *find_impossible_rates(log),
         *_readout_and_group_findings(log, frame),
     ]
     return sorted(all_findings, key=lambda finding: -finding.rank)
@@ -129,15 +129,15 @@ def findings(log: AuditInput) -> list[Finding]:
 
 def _readout_and_group_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find readouts and groups that differ, with one false-discovery rate over all their p."""
-    by_group = grouped_scores(log, frame)
+    by_group = group_scores(log, frame)
     p_groups = [grouped.spread.p for grouped in by_group]
-    pairs, disagreements = readout_pairs(log, frame)
-    yield from readouts_differ(pairs, disagreements, p_groups)
+    pairs, disagreements = pair_readouts(log, frame)
+    yield from compare_readouts(pairs, disagreements, p_groups)
     adjusted = bh([*p_groups, *(pair.p for pair in pairs)])
-    yield from standard_errors(by_group, adjusted[: len(by_group)])
+    yield from find_group_differences(by_group, adjusted[: len(by_group)])
 
 
-def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def check_reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Compare each reported score with the mean of the rows that the log holds."""
     for reported in log.reported:
         name = reported["readout"]
@@ -184,17 +184,17 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _reported_error(
-    log: AuditInput, reported: Mapping[str, Any], subject: str, scores: pd.Series
+    log: AuditInput, reported: Mapping[str, Any], subject: str, by_item: pd.Series
 ) -> Iterator[Finding]:
-    """Find a standard error that is far smaller than the rows allow; `scores` has one per item."""
-    clusters = _clusters(log, scores.index)
-    cluster_of_item = None if clusters is None else pd.Series(clusters, index=scores.index)
-    errors = reported_errors(reported, scores, cluster_of_item)
+    """Find a standard error that is far smaller than the rows allow; `by_item` are the scores."""
+    clusters = _clusters(log, by_item.index)
+    cluster_of_item = None if clusters is None else pd.Series(clusters, index=by_item.index)
+    errors = reported_errors(reported, by_item, cluster_of_item)
     if errors:
         stated, error = (number_text(value, 4) for value in errors)
         sentence = (
             f"{subject}: reported standard error {stated}, recomputed {error} from "
-            f"{len(scores):,} items."
+            f"{len(by_item):,} items."
         )
         claim = description(
             sentence, "error too small", detail="Repeats of an item are no items of their own."
@@ -224,9 +224,9 @@ def _reported_rows(frame: pd.DataFrame, reported: Mapping[str, Any]) -> pd.DataF
     return rows[is_task] if is_task.any() else rows[is_base]
 
 
-def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def find_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find rows whose recorded right or wrong contradicts the answers that the log holds."""
-    frame = shares_alone(frame)
+    frame = keep_shares(frame)
     columns = zip(log.items["item_id"], log.items["target"], strict=True)
     right_answers = {
         item: target.split("\n") for item, target in columns if isinstance(target, str) and target
@@ -266,7 +266,7 @@ def _listed_items(part: pd.DataFrame) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
 
 
-def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def find_lost_calls(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find outputs that failed or were cut off."""
     for model, part in log.calls.groupby("model", sort=False):
         n = int(part["n"].sum())
@@ -285,7 +285,7 @@ def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 yield Finding(word, claim, rank * (0.5 + 0.5 * n_lost / n), model=str(model))
 
 
-def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def find_unread_outputs(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find outputs that the log's own extractor could not read, and how many another one reads."""
     base = frame[frame["is_base"]]
     key = ["model", "item_id", "variant_id", "sample"]
@@ -389,7 +389,7 @@ def _negated(difference: Estimate) -> Estimate:
 def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     """Claim that two readouts differ; `p` is adjusted over the `n_tests` checks of the log."""
     alpha = _alpha_of(pair.p, p, n_tests, READOUTS_DIFFER.error_rate)
-    compare = _compare_grades if pair.is_graded else _compare_shares
+    compare = _describe_grades if pair.is_graded else _describe_shares
     sentence, detail, gap = compare(pair, p, alpha)
     family = f"{n_tests} checks of this log (false-discovery rate)" if n_tests > 1 else ""
     return _difference_claim(
@@ -397,7 +397,7 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     )
 
 
-def _compare_shares(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str, Estimate]:
+def _describe_shares(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str, Estimate]:
     """Return sentence, detail and difference of two readouts that give shares of right answers."""
     scores = paired_scores(pair.first_scores, pair.second_scores, pair.clusters)
     differences = pair.second_scores - pair.first_scores
@@ -463,7 +463,7 @@ def _difference_claim(
     return Claim(assertion, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers)
 
 
-def _compare_grades(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str, Estimate]:
+def _describe_grades(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str, Estimate]:
     """Return sentence, detail and difference of two readouts that grade, in the scale's units."""
     first, second = pair.first_scores, pair.second_scores
     gap = grade_gap(first, second, pair.clusters, alpha=alpha, low=pair.low, high=pair.high)
@@ -513,9 +513,9 @@ def _grade_words(pair: ReadoutPair | GradedPair, first: str, second: str) -> str
 
 @dataclass(frozen=True, eq=False)
 class Disagreement:
-    """Outputs that two readouts score differently: their share, and the item of each.
+    """Share of the outputs that two readouts score differently, and the items of these outputs.
 
-    `extractor` is the first of the two.
+    `extractor` names the first readout.
     """
 
     extractor: str
@@ -523,7 +523,7 @@ class Disagreement:
     items: pd.Index
 
 
-def readout_pairs(
+def pair_readouts(
     log: AuditInput, frame: pd.DataFrame
 ) -> tuple[list[ReadoutPair], list[Disagreement]]:
     """Pair the readouts of each model on outputs that both scored; one disagreement per pair."""
@@ -564,7 +564,7 @@ def readout_pairs(
     return pairs, disagreements
 
 
-def readouts_differ(
+def compare_readouts(
     pairs: Sequence[ReadoutPair], disagreements: Sequence[Disagreement], other_ps: Sequence[float]
 ) -> Iterator[Finding]:
     """Find pairs of readouts that score some output differently.
@@ -597,7 +597,7 @@ def _clusters(log: AuditInput, items: pd.Index) -> np.ndarray | None:
     return None if clusters.nunique() == len(clusters) else clusters.to_numpy()
 
 
-def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def compare_models(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Compare each pair of models at the log's own prompts, on the items of the leading role.
 
     Under the reference extractor over all tasks, this is the claim of the Ranking page. Other
@@ -605,7 +605,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """
     if frame["model"].nunique() < 2:
         return
-    base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)])
+    base = keep_shares(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)])
     base = base.assign(is_correct=base["score"], role=base.get("role", ""))
     base = base[base["role"] == _leading_role(base)]
     extractors = list(dict.fromkeys(base["extractor"]))
@@ -629,7 +629,7 @@ def _leading_role(base: pd.DataFrame) -> str:
     return str(min(base["role"].unique(), key=lambda role: role in CONTROL_ROLES, default=""))
 
 
-def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def compare_grades(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Compare each pair of models whose outputs for the same items are graded on one scale."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     base = with_scales(base, log.scales).assign(role=frame.get("role", ""))
@@ -667,9 +667,9 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class GradedPair:
-    """Grades (items,) of two models on one scale; `clusters` are numbers, None if all differ.
+    """Grades (items,) of two models on one scale from `low` to `high`.
 
-    `items` are the ids of the items.
+    `clusters` (items,) are cluster numbers, None if every item is its own cluster.
     """
 
     first: str
@@ -756,10 +756,10 @@ def _pairs_of_models(
     part: pd.DataFrame, extractor: str, task: str, *, is_ranking: bool
 ) -> Iterator[Finding]:
     """Find the pairs of models with different scores; claimed if `is_ranking`, else described."""
-    own_contest = contest(order(scores(part)), extractor)
-    values = own_contest.order.scores.values[own_contest.declared_way]
-    compared = range(min(len(own_contest.models), MOST_COMPARED))
-    for first, second in combinations(compared, 2):
+    model_contest = contest(order(scores(part)), extractor)
+    values = model_contest.order.scores.values[model_contest.declared_way]
+    n_compared = min(len(model_contest.models), MOST_COMPARED)
+    for first, second in combinations(range(n_compared), 2):
         # NaN where either model has no score, so that both are compared on the same items.
         differences = values[:, first] - values[:, second]
         differing = np.flatnonzero(np.nan_to_num(differences))
@@ -767,32 +767,29 @@ def _pairs_of_models(
             continue
         ahead, behind = (second, first) if np.nansum(differences) < 0 else (first, second)
         if is_ranking:
-            claim = lead_claim(own_contest, ahead, behind, spoken_name(extractor))
+            claim = lead_claim(model_contest, ahead, behind, spoken_name(extractor))
         else:
-            sentence = lead_words(own_contest, ahead, behind, spoken_name(extractor), task)
+            sentence = lead_words(model_contest, ahead, behind, spoken_name(extractor), task)
             claim = description(sentence, "described", detail=NOT_OF_RANKING)
-        items = tuple(own_contest.order.scores.items[i] for i in differing)[:N_LISTED]
+        items = tuple(model_contest.order.scores.items[i] for i in differing)[:N_LISTED]
         rank = 30 + 10 * claim.asserted - 5 * (not is_ranking)
         yield Finding(
             TWO_MODELS,
             claim,
             rank=rank,
             items=items,
-            model=own_contest.models[ahead],
+            model=model_contest.models[ahead],
             extractor=extractor,
-            other_model=own_contest.models[behind],
+            other_model=model_contest.models[behind],
         )
 
 
-# Answers that change: between repeats of one prompt, between prompts of one item, and in
-# lm-eval's SCORE tasks.
-
-
-def answer_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def find_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find answers that change between repeats of a prompt and between prompts of an item."""
     readouts = (frame, log.harmless)
+    # Nothing can flip if no prompt was repeated and no item has several prompts.
     if all(part["sample"].nunique() < 2 and part["variant"].nunique() < 2 for part in readouts):
-        return  # No prompt was repeated, and no item has several prompts.
+        return
     columns = list(_flip_columns(log.harmless))
     yield from _flips_of_repeats(columns, frame)
     yield from _flips_of_prompts(columns, log.harmless)
@@ -803,13 +800,13 @@ def _flips_of_repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Ite
 
     If a log has scores and no answers, count repeats whose scores differ.
     """
-    prompt_rows = frame[
+    own_prompt_rows = frame[
         (frame["axis"] == OWN_PROMPT) & frame["is_base"] & ~frame["status"].isin(NO_ANSWER)
     ]
     column_by_readout = {
         (column.model, column.extractor): column for column in columns if column.axis == OWN_PROMPT
     }
-    for (model, extractor), part in prompt_rows.groupby(["model", "extractor"], sort=False):
+    for (model, extractor), part in own_prompt_rows.groupby(["model", "extractor"], sort=False):
         column = column_by_readout.get((str(model), str(extractor)))
         if column:
             rates = column.rates
@@ -906,7 +903,7 @@ def _flips_of_prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> 
         )
 
 
-def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def check_score_rate(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Compare lm-eval's SCORE rate with the true agreement, if the log moved the right option."""
     moved = frame[frame["axis"] == "option_order"]
     if moved.empty:
@@ -918,13 +915,14 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
         if not part["variant"].str.startswith("right at ").any():
             continue
         items = list(dict.fromkeys(part["item_id"]))
-        original = np.array([int(right[item]) for item in items])
-        answer_places, right_places = _places(part, items, original)
-        harness, true = score_rates(answer_places, right_places, original)
-        if abs(harness - true) > ROUNDING:
+        right_options = np.array([int(right[item]) for item in items])
+        answer_places, right_places = _places(part, items, right_options)
+        harness_rate, true_rate = score_rates(answer_places, right_places, right_options)
+        if abs(harness_rate - true_rate) > ROUNDING:
             sentence = (
-                f"{model}, {extractor}: lm-eval's SCORE consistency is {number_text(harness, 3)}; "
-                f"{number_text(true, 3)} of the pairs of answers agree."
+                f"{model}, {extractor}: lm-eval's SCORE consistency is "
+                f"{number_text(harness_rate, 3)}; {number_text(true_rate, 3)} of the pairs of "
+                "answers agree."
             )
             detail = (
                 "SCORE counts an answer at the right option's original place as the right option, "
@@ -943,12 +941,13 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
 
 
 def _places(
-    part: pd.DataFrame, items: Sequence[str], original: np.ndarray
+    part: pd.DataFrame, items: Sequence[str], right_options: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (items, versions) places of the answer and of the right option; -1 where none is read.
+    """Return (items, versions) places of the answer and of the right option; -1 if not read.
 
     An answer is an option's index in the item's original order, here turned into the place where
     the version shows it. A version swaps the right option with the one at its new place.
+    `right_options` (items,) are indices in the original order.
     """
     item_index = {item: i for i, item in enumerate(items)}
     versions = list(dict.fromkeys(part["variant"]))
@@ -956,15 +955,15 @@ def _places(
     right_places = answer_places.copy()
     for item, variant, answer in zip(part["item_id"], part["variant"], part["answer"], strict=True):
         i, version = item_index[item], versions.index(variant)
-        gold = original[i]
+        right_option = right_options[i]
         # A variant "right at C" puts the right option at the third place.
-        place = gold if variant == "base" else ord(variant[-1]) - ord("A")
+        place = right_option if variant == "base" else ord(variant[-1]) - ord("A")
         option = int(answer)
         right_places[i, version] = place
-        if option == gold:
+        if option == right_option:
             answer_places[i, version] = place
         elif option == place:
-            answer_places[i, version] = gold
+            answer_places[i, version] = right_option
         else:
             answer_places[i, version] = option
     return answer_places, right_places

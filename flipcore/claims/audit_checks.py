@@ -17,8 +17,8 @@ from flipcore.claims.audit_input import (
     OURS,
     OWN_PROMPT,
     AuditInput,
+    keep_shares,
     scored,
-    shares_alone,
     with_scales,
 )
 from flipcore.claims.audit_prompts import LEAST_ITEMS
@@ -28,9 +28,9 @@ from flipcore.claims.audit_prompts import LEAST_ITEMS
 class Check:
     """One check of an audit.
 
-    `abouts` has the `Finding.about` of each of its findings. `applies(log, base)` is True if this
+    `abouts` lists every `Finding.about` that the check gives. `applies(log, base)` is True if this
     log can be checked; `base` has the scored readouts of the log's own prompts. `missing` says what
-    is missing in a log that cannot be checked.
+    a log lacks that cannot be checked.
     """
 
     title: str
@@ -73,7 +73,7 @@ def coverage(log: AuditInput) -> Coverage:
 
 
 def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
-    base = shares_alone(base)
+    base = keep_shares(base)
     is_own = (base["status"] == "ok") & base["answer"].notna() & ~base["extractor"].isin(OURS)
     return bool((is_own & base["score"].isin((0.0, 1.0))).any())
 

@@ -23,9 +23,9 @@ from flipcore.extractors import EXTRACTORS, VALUES, title_of
 
 # A printed score may be rounded to three digits.
 ROUNDING = 0.0006
-LEAST_TEMPLATES = 10  # categories of items, to compare their scores
-MOST_COMPARED = 12  # extractors, or models, that are compared in pairs
-N_LISTED = 200  # most items that a finding names
+LEAST_TEMPLATES = 10  # least number of categories of items whose scores are compared
+MOST_COMPARED = 12  # largest number of extractors, or of models, that are compared in pairs
+N_LISTED = 200  # largest number of items that a finding names
 # Names of Flipscope's own extractors that run on the outputs of an imported log.
 OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
 OWN_PROMPT = IDENTITY
@@ -45,9 +45,9 @@ class Finding:
     """A claim, with the items that show it.
 
     `about` names the check. A finding with a higher `rank`, up to 100, is worse and comes first.
-    Only the order of ranks counts: each check chose its number to stand above or below the others.
-    `items` are the ids of items to look at, under `model`, `axis` and `extractor`. "" stands for a
-    part that does not apply. `other_model` is the one that `model` is compared with.
+    Only the order of ranks matters: each check has a number that places it among the others.
+    `items` are the ids of items to look at, under `model`, `axis` and `extractor`. `other_model` is
+    the one that `model` is compared with. A field that does not apply is "".
     """
 
     about: str
@@ -65,8 +65,8 @@ class AuditInput:
     """The tables of a log that an audit reads.
 
     - `frame`: every readout of the study (`store.queries.studies.readouts` with `everything`).
-    - `harmless`: the readouts that flips are counted on: those of prompts whose changes leave the
-      right answer as it is (the same function without `everything`).
+    - `harmless`: the readouts that flips are counted on, of prompts whose changes keep the right
+      answer (the same function without `everything`).
     - `items`: one row per item with question, options, target and category.
     - `calls`: counts per model, status and finish reason.
     - `reported`: scores that the logs report; `facts`: places where rows contradict their log.
@@ -96,10 +96,9 @@ class AuditInput:
 
 
 def legible(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the readouts without those of our extractors that read less than half of a model's
-    outputs.
+    """Leave out each extractor of ours on models of whose outputs it reads less than half.
 
-    Such an extractor counts nearly everything as wrong, which is no evidence against a score.
+    It counts nearly everything as wrong there, which is no evidence against a score.
     """
     is_unread = frame["status"].isin((UNREADABLE, CUT))
     unread = is_unread.groupby([frame["model"], frame["extractor"]], observed=True)
@@ -110,10 +109,10 @@ def legible(frame: pd.DataFrame) -> pd.DataFrame:
 def scored(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the readouts with the columns `score`, `task` and `is_base`.
 
-    `score` is 1, 0, a share, a grade, or NaN without a score. `is_base` is True at the log's own
+    `score` is 1, 0, a share, a grade, or NaN if there is none. `is_base` is True at the log's own
     prompt.
     """
-    right = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
+    correctness = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
     # The values of our own extractors are losses and similarities, not scores.
     value = frame["value"].astype(float).where(~frame["extractor"].isin((*OURS, *VALUES)))
     # Split each id once, because a log of a million rows has few items.
@@ -121,10 +120,10 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
     tasks = pd.array([str(item).partition("/")[0] for item in items], dtype="str")
     task = pd.Series(tasks.take(codes), index=frame.index)
     is_base = (frame["variant"] == BASE) & (frame["axis"] == OWN_PROMPT)
-    return frame.assign(score=right.where(right.notna(), value), task=task, is_base=is_base)
+    return frame.assign(score=correctness.fillna(value), task=task, is_base=is_base)
 
 
-def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
+def keep_shares(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the readouts of those tasks and extractors whose scores all lie from 0 to 1."""
     # A grade on another scale is neither right nor wrong, and a difference of grades is not in
     # percentage points.
@@ -151,7 +150,7 @@ def with_scales(
         is_share = declared is None and lowest >= 0 and highest <= 1
         if is_share or part["score"].isna().all():
             continue
-        # A declared scale is widened by scores beyond its ends.
+        # Scores beyond the ends of a declared scale widen it.
         declared_low, declared_high = declared or (lowest, highest)
         low[part.index] = min(declared_low, lowest)
         high[part.index] = max(declared_high, highest)

@@ -42,8 +42,8 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
 
     The text is the question and its sorted options, without case, spacing and punctuation that
     ends a word. Other punctuation stays, because formulas and code differ by it. Items whose
-    `task` column differs are never equal, and neither are items of two tasks whose `prompts`
-    (`item_id`, `prompt`, `system`) ask different things about the same words.
+    `task` column differs are never equal. Nor are items of two tasks whose `prompts` (`item_id`,
+    `prompt`, `system`) ask different things about the same words.
     """
     tasks = items["task"] if "task" in items else [""] * len(items)
     prompt_tasks = _prompt_tasks(items, prompts)
@@ -69,7 +69,7 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
 
 
 def _prompt_tasks(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series:
-    """Return the task that each item belongs to, "" where question and options alone identify it.
+    """Return the task of each item; "" if question and options identify the item without it.
 
     They identify an item that has options of its own. Items without options, or with the same
     options throughout a task (yes and no, a list of classes), get their meaning from the prompt
@@ -113,7 +113,7 @@ def _right_words(target: str, options: list[str]) -> str:
     return "|".join(sorted(words))
 
 
-def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
+def find_contradicting_golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
     """Find questions with different right answers; `questions` are those of `questions_of`."""
     items = log.items[log.items["target"].notna()]
     if items.empty:
@@ -122,30 +122,31 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
     words = [_right_words(str(target), list(options)) for target, options in columns]
     right = pd.Series(words, index=items.index)
     groups = right.groupby(questions[items.index])
-    contradicting = groups.transform("nunique") > 1
-    if contradicting.any():
-        listed = tuple(items.loc[contradicting, "item_id"])
+    is_contradicting = groups.transform("nunique") > 1
+    if is_contradicting.any():
+        listed = tuple(items.loc[is_contradicting, "item_id"])
         n = int(groups.nunique().gt(1).sum())
         sentence = (
             f"{count_of(n, 'question stands', 'questions stand')} with contradicting right "
             f"answers ({len(listed):,} items)."
         )
         claim = description(sentence, "contradicting golds")
-        yield Finding("contradicting golds", claim, 85, listed[:N_LISTED])
+        yield Finding("contradicting golds", claim, rank=85, items=listed[:N_LISTED])
 
 
-def repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
-    """Find questions that stand under several ids. Each is only one independent question."""
+def find_repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
+    """Find questions that have several ids. Each is only one independent question."""
     is_repeated = questions.duplicated(keep=False)
     if is_repeated.any():
-        n, extra = int(questions[is_repeated].nunique()), int(questions.duplicated().sum())
+        n, n_extra = int(questions[is_repeated].nunique()), int(questions.duplicated().sum())
         sentence = (
-            f"{count_of(n, 'question occurs', 'questions occur')} more than once: {extra:,} of "
+            f"{count_of(n, 'question occurs', 'questions occur')} more than once: {n_extra:,} of "
             f"{len(questions):,} items are repeats."
         )
         claim = description(sentence, "repeated items")
         items = tuple(log.items.loc[is_repeated, "item_id"])[:N_LISTED]
-        yield Finding("repeated items", claim, 42 + 40 * extra / len(questions), items)
+        rank = 42 + 40 * n_extra / len(questions)
+        yield Finding("repeated items", claim, rank, items)
 
 
 @dataclass(frozen=True)
@@ -161,30 +162,30 @@ class GroupedScores:
     spread: GroupSpread
 
 
-def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
+def group_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
     """Return the spread per model, extractor and role with at least `LEAST_TEMPLATES` groups."""
     if log.items["category"].nunique() < LEAST_TEMPLATES:
         return []
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     category = log.items.set_index("item_id")["category"]
     base = base if "role" in base else base.assign(role="")
-    roles, rows = set(base["role"]), []
+    roles, scores_by_group = set(base["role"]), []
     for (model, extractor, role), part in base.groupby(["model", "extractor", "role"], sort=False):
         means = item_scores(part)
         groups = category.reindex(means.index).fillna("")
         if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
-        role_words = f", {role_name(str(role), roles)} items" if base["role"].nunique() > 1 else ""
+        role_words = f", {role_name(str(role), roles)} items" if len(roles) > 1 else ""
         spread = group_spread(means, groups)
-        rows.append(GroupedScores(str(model), str(extractor), role_words, spread))
-    return rows
+        scores_by_group.append(GroupedScores(str(model), str(extractor), role_words, spread))
+    return scores_by_group
 
 
 def standard_error_claim(scores: GroupedScores, p: float) -> Claim:
     """Claim that scores differ by subject or template; `p` is corrected over the log."""
     spread = scores.spread
     subject = f"{scores.model}, {spoken_name(scores.extractor)}{scores.role_words}"
-    # Groups that differ less than by chance do not make an interval too narrow.
+    # A ratio of at most 1: groups differ less than by chance, so no interval is too narrow.
     asserted = p <= GROUPS_DIFFER.error_rate and spread.ratio > 1
     sizes = (
         f"standard error {number_text(100 * spread.by_group, 1)} points by group, "
@@ -206,7 +207,7 @@ def standard_error_claim(scores: GroupedScores, p: float) -> Claim:
     return Claim(GROUPS_DIFFER, "differ", sentence, asserted=True, detail=detail, numbers=numbers)
 
 
-def standard_errors(
+def find_group_differences(
     scores: Sequence[GroupedScores], adjusted: Sequence[float]
 ) -> Iterator[Finding]:
     """Find subjects or templates that differ beyond chance; `adjusted` has one p per score."""
@@ -218,7 +219,7 @@ def standard_errors(
             )
 
 
-def flip_rates(log: AuditInput) -> Iterator[Finding]:
+def find_impossible_rates(log: AuditInput) -> Iterator[Finding]:
     """Find reported flip rates that two reported accuracies of the same model make impossible."""
     for reported in log.reported:
         if "flip" not in str(reported.get("metric") or reported["readout"]).lower():

@@ -1,10 +1,10 @@
 """Findings of an audit on the outputs: cached reruns, averaged scores, refusals, empty texts,
 silent cuts, and keys that no answer agrees with.
 
-Each finding describes the rows and asserts nothing beyond them. For each of them a test has an
-honest log that looks similar and gives no finding (`tests/claims/test_audit_outputs.py`): greedy
-answers that repeat, partial credit, a benchmark whose right answer is to refuse, texts of one
-length.
+Each finding describes the rows and asserts nothing beyond them. For each of them
+`tests/claims/test_audit_outputs.py` has an honest log that looks similar and gives no finding:
+greedy answers that repeat, partial credit, a benchmark whose right answer is to refuse, texts of
+one length.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,28 +20,31 @@ from flipcore.core.records import RIGHT, WRONG
 from flipcore.stats.base.estimate import MIN_N, percent_text
 from flipcore.text.counts import count_of
 
-LEAST_RERUN = 5  # items with several runs, for a finding about runs
+LEAST_RERUN = 5  # least number of items with several runs, for a finding about runs
 LEAST_CHARS = 80  # a sampled text of this length does not repeat by chance
 LEAST_CUT, CUT_SHARE = 3, 0.02  # outputs at the limit: least count and least share
-NEARLY_ALL = 0.95  # a length that so many outputs share is asked for by the prompt
-NEAR_TOP = 0.95  # lengths from this share of the largest are compared with it
+NEARLY_ALL = 0.95  # if this share of outputs has one length, the prompt asks for that length
+NEAR_TOP = 0.95  # lengths above this share of the largest one are compared with it
 # Below these numbers of tokens or characters, a common length is just the form of the answer.
 LEAST_TOKENS, LEAST_LENGTH = 64, 200
 LEAST_KEYS, LEAST_VOTERS = 5, 3  # least suspicious keys for a finding; least votes per item
+# A reported error counts as too small below this share of the recomputed one, and if it is smaller
+# by more than this difference.
+ERROR_SHARE, ERROR_DIFFERENCE = 0.6, 0.001
 RIGHT_OR_WRONG = ("includes", "match", "exact", "choice", "pattern", "answer")  # scorers of Inspect
 OUTPUT_KEY = ["model", "item_id", "variant_id", "sample"]
 
 
 def output_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Return all findings about the outputs; `frame` are the readouts of `scored`."""
-    yield from _cached(log)
-    yield from _averaged(log, frame)
-    yield from _refusals_and_empty(log, frame)
-    yield from _cut_silently(log)
-    yield from _keys_alone(log, frame)
+    yield from _find_cached_runs(log)
+    yield from _find_averaged_runs(log, frame)
+    yield from _find_refusals_and_empty(log, frame)
+    yield from _find_silent_cuts(log)
+    yield from _find_wrong_keys(log, frame)
 
 
-def _cached(log: AuditInput) -> Iterator[Finding]:
+def _find_cached_runs(log: AuditInput) -> Iterator[Finding]:
     """Find reruns with identical texts: they come from a cache and do not measure noise."""
     # Greedy decoding repeats itself, and so do very short answers. Both are reported only if each
     # rerun took the same time to the millisecond.
@@ -59,10 +62,10 @@ def _cached(log: AuditInput) -> Iterator[Finding]:
         )
         detail = "Each repeat took exactly the same time." if is_same_time else ""
         claim = description(sentence, "cached", detail=detail)
-        yield Finding("cached runs", claim, 83, model=str(row["model"]))
+        yield Finding("cached runs", claim, rank=83, model=str(row["model"]))
 
 
-def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def _find_averaged_runs(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find scores between 0 and 1 that are averages over several runs of an item.
 
     Either all runs of an item have the same mean score although their texts differ, or a scorer
@@ -118,7 +121,7 @@ _KINDS = {
 }
 
 
-def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def _find_refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find refusals that are not right answers, and empty outputs."""
     if log.outputs.empty:
         return
@@ -158,8 +161,8 @@ def _scorer_order(log: AuditInput, readouts: pd.DataFrame) -> pd.Series:
     return readouts["extractor"].astype(str).map(indexes).fillna(len(indexes))
 
 
-def _cut_silently(log: AuditInput) -> Iterator[Finding]:
-    """Find outputs that stop exactly at a limit of length, without a mark in the log."""
+def _find_silent_cuts(log: AuditInput) -> Iterator[Finding]:
+    """Find outputs that stop exactly at a limit of length although the log calls them complete."""
     if log.lengths.empty:
         return
     for model, part in log.lengths.groupby("model", sort=False):
@@ -177,11 +180,12 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
                 f"{model}: {percent_text(n / n_all, 1)} of its {n_all:,} outputs {where} ({n:,}), "
                 "and the log does not say that they were cut off."
             )
-            yield Finding("silent cuts", description(sentence, "silent cuts"), 71, model=str(model))
+            claim = description(sentence, "silent cuts")
+            yield Finding("silent cuts", claim, rank=71, model=str(model))
 
 
 def _outputs_at_top_length(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
-    """Return (number of outputs with the largest length, words for it); (0, "") if it looks like no
+    """Return (number of outputs with the largest length, words for it); (0, "") if nothing looks
     cut."""
     for column, least, unit in (
         ("n_tokens_out", LEAST_TOKENS, "tokens"),
@@ -194,7 +198,7 @@ def _outputs_at_top_length(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
         near = lengths[(lengths[column] < top) & (lengths[column] >= NEAR_TOP * top)]
         n = int(at_top["n_texts"].sum())
         n_open = int(at_top.loc[at_top["ends_open"], "n_texts"].sum())
-        # Without a limit, fewer texts have each longer length. A cut piles them up at the largest.
+        # Without a limit, few texts have the largest length. A cut piles them up there.
         is_pile = n >= max(LEAST_RERUN, CUT_SHARE * n_all) and n > int(near["n"].sum())
         # Texts of a fixed form also share one length, but they end as they should.
         if is_pile and n < NEARLY_ALL * n_all and n_open >= n / 2:
@@ -203,17 +207,17 @@ def _outputs_at_top_length(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
     return 0, ""
 
 
-def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def _find_wrong_keys(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find items whose right answer no model gives, while all models agree on another answer. Their
     keys, the stored right answers, may be wrong."""
-    keys_of_item = {
+    keys_by_item = {
         item: set(target.split("\n"))
         for item, target in zip(log.items["item_id"], log.items["target"], strict=True)
         if isinstance(target, str) and target
     }
     is_answered = (frame["status"] == "ok") & frame["answer"].notna()
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & is_answered]
-    base = base[base["item_id"].isin(keys_of_item.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
+    base = base[base["item_id"].isin(keys_by_item.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
     if base["model"].nunique() * base["sample"].nunique() < LEAST_VOTERS:
         return
     # One vote per output: the answer of the log's leading extractor.
@@ -237,7 +241,7 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     unanimous_items, n_majorities = [], 0
     columns = zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True)
     for item, answer, n, n_all in columns:
-        if answer in keys_of_item[item]:
+        if answer in keys_by_item[item]:
             continue
         if n == n_all and n_models_by_item[item] == n_models:
             unanimous_items.append(item)
@@ -252,14 +256,13 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     )
     about = "keys alone" if n_models > 1 else "keys of one model"
     claim = description(sentence, about, detail="Look at these keys first.")
-    yield Finding(about, claim, 66, tuple(unanimous_items)[:N_LISTED])
+    yield Finding(about, claim, rank=66, items=tuple(unanimous_items)[:N_LISTED])
 
 
 def reported_errors(
     reported: Mapping[str, Any], scores: pd.Series, clusters: pd.Series | None
 ) -> tuple[float, float] | None:
-    """Return (reported standard error, recomputed one) if the reported one is far too small, else
-    None.
+    """Return (reported standard error, recomputed one); None unless the first is far too small.
 
     `scores` and `clusters` have one row per item.
     """
@@ -273,5 +276,5 @@ def reported_errors(
     # Clusters usually widen the error, and nobody knows whether the log's error counts with them.
     # So the reported error is compared with the smaller one.
     error = min(errors)
-    is_too_small = 0 <= stated < 0.6 * error and error - stated > 0.001
+    is_too_small = 0 <= stated < ERROR_SHARE * error and error - stated > ERROR_DIFFERENCE
     return (float(stated), error) if is_too_small else None

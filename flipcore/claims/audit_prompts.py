@@ -20,10 +20,11 @@ from flipcore.text.prompts import labels_of
 
 LEAST_ITEMS = 20
 MOST_WORDINGS = 4
-NEARLY_ALL = 0.9  # of prompts that repeat their question; of answers at one place
-LEAST_BEYOND_KEYS = 0.25  # by so much more often than the right answers are answers at one place
+NEARLY_ALL = 0.9  # share of prompts that repeat their question, or of answers at one place
+LEAST_BEYOND_KEYS = 0.25  # share of answers at one place minus share of right answers there
 LEAST_QUESTION = 12  # letters; a shorter question may be part of another one by chance
-LEAST_SHARE = 0.05  # of the items, for the second most common wording
+LEAST_SHARE = 0.05  # share of the items that have the second most common wording
+MOST_KEYS = 0.6  # share of the right answers that may stand at one place
 # A run of option labels ("(A) # (B) #"). Only its first label is kept, so that items with different
 # numbers of options have the same wording.
 _LABELS = re.compile(
@@ -43,11 +44,11 @@ def prompt_findings(log: AuditInput) -> Iterator[Finding]:
         has_options = prompts["options"].map(len) > 0
         for _, part in prompts.groupby([task, has_options], sort=False):
             if is_only_task or len(part) >= LEAST_ITEMS:
-                yield from _wordings(part)
-        yield from _own_examples(prompts)
-        yield from _leaks(prompts)
-    yield from _keys(log.items)
-    yield from _one_answer(log)
+                yield from _find_few_wordings(part)
+        yield from _find_own_examples(prompts)
+        yield from _find_leaks(prompts)
+    yield from _find_keys_at_one_place(log.items)
+    yield from _find_one_answer(log)
 
 
 def _wording(text: str, question: str, options: Iterable[str]) -> str:
@@ -55,10 +56,12 @@ def _wording(text: str, question: str, options: Iterable[str]) -> str:
     # The longest text first, because an option may be part of another one or of the question.
     for item_text in sorted([question, *map(str, options)], key=len, reverse=True):
         text = text.replace(item_text, " ") if len(item_text.strip()) > 1 else text
-    return _LABELS.sub(r"\1", " ".join([*re.sub(r"\d+", "#", text).split(), ""]))
+    words = re.sub(r"\d+", "#", text).split()
+    # `_LABELS` needs a blank after each label, so also after the last word.
+    return _LABELS.sub(r"\1", " ".join([*words, ""]))
 
 
-def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
+def _find_few_wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
     """Find a few wordings around the question, 2 to `MOST_WORDINGS`: the prompt was changed."""
     columns = zip(prompts["prompt"], prompts["question"], prompts["options"], strict=True)
     wordings = pd.Series(
@@ -73,10 +76,10 @@ def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
             f"The wording around the question changes: {len(counts)} wordings, of {sizes} items."
         )
         items = tuple(prompts["item_id"][wordings == counts.index[-1]])[:N_LISTED]
-        yield Finding("wordings", description(sentence, "wordings"), 72, items)
+        yield Finding("wordings", description(sentence, "wordings"), rank=72, items=items)
 
 
-def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
+def _find_own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
     """Find items whose question is sent more than once: they are among their own examples."""
     systems = prompts["system"] if "system" in prompts else [""] * len(prompts)
     is_twice = []
@@ -91,10 +94,11 @@ def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
         stand = count_of(len(items), "item stands", "items stand")
         whose_prompt = "its" if len(items) == 1 else "their"
         sentence = f"{stand} among the examples of {whose_prompt} own prompt."
-        yield Finding("own examples", description(sentence, "own examples"), 84, items[:N_LISTED])
+        claim = description(sentence, "own examples")
+        yield Finding("own examples", claim, rank=84, items=items[:N_LISTED])
 
 
-def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
+def _find_leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
     """Find items whose right answer is in the prompt after the question, not as an option."""
     columns = (prompts[name] for name in ("item_id", "prompt", "question", "options", "target"))
     leaking_items = []
@@ -107,7 +111,7 @@ def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
         n_items = count_of(len(leaking_items), "item")
         sentence = f"The right answer of {n_items} stands in the prompt behind the question."
         claim = description(sentence, "leaked answers")
-        yield Finding("leaked answers", claim, 90, tuple(leaking_items)[:N_LISTED])
+        yield Finding("leaked answers", claim, rank=90, items=tuple(leaking_items)[:N_LISTED])
 
 
 def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[str]) -> bool:
@@ -139,7 +143,7 @@ def _contains(words: list[str], part: list[str]) -> bool:
     return any(words[i : i + len(part)] == part for i in range(len(words) - len(part) + 1))
 
 
-def _keys(items: pd.DataFrame) -> Iterator[Finding]:
+def _find_keys_at_one_place(items: pd.DataFrame) -> Iterator[Finding]:
     """Find sets of items whose right answers mostly stand at one place among the options."""
     places = []
     for target, options in zip(items["target"], items["options"], strict=True):
@@ -150,16 +154,16 @@ def _keys(items: pd.DataFrame) -> Iterator[Finding]:
     share, place = _top_share(places)
     n_options = max(map(len, items["options"]))
     # A clear majority, and at least twice the share of a place by chance.
-    if share > max(0.6, 2 / n_options):
+    if share > max(MOST_KEYS, 2 / n_options):
         label = labels_of("upper", n_options)[place]
         sentence = (
             f"{percent_text(share, 0)} of {len(places):,} right answers stand at {label}: always "
             f"answering {label} scores as much."
         )
-        yield Finding("keys at one place", description(sentence, "keys"), 78)
+        yield Finding("keys at one place", description(sentence, "keys"), rank=78)
 
 
-def _one_answer(log: AuditInput) -> Iterator[Finding]:
+def _find_one_answer(log: AuditInput) -> Iterator[Finding]:
     """Find a model that nearly always chooses one place, although the right answers vary."""
     n_options = log.items["options"].map(len)
     targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))
@@ -175,7 +179,8 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
         n_items = part["item_id"].nunique()
         keys = part.drop_duplicates("item_id")["item_id"].map(targets)
         # No finding if the right answers are mostly at this place too.
-        is_like_keys = share - (keys == str(place)).mean() < LEAST_BEYOND_KEYS
+        key_share = (keys == str(place)).mean()
+        is_like_keys = share - key_share < LEAST_BEYOND_KEYS
         if n_items >= LEAST_ITEMS and share >= NEARLY_ALL and not is_like_keys:
             label = labels_of("upper", int(n_options.max()))[place]
             among = f"{percent_text(share, 0)} of {len(places):,} answers are {label}"

@@ -16,10 +16,10 @@ from typing import Any
 class Assertion:
     """A kind of claim, one constant each, listed in `flipcore.claims.catalogue`.
 
-    `asserts` is what is said, `error_rate` how often it may be false where it is not so, `sides` 1
-    or 2, `family` what the rate is held over ("each claim", "all detectors of a page, Holm"),
-    `worlds` the names of the null and boundary worlds under which `python -m tests.lab.claims`
-    simulates it through the function that makes the sentence.
+    `asserts` is what is said, `error_rate` the largest share of studies in which it may be said
+    although it is false. `sides` is 1 or 2, `family` the claims that share the rate ("each claim",
+    "all detectors of a page, Holm"). `worlds` are the null and boundary worlds under which
+    `python -m tests.lab.claims` simulates it through the function that makes the sentence.
     """
 
     name: str
@@ -34,11 +34,12 @@ class Assertion:
 class Claim:
     """One sentence about one study.
 
-    The first three fields are positional, as in `Claim(SET_BEYOND, MEMORY, sentence)`. `outcome`
-    is the verdict as a word that code may compare ("memory", "equivalent", "undecided", ...).
-    `asserted` is True where the sentence asserts what `assertion` names; an undecided or
-    descriptive one does not. `detail` qualifies it in small type. `numbers` are Estimates, counts
-    and p-values by name.
+    The first three fields are positional, as in `Claim(SET_BEYOND, MEMORY, sentence)`. `assertion`
+    is None for a description. `outcome` is the verdict as a word that code may compare ("memory",
+    "equivalent", "undecided", ...).
+    `asserted` is True if the sentence asserts what `assertion` names; an undecided or descriptive
+    one does not. `detail` qualifies it in small type. `withheld` is the reason why it is not
+    claimed, "" if it is. `numbers` are Estimates, counts and p-values by name.
     """
 
     assertion: Assertion | None
@@ -55,7 +56,7 @@ class Claim:
     @property
     def text(self) -> str:
         """Return the words of a verdict, the same on a screen, in a file and on a terminal."""
-        # The only way from a claim to a screen, a file or a terminal: what is withheld stays so.
+        # Screens, files and terminals print only this, so none of them shows a withheld sentence.
         return f"Not claimed: {self.withheld}" if self.withheld else self.sentence
 
     @property
@@ -65,7 +66,7 @@ class Claim:
 
     @property
     def is_made(self) -> bool:
-        """True where this asserts something, here and now."""
+        """True if this asserts something and is not withheld."""
         return self.asserted and not self.withheld
 
     def not_claimed(self, reason: str) -> Claim:

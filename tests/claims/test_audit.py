@@ -17,14 +17,14 @@ from flipcore.claims.audit import (
     _pairs_of_models,
     _places,
     _undecided_words,
-    calls_lost,
+    compare_grades,
+    compare_models,
+    find_contradictions,
+    find_lost_calls,
+    find_unread_outputs,
     findings,
-    grades_differ,
-    models_differ,
-    own_contradictions,
+    pair_readouts,
     readout_claims,
-    readout_pairs,
-    unreadable,
 )
 from flipcore.claims.audit_checks import CHECKS, coverage
 from flipcore.claims.audit_input import AuditInput, scored
@@ -137,7 +137,7 @@ def test_an_audit_says_of_models_what_ranking_says_of_them():
     log = AuditInput(rows, items, pd.DataFrame(columns=["model", "n", "status", "finish_reason", "max_tokens"]))
     report = ranking_report(rows)
     by_pair = {frozenset((one.first, one.second)): one for one in report.pairs}
-    differ = list(models_differ(log, scored(rows)))
+    differ = list(compare_models(log, scored(rows)))
     assert len(differ) >= 27
     for finding in differ:
         first, second = (name for name in letters if f"{name} " in finding.claim.text)
@@ -232,7 +232,7 @@ def two_models(first, second):
         for name, right in (("one", first), ("two", second))
     ]
     frame = pd.concat(several, ignore_index=True).dropna(subset="is_correct")
-    return [one.claim.text for one in models_differ(AuditInput(frame, items, calls), scored(frame))]
+    return [one.claim.text for one in compare_models(AuditInput(frame, items, calls), scored(frame))]
 
 
 def test_the_model_that_is_ahead_on_the_same_items_is_named_first():
@@ -253,7 +253,7 @@ def test_single_tasks_are_compared_under_our_extractors_unless_the_log_has_its_o
     readouts, items = readouts.assign(item_id=ids, family=ids, position=0), items.assign(item_id=ids)
     models = [readouts.assign(model="m-1", is_correct=~is_second), readouts.assign(model="m-2", is_correct=is_second)]
     frame = pd.concat([answers.assign(extractor=name) for name in ("regex", *others) for answers in models], ignore_index=True)
-    found = list(models_differ(AuditInput(frame, items, calls), scored(frame)))
+    found = list(compare_models(AuditInput(frame, items, calls), scored(frame)))
     on_tasks = {finding.extractor for finding in found if re.search("on (first|second)", finding.claim.text)}
     assert on_tasks == ({"match"} if "match" in others else {"regex", *others})
 
@@ -274,7 +274,7 @@ def graded_log(n=60, lead=1.0, scales=None, first="one"):
 def test_models_and_readouts_with_grades_are_compared_on_their_scale():
     scales = {("t", "grade"): (0.0, 5.0), ("t", "rubric"): (0.0, 5.0)}
     log = graded_log(lead=2.0, scales=scales)
-    of_models = [one.claim for one in grades_differ(log, scored(log.frame))]
+    of_models = [one.claim for one in compare_grades(log, scored(log.frame))]
     assert [claim.is_made for claim in of_models] == [True, True]
     assert of_models[0].sentence.startswith("one is graded higher than two on the same 60 items by grade: 1.00 [")
     assert of_models[0].detail == "Higher of one: 30; of two: 0. Grades from 0 to 5."
@@ -285,7 +285,7 @@ def test_models_and_readouts_with_grades_are_compared_on_their_scale():
 
 def test_a_models_name_stands_in_the_detail_as_it_is():
     log = graded_log(lead=2.0, first="thunder")
-    (claim, _) = [one.claim for one in grades_differ(log, scored(log.frame))]
+    (claim, _) = [one.claim for one in compare_grades(log, scored(log.frame))]
     assert claim.detail.startswith("Higher of thunder: 30; of two: 0.")
 
 
@@ -300,9 +300,9 @@ def test_grades_on_two_scales_are_compared_by_nobody_and_no_check_says_so():
 
 def test_equal_grades_of_two_models_are_undecided():
     log = graded_log(lead=0.0)
-    assert [one.claim.is_made for one in grades_differ(log, scored(log.frame))] == []
+    assert [one.claim.is_made for one in compare_grades(log, scored(log.frame))] == []
     few = graded_log(n=12, lead=0.4)
-    assert all(not one.claim.is_made for one in grades_differ(few, scored(few.frame)))
+    assert all(not one.claim.is_made for one in compare_grades(few, scored(few.frame)))
 
 
 def test_models_are_compared_on_the_items_that_ranking_starts_with():
@@ -312,7 +312,7 @@ def test_models_are_compared_on_the_items_that_ranking_starts_with():
     one = readouts.assign(family=readouts["item_id"], position=0, role=role, is_correct=True)
     two = one.assign(model="m-2", is_correct=[i % 2 == 0 for i in range(70)])
     frame = pd.concat([one, two], ignore_index=True)
-    (only,) = models_differ(AuditInput(frame, items, calls), scored(frame))
+    (only,) = compare_models(AuditInput(frame, items, calls), scored(frame))
     assert "on the same 56 items" in only.claim.text
 
 
@@ -606,14 +606,14 @@ CALL = {"model": "m", "status": "ok", "finish_reason": "stop", "max_tokens": Non
 )
 def test_calls_that_failed_or_were_cut_off_rank_by_their_share(more, about, words, rank):
     log = AuditInput(pd.DataFrame(), pd.DataFrame(), pd.DataFrame([CALL, CALL | {"n": 250} | more]))
-    (finding,) = calls_lost(log, log.frame)
+    (finding,) = find_lost_calls(log, log.frame)
     assert (finding.about, finding.claim.text, finding.model) == (about, words, "m") and finding.rank == pytest.approx(rank)
 
 
 @pytest.mark.parametrize("more", [{}, {"finish_reason": "length", "max_tokens": 1}])
 def test_one_token_is_a_whole_letter_and_whole_calls_are_no_finding(more):
     log = AuditInput(pd.DataFrame(), pd.DataFrame(), pd.DataFrame([CALL, CALL | more]))
-    assert not list(calls_lost(log, log.frame))
+    assert not list(find_lost_calls(log, log.frame))
 
 
 def base_rows(*rows):
@@ -627,7 +627,7 @@ def test_readouts_of_the_same_outputs_are_paired():
     log = base_rows(
         ("a", "t/0", 0, 1.0), ("b", "t/0", 0, 0.0), ("a", "t/1", 0, 1.0), ("b", "t/1", 0, 1.0), ("a", "t/2", 0, 1.0)
     )
-    (pair,), (disagreement,) = readout_pairs(log, log.frame)
+    (pair,), (disagreement,) = pair_readouts(log, log.frame)
     assert (pair.model, pair.first, pair.second, pair.low, pair.high) == ("m", "a", "b", 0.0, 1.0)
     assert pair.first_scores.tolist() == [1.0, 1.0] and pair.second_scores.tolist() == [0.0, 1.0]
     assert (disagreement.extractor, disagreement.share, list(disagreement.items)) == ("a", 0.5, ["t/0"])
@@ -635,20 +635,20 @@ def test_readouts_of_the_same_outputs_are_paired():
 
 def test_repeats_of_an_item_are_averaged_and_an_outputs_first_row_counts():
     log = base_rows(*[(name, "t/0", k, float(name == "a" or k)) for name in "ab" for k in (0, 1)], ("a", "t/0", 0, 0.0))
-    (pair,), _ = readout_pairs(log, log.frame)
+    (pair,), _ = pair_readouts(log, log.frame)
     assert pair.first_scores.tolist() == [1.0] and pair.second_scores.tolist() == [0.5]
 
 
 @pytest.mark.parametrize("others", [[], [("b", "t/1", 0, 0.0)], [("b", "t/0", 0, 3.0)]])
 def test_readouts_without_a_shared_output_or_scale_are_no_pair(others):
     log = base_rows(("a", "t/0", 0, 1.0), *others)
-    assert readout_pairs(log, log.frame) == ([], [])
+    assert pair_readouts(log, log.frame) == ([], [])
 
 
 @pytest.mark.parametrize("change", [{"is_base": False}, {"axis": "style"}, {"score": np.nan}])
 def test_only_scores_of_the_logs_own_prompt_are_paired(change):
     log = base_rows(("a", "t/0", 0, 1.0), ("b", "t/0", 0, 0.0))
-    assert readout_pairs(log, log.frame.assign(**change)) == ([], [])
+    assert pair_readouts(log, log.frame.assign(**change)) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -696,13 +696,13 @@ def test_a_score_against_the_logs_own_answer_is_counted_for_one_right_answer():
     readouts["answer"] = ["1"] * 9 + ["2"]
     readouts["is_correct"] = [False] + [True] * 9
     frame = scored(readouts)
-    (finding,) = own_contradictions(AuditInput(readouts, items, calls), frame)
+    (finding,) = find_contradictions(AuditInput(readouts, items, calls), frame)
     assert finding.claim.text == ("m, e: 2 of 10 scores contradict the log's own answer; 1 right answers count as wrong.")
     assert finding.rank == pytest.approx(84) and finding.items == ("t/0", "t/9")
     many = items.assign(target="1\n2", options=[["x", "y"]] * 10)  # both may have been wanted
-    assert not list(own_contradictions(AuditInput(readouts, many, calls), frame))
+    assert not list(find_contradictions(AuditInput(readouts, many, calls), frame))
     either = items.assign(target="1\n2")
-    (other,) = own_contradictions(AuditInput(readouts, either, calls), frame)
+    (other,) = find_contradictions(AuditInput(readouts, either, calls), frame)
     assert other.items == ("t/0",)
     for change in (
         {"status": "unreadable"},
@@ -711,16 +711,16 @@ def test_a_score_against_the_logs_own_answer_is_counted_for_one_right_answer():
         {"score": 0.5},
         {"answer": None},
     ):
-        assert not list(own_contradictions(AuditInput(readouts, items, calls), frame.assign(**change)))
+        assert not list(find_contradictions(AuditInput(readouts, items, calls), frame.assign(**change)))
 
 
 @pytest.mark.parametrize(("share_lost", "share"), [(1, "10%"), (5, "50%")])
 def test_lost_texts_rank_by_their_share(share_lost, share):
     readouts, items, calls = frame_of(10)
     frame = scored(readouts.assign(status=["unreadable"] * share_lost + ["ok"] * (10 - share_lost)))
-    (finding,) = unreadable(AuditInput(frame, items, calls), frame)
+    (finding,) = find_unread_outputs(AuditInput(frame, items, calls), frame)
     assert finding.claim.text.startswith(f"m: e finds no answer in {share}")
     assert finding.claim.text.endswith(f" of the texts ({share_lost} of 10).") and finding.claim.detail == ""
     assert finding.rank == pytest.approx(50 + 4.5 * share_lost) and len(finding.items) == share_lost
-    assert not list(unreadable(AuditInput(frame, items, calls), frame.assign(extractor=WRITTEN_ANSWER)))
-    assert not list(unreadable(AuditInput(frame, items, calls), frame.assign(is_base=False)))
+    assert not list(find_unread_outputs(AuditInput(frame, items, calls), frame.assign(extractor=WRITTEN_ANSWER)))
+    assert not list(find_unread_outputs(AuditInput(frame, items, calls), frame.assign(is_base=False)))

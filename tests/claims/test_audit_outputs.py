@@ -289,13 +289,13 @@ HALF = {"a": ["x", "x"], "b": ["y", "y"]}
 )
 def test_keys_alone_are_named_from_five_on_and_two_more_than_majorities(answers, n_alone):
     log = votes_of(answers)
-    found = list(audit_outputs._keys_alone(log, log.frame))
+    found = list(audit_outputs._find_wrong_keys(log, log.frame))
     assert [len(finding.items) for finding in found] == [n_alone] * (n_alone > 0)
     assert all(set(finding.items) == {f"t/{k}" for k in range(n_alone)} for finding in found)
 
 
 def cuts_of(log):
-    return list(audit_outputs._cut_silently(log))
+    return list(audit_outputs._find_silent_cuts(log))
 
 
 def lengths_of(n_at_limit, n_all=300, max_tokens=64):
@@ -451,7 +451,7 @@ def rerun(**change):
     ],
 )
 def test_reruns_look_cached_where_chance_and_greedy_decoding_would_not_repeat_them(change, setting):
-    found = list(audit_outputs._cached(rerun(**change)))
+    found = list(audit_outputs._find_cached_runs(rerun(**change)))
     if setting is None:
         assert not found
     else:
@@ -503,23 +503,23 @@ def outputs_log(n_calls=10, scores=(0.0, 0.0, 1.0), what="refusal", extractor="c
 )
 def test_refusals_and_empty_outputs_are_counted_and_rank_by_their_share(log, about, words, rank, detail):
     log = outputs_log(**log)
-    (finding,) = audit_outputs._refusals_and_empty(log, log.frame)
+    (finding,) = audit_outputs._find_refusals_and_empty(log, log.frame)
     assert (finding.about, finding.claim.text, finding.claim.detail) == (about, words, detail)
     assert finding.rank == pytest.approx(rank) and finding.items[0] == "t/0"
 
 
 def test_refusals_that_are_right_answers_are_not_counted_and_no_outputs_are_no_finding():
     right = outputs_log(scores=(1.0, 1.0))
-    assert not list(audit_outputs._refusals_and_empty(right, right.frame))
+    assert not list(audit_outputs._find_refusals_and_empty(right, right.frame))
     none = replace(right, outputs=right.outputs[:0])
-    assert not list(audit_outputs._refusals_and_empty(none, none.frame))
+    assert not list(audit_outputs._find_refusals_and_empty(none, none.frame))
 
 
 def test_the_leading_scorer_of_the_log_says_what_a_refusal_is_worth():
     log = outputs_log(scores=(1.0,))
     other = log.frame.assign(extractor="a later one", score=0.0)
     frame = pd.concat([other, log.frame, log.frame.assign(extractor=OURS[0], score=0.0)])
-    assert not list(audit_outputs._refusals_and_empty(log, frame))
+    assert not list(audit_outputs._find_refusals_and_empty(log, frame))
     assert audit_outputs._lead_scores(log, frame)["score"].tolist() == [1.0]
 
 
@@ -535,7 +535,7 @@ def averages_log(scores, n_runs=2, extractor="rubric", n_same=2, n_items=5):
 
 
 def averages_in(log, **changes):
-    return list(audit_outputs._averaged(log, log.frame.assign(**changes)))
+    return list(audit_outputs._find_averaged_runs(log, log.frame.assign(**changes)))
 
 
 @pytest.mark.parametrize(
@@ -580,7 +580,7 @@ def test_averages_are_named_in_the_order_of_the_log():
     log = averages_log([0.5] * 11)
     frame = pd.concat([log.frame.assign(model="m-2"), log.frame.assign(model="m-1")])
     reruns = pd.concat([log.reruns.assign(model=model) for model in ("m-1", "m-2")])
-    found = list(audit_outputs._averaged(replace(log, reruns=reruns), frame))
+    found = list(audit_outputs._find_averaged_runs(replace(log, reruns=reruns), frame))
     assert [finding.model for finding in found] == ["m-2", "m-1"]
     assert found[0].items == tuple(f"t/{i}" for i in range(11))
 
@@ -588,7 +588,7 @@ def test_averages_are_named_in_the_order_of_the_log():
 def test_refusals_of_models_are_named_in_the_order_of_the_log():
     log = outputs_log()
     outputs = pd.concat([log.outputs.assign(model="m-2"), log.outputs.assign(model="m-1")])
-    found = audit_outputs._refusals_and_empty(replace(log, outputs=outputs), log.frame)
+    found = audit_outputs._find_refusals_and_empty(replace(log, outputs=outputs), log.frame)
     assert [finding.model for finding in found] == ["m-2", "m-1"]
 
 
@@ -641,7 +641,7 @@ def test_silent_cuts_say_how_many_have_all_tokens():
 def test_keys_alone_name_their_voters(n_models, voters, about):
     answers = ALONE if n_models > 1 else OF_ONE
     log = votes_of([answers] * LEAST_KEYS)
-    (finding,) = audit_outputs._keys_alone(log, log.frame)
+    (finding,) = audit_outputs._find_wrong_keys(log, log.frame)
     assert finding.claim.text == f"On 5 items no answer agrees with the right answer, and {voters} give one other answer."
     assert (finding.about, finding.rank) == (about, 66)
 
@@ -684,5 +684,5 @@ def test_the_smaller_standard_error_of_items_and_clusters_counts():
 def test_keys_alone_stand_in_the_order_of_the_log_and_items_without_a_key_are_left_out():
     log = votes_of([ALONE] * 12)
     items = log.items.assign(target=[f"key {k}" for k in range(11)] + [""])
-    (finding,) = audit_outputs._keys_alone(replace(log, items=items), log.frame)
+    (finding,) = audit_outputs._find_wrong_keys(replace(log, items=items), log.frame)
     assert finding.items == tuple(f"t/{k}" for k in range(11))

@@ -15,9 +15,9 @@ from flipcore.claims.audit import (
     TWO_MODELS,
     GradedPair,
     ReadoutPair,
+    compare_models,
     findings,
     graded_pair_claims,
-    models_differ,
     readout_claims,
 )
 from flipcore.claims.audit_input import AuditInput, Finding, scored
@@ -178,7 +178,7 @@ def _models_of_log(n_models: int, n_tasks: int, n: int, lost: float = 0.0) -> Si
 
     def one(rng: np.random.Generator) -> bool:
         log = _log(rng, n_models, n_tasks, n, lost)
-        all_findings = models_differ(log, scored(log.frame))
+        all_findings = compare_models(log, scored(log.frame))
         from_claims = dropwhile(_is_described, all_findings)
         return any(finding.claim.is_made for finding in takewhile(lambda finding: not _is_described(finding), from_claims))
 
