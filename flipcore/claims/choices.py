@@ -52,6 +52,7 @@ MOVED, NOT_MOVED = "moved", "not moved"
 AFTER = "The ways of counting were chosen after the answers were seen."
 BEFORE = "The ways of counting were chosen before anybody saw the answers."
 LEAST_OPEN = 0.5  # share of the specifications that must be open for a claim
+MOST_NAMED = 3  # reasons, or options that move the estimate, in a sentence
 
 
 def survives_claim(
@@ -61,7 +62,7 @@ def survives_claim(
 
     `is_locked` is True if the choices were stored before anybody saw an answer. A way is closed
     if its numbers may not be claimed, else open. Ways that ask a slightly different question decide
-    nothing: the last sentence counts them by themselves.
+    nothing: the last sentence counts them separately.
     """
     claim = _survives(curve.equally_defensible, decision, level, is_locked=is_locked)
     if curve.apart is None or claim.withheld:
@@ -95,12 +96,12 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
     }
     n_all = shares.n_open + shares.n_closed
     detail = _detail(curve, is_locked=is_locked)
-    # The first specification is the declared one. Without it no side of the margin is declared.
+    # The first specification is the declared one. If it is closed, no side is declared.
     if not curve.is_open[0] or shares.n_open < LEAST_OPEN * n_all:
         reasons = Counter(reason for reason in curve.closed if reason)
         reason_text = f"that {decision.clause}. {shares.n_open} of "
         reason_text += f"{count_of(n_all, 'way')} of counting may be claimed: "
-        reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(3))}."
+        reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(MOST_NAMED))}."
         claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)
         return claim.not_claimed(reason_text)
     open_estimates = curve.estimate[curve.is_open]
@@ -161,8 +162,8 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
         elif n_untested:
             sentence += f" For {count_of(n_untested, 'option')} too few units differ to say."
         return Claim(MOVES, NOT_MOVED, sentence, detail=detail, numbers=numbers)
-    named = [f"{_option_words(mover)} ({_change(mover)})" for mover in movers[:3]]
-    more = f", and {len(movers) - 3} more" if len(movers) > 3 else ""
+    named = [f"{_option_words(mover)} ({_change_text(mover)})" for mover in movers[:MOST_NAMED]]
+    more = f", and {len(movers) - MOST_NAMED} more" if len(movers) > MOST_NAMED else ""
     these = "This moves" if len(movers) == 1 else "These move"
     sentence = f"{these} {decision.subject} by more than chance: {'; '.join(named)}{more}."
     sentence = f"{_range_reasons(curve, decision, movers)}{sentence}"
@@ -190,7 +191,7 @@ def _option_words(effect: Effect) -> str:
     return f"{effect.choice.label.lower()}: {effect.choice.options[effect.option].label}"
 
 
-def _change(effect: Effect) -> str:
+def _change_text(effect: Effect) -> str:
     return f"{number_text(100 * effect.change.value, 1, sign=True)} points"
 
 
@@ -220,8 +221,8 @@ def _direction_sentence(
 
 
 def _common_changes_words(curve: Curve, specifications: Sequence[int]) -> str:
-    """Return the words ", all of them where …" with the changed options that all these
-    specifications share; "" if they share none."""
+    """Return ", all of them where …" with the changed options that all these specifications share;
+    "" if they share none."""
     shared = _shared_changes(curve, specifications)
     start = ", where" if len(specifications) == 1 else ", all of them where"
     return f"{start} {' and '.join(shared)}" if shared else ""
@@ -278,13 +279,14 @@ def _changed_choices(curve: Curve, specifications: Sequence[int], n: int) -> str
 
 
 def _shared_changes(curve: Curve, specifications: Sequence[int]) -> list[str]:
-    """Return a clause per changed option, one that is not the declared one, that all these
-    specifications share."""
+    """Return one clause per option that is not the declared one and that all these specifications
+    share."""
     shared = []
     for column, choice in enumerate(curve.choices):
-        numbers = {int(curve.options[index, column]) for index in specifications}
-        if len(numbers) == 1 and 0 not in numbers:
-            option = choice.options[numbers.pop()]
+        options = {int(curve.options[index, column]) for index in specifications}
+        # Option 0 is the declared one.
+        if len(options) == 1 and 0 not in options:
+            option = choice.options[options.pop()]
             shared.append(_option_clause(choice, option))
     return shared
 
@@ -301,8 +303,10 @@ def _option_clause(choice: Choice, option: Option) -> str:
 
 
 def _all_intervals_hold_both(curve: Curve, level: float, margin: float) -> bool:
-    """Return whether the margin is above 0 and all open intervals contain both 0 and the margin,
-    also with all unread answers against the decision, and with all of them for it."""
+    """Return whether the margin is above 0 and all open intervals contain both 0 and the margin.
+
+    This must also be so with all unread answers against the decision, and with all of them for it.
+    """
     if margin <= 0:
         return False
     for counted in (curve, *(end.equally_defensible for end in curve.ends or ())):
@@ -330,6 +334,6 @@ def _detail(curve: Curve, *, is_locked: bool) -> str:
     closed = ""
     if n_closed:
         reasons = dict.fromkeys(reason for reason in curve.closed if reason)
-        closed = f"{n_closed} more may not be claimed: {'; '.join(list(reasons)[:3])}."
+        closed = f"{n_closed} more may not be claimed: {'; '.join(list(reasons)[:MOST_NAMED])}."
     chosen = BEFORE if is_locked else AFTER
     return " ".join(filter(None, (f"{size}.", closed, curve.note, chosen, assumed)))

@@ -12,7 +12,7 @@ from flipcore.text.counts import with_capital, without_capital
 EVERY_OTHER, ANOTHER = "every other model", "another model"
 
 
-def _range(low: float, high: float, digits: int) -> str:
+def _span(low: float, high: float, digits: int) -> str:
     low_text, high_text = number_text(100 * low, digits), number_text(100 * high, digits)
     return low_text if low_text == high_text else f"{low_text} to {high_text}"
 
@@ -23,8 +23,8 @@ class Decision:
 
     `second` may be `EVERY_OTHER`. If it is "", the decision is that `first` scores above a bar,
     and `margin` is that bar. `margin` is a share from 0 to 1. In all methods `low` and `high` are
-    the lowest and highest estimate of all ways of counting, and `below` is True if they are below
-    the margin.
+    the lowest and highest estimate of all ways of counting, and `below` is True if all estimates
+    are below the margin.
     """
 
     first: str
@@ -52,7 +52,7 @@ class Decision:
 
     def numbers(self, low: float, high: float) -> str:
         """Return "by 0.4 to 1.1 points", or "43 to 48%"."""
-        return f"{_range(low, high, 0)}%" if self.is_bar else f"by {_range(low, high, 1)} points"
+        return f"{_span(low, high, 0)}%" if self.is_bar else f"by {_span(low, high, 1)} points"
 
     def holds(self, *, above: bool = True) -> str:
         """Return the decision, or its opposite if not `above`, as a sentence without full stop."""
@@ -88,7 +88,8 @@ class Decision:
             return f"{self.holds(above=False)} in {all_ways.replace('all ', 'any of ', 1)}"
         ends = (-high, -low) if below else (low, high)
         rivals = f" {EVERY_OTHER}" if self.second == EVERY_OTHER and not below else ""
-        leader = self.sides[below]
+        ahead, behind = self.sides
+        leader = behind if below else ahead
         # The name of a model keeps its first letter.
         leader = with_capital(leader) if leader == ANOTHER else leader
         return f"{leader} leads{rivals} in {all_ways}, {self.numbers(*ends)}"
@@ -112,8 +113,8 @@ class Decision:
         """Return "It is behind in 16"."""
         if self.is_bar:
             return f"It scores below {self._bar_text} in {n}"
-        by = f"does not lead by {self._margin_words.rstrip()}" if self.margin else "is behind"
-        return f"It {by} in {n}"
+        verb = f"does not lead by {self._margin_words.rstrip()}" if self.margin else "is behind"
+        return f"It {verb} in {n}"
 
     def turn(self, *, above: bool) -> str:
         """Return "It falls behind", to be followed by "only where"."""

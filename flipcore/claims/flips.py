@@ -87,7 +87,7 @@ GENUINE = "genuine"
 CLAIMED = (ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE)
 OPEN, FEW, REFERENCE, UNDEFINED = "undecided", "few", "reference", "undefined"
 ABOVE, BELOW = "A above G", "A below G"  # by the source's rule, so descriptions
-BAND = "simultaneous band"  # the method of limits that hold for all cells and settings at once
+BAND = "simultaneous band"  # the method of limits that hold for all cells and settings together
 _WORDS = {
     ARTIFACT: "mostly the extractor, not the model",
     OF_REFERENCE: "mostly the reference extractor, not the model",
@@ -119,7 +119,7 @@ _LEADS = {OF_REFERENCE: "A_minus", GENUINE: "both"}
 
 
 def place(cell: Decomposition) -> str:
-    """Return "Option order, first token"."""
+    """Return the cell's name: "Option order, first token"."""
     axis = cell.axis.replace("_", " ")
     return f"{with_capital(axis)}, {title_of(cell.extractor).lower()}"
 
@@ -129,8 +129,8 @@ class Verdict:
     """The decision about a cell, before a level is chosen.
 
     `p` (3,) are the p of artifact of the compared extractor, of artifact of the reference, and of
-    genuine flips; Holm over the cells claimed together, NaN if not tested. Each agrees with the
-    interval of its contrast.
+    genuine flips, corrected by Holm over the cells claimed together; NaN if not tested. Each agrees
+    with the interval of its contrast.
 
     `sentences` maps each outcome to its sentence. Its placeholder {lead}, or {lead|likely} in a
     headline, takes the leading rate with its interval, the only part that depends on the level.
@@ -191,12 +191,12 @@ def verdicts(
     family = contested if family is None else [cell for cell in family if _is_contested(cell)]
     cell_by_pair = {_pair(cell): cell for cell in family if not _gate_reason(cell, gates)}
     tests = {pair: parts_test(cell, temperature) for pair, cell in cell_by_pair.items()}
-    # `p` holds whatever the unread answers were, `p_read` only for the answers as they were read.
+    # `p` is valid whatever the unread answers were, `p_read` only among the answers that were read.
     p_by_pair = _adjusted_by_pair(cell_by_pair, {pair: test.p for pair, test in tests.items()})
     p_read_by_pair = _adjusted_by_pair(
         cell_by_pair, {pair: test.p_read for pair, test in tests.items()}
     )
-    by_place = {}
+    verdict_by_cell = {}
     for cell in contested:
         test, pair = parts_test(cell, temperature), _pair(cell)
         # A cell behind a closed gate keeps its own p, because it is never claimed.
@@ -204,8 +204,8 @@ def verdicts(
         if pair in p_by_pair:
             p = _in_name_order(cell, p_by_pair[pair])
             p_read = _in_name_order(cell, p_read_by_pair[pair])
-        by_place[cell.axis, cell.extractor] = _verdict(cell, test, p, p_read)
-    return by_place
+        verdict_by_cell[cell.axis, cell.extractor] = _verdict(cell, test, p, p_read)
+    return verdict_by_cell
 
 
 UNCHECKED = (
@@ -265,10 +265,11 @@ def _adjusted(p: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Correct all p by Holm, but at least double each."""
     if not p:
         return []
-    flat = np.concatenate(p)
-    by_holm = np.array(holm(flat.tolist()))
+    raw = np.concatenate(p)
+    by_holm = np.array(holm(raw.tolist()))
     # Doubled, a one-sided p agrees with the two-sided interval of the same level.
-    return np.split(np.minimum(np.fmax(by_holm, 2 * flat), 1.0), len(p))
+    corrected = np.minimum(np.fmax(by_holm, 2 * raw), 1.0)
+    return np.split(corrected, len(p))
 
 
 def cell_claims(
@@ -282,12 +283,12 @@ def cell_claims(
     `closed_gates` maps an axis or extractor to the reason why it is not claimed. `temperature` is
     None if unknown. `family` is as in `verdicts`.
     """
-    by_place, gates = verdicts(cells, closed_gates, temperature, family), closed_gates or {}
+    verdict_by_cell, gates = verdicts(cells, closed_gates, temperature, family), closed_gates or {}
     open_cells = (cell for cell in family or cells if not _gate_reason(cell, gates))
     n_family = len({_pair(cell) for cell in open_cells if _is_contested(cell)})
     claims = []
     for cell in cells:
-        verdict = by_place.get((cell.axis, cell.extractor))
+        verdict = verdict_by_cell.get((cell.axis, cell.extractor))
         if verdict is None:
             claim = _uncontested_claim(cell)
         else:
@@ -299,7 +300,7 @@ def cell_claims(
 def _claim_of(
     verdict: Verdict, assertion: Assertion, n_family: int, temperature: float | None
 ) -> Claim:
-    """Return the claim at the level and by the rule of the cell's estimates."""
+    """Return the claim of a verdict; level and rule are those of the cell's estimates."""
     cell, outcome = verdict.cell, outcome_of(verdict)
     sentence = with_leading_rate(verdict.sentences[outcome], cell, verdict.leads[outcome])
     numbers = {
@@ -324,7 +325,7 @@ def _claim_of(
 
 
 def outcome_of(verdict: Verdict) -> str:
-    """Return the outcome at the level and by the rule of the cell's estimates."""
+    """Return the outcome of a verdict; level and rule are those of the cell's estimates."""
     cell = verdict.cell
     if cell.rule == PARTS:
         return verdict.outcome(cell.T.level)
@@ -334,7 +335,7 @@ def outcome_of(verdict: Verdict) -> str:
 
 def with_leading_rate(sentence: str, cell: Decomposition, lead: str) -> str:
     """Return a verdict's sentence with its leading rate at the cell's own level."""
-    # Without the coverage, which the interval menu and the table of estimates give already.
+    # The interval menu and the table of estimates give the coverage already.
     leading = replace(getattr(cell, lead), coverage=None)
     sentence = sentence.replace("{lead|likely}", leading.likely_percent())
     return sentence.replace("{lead}", leading.text_percent())
@@ -369,7 +370,7 @@ def _gate_reason(cell: Decomposition, closed_gates: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class _Reruns:
-    """Words on how reruns enter the rates: after a rate, and as a sentence of a detail."""
+    """How reruns enter the rates: words after a rate, and a sentence for the detail."""
 
     suffix: str = ""
     sentence: str = ""
@@ -388,11 +389,12 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
     reruns = _NO_RERUN_FLIPS if test.is_floor_known else _RERUNS_INCLUDED
     if is_beyond_noise:
         reruns = _RERUNS_SUBTRACTED
-    # Something is shown among the answers that were read, and the unread ones could undo it.
-    is_undone = bool(cell.unread.n) and _any_shown(p_read, cell.T.level)
+    # The answers that were read show something. If p, which takes the unread ones at their worst,
+    # does not, then the unread answers can turn the verdict.
+    can_turn = bool(cell.unread.n) and _any_shown(p_read, cell.T.level)
     # A sentence for each outcome that any level could give, because a page changes the level
     # without calling this again.
-    endings = _endings(cell, test, p, is_undone=is_undone)
+    endings = _endings(cell, test, p, can_turn=can_turn)
     parts = {outcome: _LEADS.get(outcome, "A_plus") for outcome in endings}
     leads = {
         outcome: f"{part}_excess" if is_beyond_noise else part for outcome, part in parts.items()
@@ -407,7 +409,7 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
     detail_starts = {}
     for outcome in (*CLAIMED, OPEN):
         decided = f"{p_text(p_of(p, outcome))}. "
-        if outcome == OPEN and is_undone:
+        if outcome == OPEN and can_turn:
             decided = "Unread answers could turn it. "
         detail_starts[outcome] = f"{decided}{reruns.sentence}"
     return Verdict(cell, test, p=p, sentences=sentences, leads=leads, detail_starts=detail_starts)
@@ -419,13 +421,13 @@ def _any_shown(p: np.ndarray, level: float) -> bool:
 
 
 def _endings(
-    cell: Decomposition, test: PartsTest, p: np.ndarray, *, is_undone: bool
+    cell: Decomposition, test: PartsTest, p: np.ndarray, *, can_turn: bool
 ) -> dict[str, str]:
     """Return what a cell's sentence says of each outcome, after the cell's name."""
     endings = {
         outcome: f"{_WORDS[outcome]}, {p_text(p_of(p, outcome))}" for outcome in (*CLAIMED, OPEN)
     }
-    if is_undone:
+    if can_turn:
         endings[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it"
     units = "items" if cell.n_items == test.n else "clusters of items"
     endings[FEW] = f"too few {units} for a claim ({test.n})"
@@ -436,7 +438,7 @@ def _headlines(
     cell: Decomposition, parts: Mapping[str, str], *, is_beyond_noise: bool
 ) -> dict[str, str]:
     """Return outcome -> headline; `with_leading_rate` puts in the rate when the level is known."""
-    # A headline has no room for what a title adds in brackets: "Option text (cloze)".
+    # A headline leaves out what a title adds in brackets: "Option text (cloze)".
     extractor = title_of(cell.extractor).lower().partition(" (")[0]
     headlines = {}
     for outcome, answer in _HEADLINES.items():
@@ -475,10 +477,10 @@ def _unread_share(cell: Decomposition) -> str:
 
 
 def _headline_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = False) -> str:
-    """Return the range of `_unread_suffix` as a sentence; "" if it is within the interval."""
+    """Return a rate's range over possible unread answers as a sentence, "" within the interval."""
     lead = getattr(cell, f"{name}_excess" if is_beyond_noise else name)
     low, high = _unread_range(cell, name, is_beyond_noise=is_beyond_noise)
-    # Within the interval the range adds nothing to a headline; the detail always gives it.
+    # A range within the interval adds nothing to a headline; the detail always gives it.
     if lead.low <= low and high <= lead.high:
         return ""
     span = _unread_span(cell, name, is_beyond_noise=is_beyond_noise)
@@ -493,8 +495,10 @@ def _unread_range(cell: Decomposition, name: str, *, is_beyond_noise: bool) -> t
     rate_index = list(RATES).index(name)
     lowest, highest = bounds.low[:, rate_index], bounds.high[:, rate_index]
     # An item without a pair of variants has no bounds.
-    lowest, highest = lowest[~np.isnan(lowest)], highest[~np.isnan(highest)]
-    return (float(lowest.mean()), float(highest.mean())) if len(lowest) else (np.nan, np.nan)
+    has_pairs = ~np.isnan(lowest)
+    if not has_pairs.any():
+        return np.nan, np.nan
+    return float(lowest[has_pairs].mean()), float(highest[has_pairs].mean())
 
 
 def unread_limits(
@@ -562,15 +566,15 @@ def headline(
     temperature: float | None = None,
 ) -> Claim:
     """Return the claim of a page's headline, that of the cell that `leading_verdict` picks."""
-    by_place, gates = verdicts(cells, closed_gates, temperature), closed_gates or {}
+    verdict_by_cell, gates = verdicts(cells, closed_gates, temperature), closed_gates or {}
     claimable, gate_reasons = [], []
-    for verdict in by_place.values():
+    for verdict in verdict_by_cell.values():
         gate_reason = _gate_reason(verdict.cell, gates)
         if gate_reason:
             gate_reasons.append(gate_reason)
         else:
             claimable.append(verdict)
-    if not by_place:
+    if not verdict_by_cell:
         return description("No extractor besides the reference has a flip rate.", UNDEFINED)
     if not claimable:
         return Claim(ANYWHERE, OPEN, "").not_claimed(" ".join(dict.fromkeys(gate_reasons)))
@@ -586,8 +590,8 @@ def headline_of(
 ) -> Claim:
     """Return the headline of one extractor; `cells` are one per extractor (`flips.pooled`)."""
     cell = next(cell for cell in cells if cell.extractor == extractor)
-    by_place = verdicts(cells, closed_gates, temperature)
-    verdict = by_place.get((cell.axis, extractor))
+    verdict_by_cell = verdicts(cells, closed_gates, temperature)
+    verdict = verdict_by_cell.get((cell.axis, extractor))
     if np.isnan(cell.T.value):
         return _uncontested_claim(cell)
     if verdict is None:
@@ -598,7 +602,7 @@ def headline_of(
         )
         detail = f"{cell.n_items:,} items, by {name} alone."
         return description(text, REFERENCE, detail=detail)
-    claim = _claim_of(verdict, WHOSE, len(by_place), temperature)
+    claim = _claim_of(verdict, WHOSE, len(verdict_by_cell), temperature)
     return claim.not_claimed(_gate_reason(cell, closed_gates or {}))
 
 
@@ -610,10 +614,10 @@ def leading_extractor(
     The cells are those over all axes (`stats.flips.pooled`), one per extractor. Picking one of
     them is safe, because their p are corrected together.
     """
-    by_place = verdicts(cells, None, temperature)
-    if not by_place:
+    verdict_by_cell = verdicts(cells, None, temperature)
+    if not verdict_by_cell:
         return None
-    lead = leading_verdict([(verdict, outcome_of(verdict)) for verdict in by_place.values()])
+    lead = leading_verdict([(verdict, outcome_of(verdict)) for verdict in verdict_by_cell.values()])
     return lead.cell.extractor
 
 
@@ -644,8 +648,7 @@ _TALLY = {
 
 
 def tally(outcomes: Sequence[str]) -> Claim:
-    """Count the outcomes of the cells in one sentence; an empty one for fewer than two cells."""
-    # A tally of one cell would repeat its sentence.
+    """Count the outcomes of the cells in one sentence; "" for one cell, which has its own."""
     if len(outcomes) < 2:
         return description("", OPEN)
     counts = {key: list(outcomes).count(key) for key in _TALLY}
@@ -692,8 +695,8 @@ def plan_sentence(n: int, n_cells: int) -> str:
             "points more changes by the extractor than by the model) is found four times in five "
             f"(simulated).{pooled}"
         )
-    # The power depends on what nobody knows before the study: with more genuine flips or more noise
-    # it is smaller, and the sentence says by how much.
+    # With more genuine flips or more noise, which nobody knows before the study, the power is
+    # smaller. The sentence says by how much.
     low, high = (percent_text(power) for power in power_in_worse_worlds(n, difference, n_cells))
     powers = low if low == high else f"{low} to {high}"
     return (
@@ -705,8 +708,8 @@ def plan_sentence(n: int, n_cells: int) -> str:
     )
 
 
-# Differences of two shares from which a plan's sentence calls an effect large or medium. They only
-# choose the word; nothing is decided by them.
+# Least differences of two shares that a plan calls a large or a medium effect. Only words depend on
+# them.
 LARGE_EFFECT, MEDIUM_EFFECT = 0.3, 0.15
 
 

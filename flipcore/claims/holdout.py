@@ -96,7 +96,7 @@ SAME_SOURCE = Assertion(
     family="all four tests, intersection-union",
     worlds=("three tests equivalent, one at its margin", *_COPIED[:2]),
 )
-TARGET_BETTER = Assertion(
+BENCHMARK_HIGHER = Assertion(
     "target is answered better",
     "a model's accuracy on the target is higher than on retro",
     error_rate=0.05,
@@ -111,7 +111,7 @@ TARGET_BETTER = Assertion(
         "few errors of many models",
     ),
 )
-RETRO_STANDS_OUT = Assertion(
+HOLDOUT_STANDS_OUT = Assertion(
     "annotators find the retro entry",
     "annotators choose the retro entry more often than one time in three",
     error_rate=0.05,
@@ -125,8 +125,8 @@ ASSERTIONS = (
     SETS_EQUIVALENT,
     SETS_WITHIN,
     SAME_SOURCE,
-    TARGET_BETTER,
-    RETRO_STANDS_OUT,
+    BENCHMARK_HIGHER,
+    HOLDOUT_STANDS_OUT,
 )
 # An undecided test asserts nothing, so it is not listed.
 _BY_OUTCOME = {
@@ -182,11 +182,11 @@ def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
     many entries have close twins in their own set.
     """
     tests = list(tests)
-    # A copy is found because its original is its nearest entry. A twin would be nearer still.
+    # A copy is found because its original is its nearest entry, unless a twin is nearer still.
     if any(test.has_many_twins for test in tests):
         return None
     shares = [test.copied_at_most for test in tests if not math.isnan(test.copied_at_most)]
-    # 100 * 0.14 is a little above 14, and still no 15%.
+    # 1e-9, because 100 * 0.14 is a little above 14 and must not become 15.
     return math.ceil(100 * max(shares) - 1e-9) if shares else None
 
 
@@ -199,8 +199,8 @@ def _copies_words(test: HoldoutTest) -> str:
     """Return "; at most 3% are close copies", or why nobody can tell; "" without a bound."""
     if test.has_many_twins:
         return f"; {MANY_TWINS}"
-    most = most_copies([test])
-    return "" if most is None else f"; at most {most}% are close copies"
+    limit = most_copies([test])
+    return "" if limit is None else f"; at most {limit}% are close copies"
 
 
 def _why_not_placed(test: HoldoutTest) -> str:
@@ -232,12 +232,12 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     """Return the joint verdict of all tests, with that of the source's rule in the detail."""
     detail = f"The source's rule says {verdict.source_state}."
     # Sets that are equal on average may contain copies, so such a claim gives a limit of them.
-    with_copies, most = detail, most_copies(verdict.tests)
+    with_copies, limit = detail, most_copies(verdict.tests)
     if any(test.has_many_twins for test in verdict.tests):
         with_copies = f"{with_capital(MANY_TWINS)}. {detail}"
-    elif most is not None:
+    elif limit is not None:
         with_copies = (
-            f"At most {most}% of the holdout entries are close copies, nearest to their own "
+            f"At most {limit}% of the holdout entries are close copies, nearest to their own "
             f"original. {detail}"
         )
     by_outcome: dict[str, list[str]] = {
@@ -283,8 +283,8 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
 
 def _undecided_sentence(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str:
     """Return "Undecided: the holdout is like the benchmark on 2 of 4 tests, 2 have …"."""
-    n = len(by_outcome[EQUIVALENT])
-    parts = [f"the holdout is like the benchmark on {n or 'none'} of {len(TESTS)} tests"]
+    n_alike = len(by_outcome[EQUIVALENT]) or "none"
+    parts = [f"the holdout is like the benchmark on {n_alike} of {len(TESTS)} tests"]
     for n, singular, plural in (
         (len(by_outcome[WITHIN]), "differs within its margin", "differ within their margins"),
         (len(by_outcome[UNDECIDED]), "is inconclusive", "are inconclusive"),
@@ -298,8 +298,8 @@ def _undecided_sentence(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]
 def inflation_claim(conditions: Sequence[Condition]) -> Claim:
     """Count the models that score higher on the benchmark than on the holdout.
 
-    There is one condition per model, with Holm over the models. Without any the claim is a
-    description.
+    There is one condition per model, and p is corrected over the models (Holm). Without conditions
+    the claim is a description.
     """
     if not conditions:
         return description(
@@ -340,7 +340,7 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
         "models": len(conditions),
     }
     return Claim(
-        TARGET_BETTER if n_better else None,
+        BENCHMARK_HIGHER if n_better else None,
         "inflated" if n_better else UNDECIDED,
         sentence,
         asserted=bool(n_better),
@@ -358,7 +358,7 @@ def survey_claim(answers: OddOneOut, annotator: str = "person") -> Claim:
     if answers.n_annotators == 1:
         name, verb = one_annotator, "finds" if is_better else "is not shown to find"
     else:
-        # Fewer annotators do not stand for people in general.
+        # Few annotators do not stand for people in general.
         is_general = answers.n_annotators >= MIN_N
         name = annotators if is_general else these_annotators.capitalize()
         verb = "find" if is_better else "are not shown to find"
@@ -371,7 +371,7 @@ def survey_claim(answers: OddOneOut, annotator: str = "person") -> Claim:
         f"{answers.accuracy.text_percent()} ({p_text(answers.p)})."
     )
     return Claim(
-        RETRO_STANDS_OUT if is_better else None,
+        HOLDOUT_STANDS_OUT if is_better else None,
         "stands out" if is_better else UNDECIDED,
         sentence,
         asserted=is_better,

@@ -66,7 +66,7 @@ ASSERTIONS: tuple[Assertion, ...] = (BETTER, SEPARATED)
 FIRST, SOME, NONE = "first", "some separated", "not separated"
 TOO_LITTLE = "few"  # too few models, answers or items to rank
 LEVEL = 0.95
-MOST_NAMES = 3
+MOST_NAMES = 3  # models that a sentence names
 POWER = 0.8  # probability that the estimated number of further items decides
 
 
@@ -150,6 +150,7 @@ def difference(contest: Contest, j: int, k: int, level: float = LEVEL) -> Estima
     share = 1 / (len(contest.models) * (len(contest.models) - 1))
     if 0 < adjusted_p < 1:
         share = raw_p / adjusted_p
+    # The opposite direction is tested too, so no shown lead has more than half of alpha.
     return contest.order.difference(way, j, k, alpha * min(share, 0.5))
 
 
@@ -164,7 +165,7 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
             "No model was read by the reference extractor at the study's own prompt.", TOO_LITTLE
         )
     means = contest.order.means[contest.declared_way]
-    by_mean = np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")
+    by_mean = np.argsort(-means, kind="stable")
     ranking = [int(i) for i in by_mean if not np.isnan(means[i])]
     if not ranking:
         return description(
@@ -238,8 +239,8 @@ def n_more_items(contest: Contest, j: int, k: int, level: float = LEVEL) -> floa
     """Return about how many more items would show which of two models is better.
 
     This assumes that the paired differences at the declared way keep their mean and spread. The
-    power is `POWER`, the level that of one pair among all. Infinite if the models tie, with too few
-    items, or if no more items are needed.
+    power is `POWER`, the level that of one pair among all. Infinite if the models tie, if there are
+    too few items, or if no more are needed.
     """
     values, groups = contest.order.scores.values[contest.declared_way], contest.order.scores.groups
     differences = values[:, j] - values[:, k]
@@ -357,7 +358,8 @@ def _unread_words(contest: Contest, n: int, models: Sequence[int]) -> str:
 
 def _most_unread(contest: Contest, way: int, models: Sequence[int]) -> float:
     """Return the largest share of unread answers of these models."""
-    return float(_unread_bounds(contest, way, models)[0].max())
+    shares, *_ = _unread_bounds(contest, way, models)
+    return float(shares.max())
 
 
 def _unread_bounds(
@@ -374,9 +376,9 @@ def _unread_bounds(
     is_read = ~np.isnan(lowest).all(axis=0)
     is_asked = ~np.isnan(lowest[:, is_read]).any(axis=1)
     n = int(is_asked.sum())
-    least, most = (bounds[is_asked].sum(axis=0) / max(n, 1) for bounds in (lowest, highest))
-    shares = np.where(np.isnan(least), scores.unread[way, columns], most - least)
-    return shares, least, most, n
+    low, high = (bounds[is_asked].sum(axis=0) / max(n, 1) for bounds in (lowest, highest))
+    shares = np.where(np.isnan(low), scores.unread[way, columns], high - low)
+    return shares, low, high, n
 
 
 def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
@@ -436,9 +438,9 @@ def winners(contest: Contest) -> Claim:
     ways = [int(i) for i in np.flatnonzero(contest.may_be_claimed)]
     firsts = {}
     for m, model in enumerate(contest.models):
-        won_ways = [i for i in ways if contest.order.ranks[i, m] == 1]
-        firsts[model] = [way_text(contest.order.scores.ways[i]) for i in won_ways]
-    counts = {model: len(places) for model, places in firsts.items() if places}
+        first_in = [i for i in ways if contest.order.ranks[i, m] == 1]
+        firsts[model] = [way_text(contest.order.scores.ways[i]) for i in first_in]
+    counts = {model: len(won_ways) for model, won_ways in firsts.items() if won_ways}
     combinations = f"{count_of(len(ways), 'combination')} of prompt and extractor"
     if not counts:
         return description(f"No model ranks first in any of {combinations}.", firsts=firsts)

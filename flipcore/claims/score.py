@@ -109,17 +109,15 @@ SHORT_HIGHER = _short(
     "equal models, few prompts, nearly always right",
     "an order of five, few prompts: a rank interval misses",
 )
-ASSERTIONS: tuple[Assertion, ...] = (
-    *(QUESTIONS, WHOLE, ELSEWHERE, HIGHER, NOT_ADDING),
-    *(SHORT_QUESTIONS, SHORT_WHOLE, SHORT_ELSEWHERE, SHORT_HIGHER),
-)
+_SHORT_ASSERTIONS = (SHORT_QUESTIONS, SHORT_WHOLE, SHORT_ELSEWHERE, SHORT_HIGHER)
+ASSERTIONS = (QUESTIONS, WHOLE, ELSEWHERE, HIGHER, NOT_ADDING, *_SHORT_ASSERTIONS)
 OVER_PROMPTS = "with other questions and prompts like these"
 OTHERS_LEFT_OUT = "Other prompts were asked, but this range leaves them out."
 # Chance that a kind of prompt is missing from the drawn ones, for `unmet_words`.
 UNMET = 0.05
 # With at most this many prompts, a model must lead under each of them.
 ALL_LEAD = 6
-# Ranks in the sentence; further ones are in the detail.
+# Largest number of ranks in the sentence; further ones are in the detail.
 MOST_RANKS = 5
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 OTHER_QUESTIONS = "Intervals are over other questions in the same prompt."
@@ -179,11 +177,11 @@ def score_claim(
         if bar.cells.shape[1] == 1:
             unmeasured = OTHERS_LEFT_OUT if has_other_prompts else "Asked in one wording only."
         sentence = f"{start}; with other questions {by_questions}.{extractor_words} {unmeasured}"
-    is_made = not questions.is_too_short
+    asserted = not questions.is_too_short
     claim = Claim(
-        assertion, outcome, sentence, asserted=is_made, detail=small_print, numbers=numbers
+        assertion, outcome, sentence, asserted=asserted, detail=small_print, numbers=numbers
     )
-    if not is_made and not why_not:
+    if not asserted and not why_not:
         why_not = f"{bar.n_effective:.1f} clusters carry this score; 6 are needed."
     return claim.not_claimed(why_not)
 
@@ -257,8 +255,9 @@ def rank_claim(
 ) -> Claim:
     """Give the ranks that each model may have over other questions and wordings, jointly.
 
-    `models` are in the order of their scores. `best` and `worst` are the ends of each one's ranks,
-    by the leads of `difference_claim`. `is_short` is True if leads are claimed at `SHORT_RATE`.
+    `models` are in the order of their scores. `best` and `worst` are the highest and the lowest
+    rank of each, by the leads of `difference_claim`. `is_short` is True if leads are claimed at
+    `SHORT_RATE`.
     """
     ranks, is_open = [], True
     for model, first_rank, last_rank in zip(models, best, worst, strict=True):
@@ -297,6 +296,7 @@ def additivity_claim(
     for name, way_gap in gaps.items():
         if way_gap.excludes_zero() and not way_gap.is_too_short:
             departing.append(name)
+    # The largest gap among those that are shown; among all if none is.
     largest = max(departing or gaps, key=lambda name: abs(gaps[name].value))
     gap = f"{largest} is {text(gaps[largest])} from the sum of its parts"
     outcome = "undecided"
@@ -307,9 +307,9 @@ def additivity_claim(
     differ = "differs" if len(departing) == 1 else "differ"
     n_ways = count_of(len(gaps), "way")
     small_print = f"{len(departing)} of {n_ways} of asking {differ}; all intervals hold at once."
-    is_shown, numbers = bool(departing), {"gap": gaps[largest]}
+    asserted, numbers = bool(departing), {"gap": gaps[largest]}
     claim = Claim(
-        NOT_ADDING, outcome, sentence, asserted=is_shown, detail=small_print, numbers=numbers
+        NOT_ADDING, outcome, sentence, asserted=asserted, detail=small_print, numbers=numbers
     )
     return claim.not_claimed(why_not)
 
@@ -343,7 +343,7 @@ def _declared_level(bar: ErrorBar) -> str:
 def unmet_words(bar: ErrorBar) -> str:
     """Say how common a kind of prompt may be that is missing from the drawn ones."""
     # If one prompt in ten is bad, eight drawn prompts include none in 43% of studies. The interval
-    # then misses the truth in a third of studies, and no computation on the drawn ones could help.
+    # then misses the truth in a third of studies, and no computation on the drawn ones can help.
     n = bar.cells.shape[1]
     share = 1 - UNMET ** (1 / n)
     return (
@@ -354,12 +354,12 @@ def unmet_words(bar: ErrorBar) -> str:
 def least_leads(n_prompts: int, level: float) -> int:
     """Return the number of prompts under which a model must lead to be called higher.
 
-    Up to `ALL_LEAD` prompts it is all of them. Above, it is the critical value of a two-sided sign
-    test at `level`, but at most all prompts but one.
+    Up to `ALL_LEAD` prompts it is all of them. From there on it is the critical value of a
+    two-sided sign test at `level`, but at most all prompts but one.
     """
     if n_prompts <= ALL_LEAD:
         return n_prompts
-    # `chance` is that of at least `needed` leads if both models are equal.
+    # `chance` is the probability of at least `needed` leads if both models are equal.
     needed, chance = n_prompts + 1, 0.0
     while needed > 0:
         chance_of_fewer = chance + math.comb(n_prompts, needed - 1) / 2**n_prompts
@@ -509,12 +509,14 @@ def next_calls_words(
     `more` maps each use of the calls to the resulting design. `few_prompts` is the number of
     prompts if they are too few to estimate the spread of prompts, else 0.
     """
-    gain, name = max((now - design.half_width, name) for name, design in more.items())
-    uses = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
+    gain, best_use = max((now - design.half_width, use) for use, design in more.items())
+    words = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
     # It may be that no use of the calls narrows the range.
     gain = max(gain, 0)
     size = f"{number_text(100 * gain, 1)} points" if is_share else number_text(gain, 3)
-    sentence = f"{n_calls:,} more calls on {uses[name]} would narrow the range by {size} at most."
+    sentence = (
+        f"{n_calls:,} more calls on {words[best_use]} would narrow the range by {size} at most."
+    )
     if not few_prompts:
         return sentence
     return (
@@ -558,7 +560,7 @@ def split_words(
 ) -> str:
     """Return "1,440 calls are split best as 480 questions × 3 prompts × 1 run: ± 8.1 points".
 
-    There is no full stop. `worst` are the variances at their upper limits, None without such.
+    There is no full stop. `worst` are the variances at their upper limits, None if not known.
     """
     best_split = best_design(parts, n_calls, most_questions, level, worst)
     n_questions = count_of(int(best_split.n_questions), "question")
