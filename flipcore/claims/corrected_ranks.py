@@ -70,8 +70,8 @@ class PairByPeople:
 
 
 def pairs_by_people(models: Sequence[Labelled], level: float = 0.95) -> list[PairByPeople]:
-    """Compare every pair of models, best models first. What withholds a model's score withholds
-    the claims on its pairs."""
+    """Compare every pair of models, best models first. If the claim on a model's score is withheld,
+    so are the claims on its pairs."""
     # -1 for NaN, so that a model without a score comes last.
     ordered = sorted(models, key=lambda model: -np.nan_to_num(model.score.estimate.value, nan=-1.0))
     model_pairs = list(combinations(ordered, 2))
@@ -86,7 +86,7 @@ def pairs_by_people(models: Sequence[Labelled], level: float = 0.95) -> list[Pai
         share = difference.p / p if 0 < p < 1 else 1 / len(model_pairs)
         joint = difference.estimate(1 - (1 - level) * share)
         raw = first.score.raw.value - second.score.raw.value
-        claim = _claim(first, second, joint, p, raw, level)
+        claim = _pair_claim(first, second, joint, p, raw, level)
         claim = claim.not_claimed(first.why_not or second.why_not)
         pairs.append(
             PairByPeople(
@@ -102,7 +102,7 @@ def pairs_by_people(models: Sequence[Labelled], level: float = 0.95) -> list[Pai
     return pairs
 
 
-def _claim(
+def _pair_claim(
     first: Labelled, second: Labelled, joint: Estimate, p: float, raw: float, level: float
 ) -> Claim:
     """Return the claim of one pair; a description if `p` is NaN for lack of labels."""
@@ -147,13 +147,13 @@ def _lacking_labels(labelled: Labelled) -> str:
 
 def ranks_by_people(pairs: Sequence[PairByPeople], level: float = 0.95) -> Claim | None:
     """Rank the models by the leads of all pairs; None below three models, or if a pair has no p.
-    The claim is withheld where that of a pair is."""
+    If the claim on a pair is withheld, so is this one."""
     names = list(dict.fromkeys(chain.from_iterable((pair.first, pair.second) for pair in pairs)))
     # For two models the pair's own sentence is enough.
     if len(names) < 3 or any(math.isnan(pair.p) for pair in pairs):
         return None
-    # Ranks follow from the leads that are claimed, so no rank contradicts a sentence of a pair.
-    # A p of 0 for each claimed lead and 1 for all others, to reuse the rule of the Ranking page.
+    # Ranks follow from the claimed leads, so no rank contradicts the sentence of a pair. A claimed
+    # lead gets a p of 0 and all others 1, to reuse the rule of the Ranking page.
     p = np.ones((len(names), len(names)))
     for pair in pairs:
         if pair.claim.asserted:

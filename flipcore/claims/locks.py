@@ -40,10 +40,10 @@ def locked_claim(
 ) -> Claim:
     """Claim that a result is locked, or withhold the claim with the reason.
 
-    `all_locks` are the study's locks, oldest first. `n_changed` verdicts differ from the lock's
-    today. `after` says what was asked, read or merged since, "" for nothing. `is_first` is True if
-    the lock was stored before any answer. `n_elsewhere` counts items whose answers are older than
-    the lock, because a merge brought them.
+    `all_locks` are the study's locks, oldest first. `n_changed` counts verdicts that are no longer
+    those of the lock. `after` says what was asked, read or merged since, "" for nothing. `is_first`
+    is True if the lock was stored before any answer. `n_elsewhere` counts items whose answers are
+    older than the lock, because a merge brought them.
 
     The claim is withheld if the lock was changed, has no state or no readouts, or came after
     another lock on the same items. It is also withheld if somebody could have read answers of the
@@ -111,13 +111,13 @@ def _reason_to_withhold(
         page = earlier[0]["settings"].get("page", "decomposition").replace("_", " ")
         return f"a lock on {page} had opened these items before these settings were stored."
     n = len(state["items"])
-    places = [
+    studies_shown = [
         f"{name} shows them for {n_answered:,}"
         for name, _, n_answered in state.get("seen", ())
         if n_answered
     ]
-    if places or state.get("seen_before"):
-        where = "; ".join(places) or f"another study shows them for {state['seen_before']:,}"
+    if studies_shown or state.get("seen_before"):
+        where = "; ".join(studies_shown) or f"another study shows them for {state['seen_before']:,}"
         return (
             f"what the same models answered could be read before: {where} of the {n:,} items that "
             "were set aside."

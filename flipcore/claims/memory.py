@@ -78,7 +78,7 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     `sets` maps the name of the items ("problems") to their number in words ("80 problems").
     `n_control` counts control items.
     """
-    # A published score above that of fresh questions is not counted as a detector, because unequal
+    # A published score above that of fresh questions does not count as a detector, because unequal
     # difficulty has the same effect. The sentence mentions it.
     is_score_higher = any(
         witness.claim.is_made and witness.claim.outcome == HIGHER for witness in verdicts
@@ -110,12 +110,12 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     # Detectors with one kind of evidence tend to agree, so each kind counts once.
     parts: list[str] = []
     details: list[str] = []
-    for items, size in sets.items():
+    for items, size_words in sets.items():
         witnesses = [witness for witness in seeing if witness.items == items]
         kinds = list(dict.fromkeys(witness.evidence for witness in witnesses))
         if kinds:
-            parts.append(_n_kinds(len(kinds), size, is_first=not parts))
-            details.append(f"{with_capital(size)}: {in_a_row(kinds)}.")
+            parts.append(_n_kinds(len(kinds), size_words, is_first=not parts))
+            details.append(f"{with_capital(size_words)}: {in_a_row(kinds)}.")
     finding = "These questions are unlike their controls"
     if is_memory:
         finding = "The model remembers these questions"
@@ -126,7 +126,7 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     return Claim(ANY_DETECTOR, outcome, sentence, asserted=True, detail=detail)
 
 
-def _n_kinds(n: int, size: str, *, is_first: bool) -> str:
+def _n_kinds(n: int, size_words: str, *, is_first: bool) -> str:
     """Return "three kinds of evidence agree on the 80 problems", or "three agree on the …".
 
     The words "kinds of evidence" are only in the first part of the sentence.
@@ -135,4 +135,4 @@ def _n_kinds(n: int, size: str, *, is_first: bool) -> str:
     count = words[n] if n < len(words) else str(n)
     if is_first:
         count = f"{count} {'kinds' if n > 1 else 'kind'} of evidence"
-    return f"{count} {'shows it' if n == 1 else 'agree'} on the {size}"
+    return f"{count} {'shows it' if n == 1 else 'agree'} on the {size_words}"

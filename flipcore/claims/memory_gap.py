@@ -104,15 +104,21 @@ NO_MEMORY = Assertion(
 )
 ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN, NO_MEMORY)
 # Controls of known dose are also paired with the benchmark's items.
-_ASSERTS = {RANDOM: GAP_RANDOM, PAIRED: GAP_PAIRED, CALIBRATED: GAP_PAIRED, OTHER: GAP_OTHER}
+_ASSERTIONS_BY_CONTROL = {
+    RANDOM: GAP_RANDOM,
+    PAIRED: GAP_PAIRED,
+    CALIBRATED: GAP_PAIRED,
+    OTHER: GAP_OTHER,
+}
 CONTROL_TITLES = {
     RANDOM: "a random split of the same source",
     PAIRED: "paired 1:1 with the benchmark's items",
     CALIBRATED: "calibrated on known doses of this model",
     OTHER: "from elsewhere",
 }
-# "If": pairs of equal mean difficulty can show a gap without memory, because their spread differs.
-_MEMORY = {
+# Start of the sentence, and the control's name. "If", because pairs of equal mean difficulty whose
+# spread differs can show a gap without memory.
+_WORDS_BY_CONTROL = {
     RANDOM: ("Memory", "random control"),
     PAIRED: ("Memory, if the pairs are equally hard", "paired controls"),
     CALIBRATED: ("Memory", "controls of known dose"),
@@ -154,7 +160,7 @@ def gap_claim(
                 "wrong keys do, and the verdict does not hold without them."
             )
         return claim
-    assertion = _ASSERTS[decision.control]
+    assertion = _ASSERTIONS_BY_CONTROL[decision.control]
     numbers = {
         "gap": decision.gap,
         "p": decision.p,
@@ -189,7 +195,7 @@ def _shown_gap(decision: GapDecision) -> tuple[str, str]:
     if decision.control == OTHER:
         sentence = f"The benchmark loses more than the control: {gap}, and on all three scales."
         return LOSES_MORE, f"{sentence} {CAUTION}"
-    start, control = _MEMORY[decision.control]
+    start, control = _WORDS_BY_CONTROL[decision.control]
     costs = f"rewriting costs the benchmark more than its {control}, {gap}"
     return MEMORY, f"{start}: {costs} ({p_text(decision.p)})."
 
@@ -201,8 +207,8 @@ def _bounded_gap(
     cost = bound_text(decision.gap_90.high)
     # Memory that survives rewriting makes no gap, so a gap alone does not bound memory. Nor does a
     # control from a published set: if the model has read both, gap and score stay at 0.
-    score_is_bounded = score is not None and score.control == RANDOM_SCORE and score.high < margin
-    if decision.control == RANDOM and score and score_is_bounded and score.is_unpublished:
+    is_score_bounded = score is not None and score.control == RANDOM_SCORE and score.high < margin
+    if decision.control == RANDOM and score and is_score_bounded and score.is_unpublished:
         sentence = (
             f"No memory beyond {number_text(100 * margin, 0)} points, against a control that was "
             f"never published: at most {cost} more lost by rewriting, at most "
@@ -213,7 +219,7 @@ def _bounded_gap(
     unseen = "Memory that survives rewriting is not seen by this."
     if decision.control == OTHER:
         unseen = "Memory that survives rewriting, or that unequal difficulty hides, is not seen."
-    elif decision.control == RANDOM and score_is_bounded:
+    elif decision.control == RANDOM and is_score_bounded:
         unseen = "Memory of both sets is not seen: the control may have been published too."
     return GAP_WITHIN, WITHIN, f"{start} {unseen}"
 
@@ -234,16 +240,16 @@ def _open_gap(decision: GapDecision, margin: float) -> tuple[str, str]:
     gap, size = decision.gap.text_points(), number_text(100 * margin, 0)
     if decision.control == OTHER:
         losing = [scale_test.scale for scale_test in decision.scales if scale_test.is_lower]
-        holding = [scale_test.scale for scale_test in decision.scales if not scale_test.is_lower]
+        others = [scale_test.scale for scale_test in decision.scales if not scale_test.is_lower]
         # Sets of unequal difficulty can differ on one scale alone, so all of them must agree.
         if losing:
             sentence = (
                 f"Undecided: the benchmark loses more in {in_a_row(losing)}, but not in "
-                f"{in_a_row(holding)}. {CAUTION}"
+                f"{in_a_row(others)}. {CAUTION}"
             )
             return UNDECIDED, sentence
         return NONE_SHOWN, f"No larger loss than the control's is shown: {gap}."
-    # Below the margin and not within it, so the interval reaches below -margin.
+    # The interval is below the margin but not within it, so it reaches below -margin.
     if decision.gap_90.high < margin:
         return NONE_SHOWN, f"No memory shown: the benchmark loses less than the control, {gap}."
     figures = f"{gap} ({p_text(decision.p)})"
@@ -295,11 +301,11 @@ def source_rule(gap: Estimate, *, is_literal: bool, is_directional: bool) -> Cla
     `is_directional` is True if it would also flag as a one-sided test.
     """
     verdict = "excludes" if is_literal else "includes"
-    twist = ""
+    caution = ""
     if is_literal and not is_directional:
-        twist = " As a one-sided test it would not flag: the gap is negative."
+        caution = " As a one-sided test it would not flag: the gap is negative."
     return description(
         f"The source's rule, for comparison: its bootstrap interval {verdict} 0, gap "
-        f"{gap.text_points()}.{twist}",
+        f"{gap.text_points()}.{caution}",
         gap=gap,
     )

@@ -16,9 +16,9 @@ from flipcore.claims.memory_gap import (
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory.hardness_curve import Excess
 from flipcore.stats.memory.published_score import FRESH, RANDOM, ScoreGap
-from flipcore.text.counts import without_capital
+from flipcore.text.counts import with_capital, without_capital
 
-_EQUAL = (
+_EQUAL_WORLDS = (
     "equal accuracies",
     "equal accuracies, unequal sets",
     "equal accuracies, ceiling",
@@ -31,7 +31,7 @@ SCORE_MEMORY = Assertion(
     error_rate=0.025,
     sides=1,
     family=FAMILY,
-    worlds=(*_EQUAL, "fresh control, 5 pp harder"),
+    worlds=(*_EQUAL_WORLDS, "fresh control, 5 pp harder"),
 )
 SCORE_HIGHER = Assertion(
     "published score above a fresh control",
@@ -39,7 +39,7 @@ SCORE_HIGHER = Assertion(
     error_rate=0.025,
     sides=1,
     family=FAMILY,
-    worlds=_EQUAL,
+    worlds=_EQUAL_WORLDS,
 )
 ASSERTIONS = (SCORE_MEMORY, SCORE_HIGHER)
 HIGHER = "higher than fresh"
@@ -67,7 +67,7 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
             f"({p_text(score.p)})."
         )
         # Fresh questions were written later and may be harder. Only a random half excludes that.
-        outcome, sentence = HIGHER, f"P{higher[1:]} {CAUTION}"
+        outcome, sentence = HIGHER, f"{with_capital(higher)} {CAUTION}"
         if score.control == RANDOM:
             outcome, sentence = MEMORY, f"Memory: {higher}"
         return Claim(assertion, outcome, sentence, asserted=True, detail=detail, numbers=numbers)

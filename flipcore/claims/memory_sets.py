@@ -93,18 +93,17 @@ def set_claim(
 ) -> Claim:
     """Return the verdict of one per-item detector on a whole set.
 
-    `items` is their name ("problems"). `adjusted` and `n_family` are as in `gap_claim`.
-    `templated` is True if both sides are made from templates, and from different ones: then
-    nothing is claimed.
+    `items` is their name ("problems"). `adjusted` and `n_family` are as in `gap_claim`. With
+    `templated`, both sides are made from templates, each from its own, and nothing is claimed.
     """
     numbers = {"test": test, "p": test.p, "p_adjusted": test.p if adjusted is None else adjusted}
-    blocked = _blocked(test, items, templated=templated)
-    if blocked:
+    why_no_claim = _why_no_claim(test, items, templated=templated)
+    if why_no_claim:
         claim = Claim(SET_BEYOND, NO_CLAIM, "No verdict on the set.", numbers=numbers)
-        return claim.not_claimed(blocked)
+        return claim.not_claimed(why_no_claim)
     count_text = (
         f"{test.n_beyond:,} of {test.n:,} {items} beyond the controls' mark, chance "
-        f"{_count(test.chance)}"
+        f"{_count_text(test.chance)}"
     )
     detail = _detail(test, control, adjusted, n_family)
     p = test.p if adjusted is None else adjusted
@@ -126,7 +125,7 @@ def set_claim(
     return Claim(SET_BEYOND, MEMORY, sentence, asserted=True, detail=detail, numbers=numbers)
 
 
-def _blocked(test: SetTest, items: str, *, templated: bool) -> str:
+def _why_no_claim(test: SetTest, items: str, *, templated: bool) -> str:
     """Return why nothing is claimed of the set; "" if a claim is possible."""
     if test.n < MIN_N:
         return f"{test.n} {items} with a score; at least {MIN_N} are needed."
@@ -135,7 +134,7 @@ def _blocked(test: SetTest, items: str, *, templated: bool) -> str:
     return TEMPLATED if templated else ""
 
 
-def _count(expected: float) -> str:
+def _count_text(expected: float) -> str:
     # One decimal below 100; 99.95 would already print as "100.0".
     return number_text(expected, 1 if expected < 99.95 else 0)
 
@@ -145,8 +144,8 @@ def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) 
     mark = "" if math.isnan(test.mark) else f", {number_text(test.mark, 3)},"
     detail = (
         f"The mark{mark} is the {_ordinal(test.k)} of {test.m:,} controls "
-        f"({CONTROL_TITLES[control]}); chance alone would put n·k/(m + 1) = {_count(test.chance)} "
-        "beyond it."
+        f"({CONTROL_TITLES[control]}); chance alone would put n·k/(m + 1) = "
+        f"{_count_text(test.chance)} beyond it."
     )
     if test.spread_p < 0.05:
         detail += (
@@ -162,7 +161,9 @@ def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) 
 def _ordinal(k: int) -> str:
     if k == 1:
         return "largest"
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(k % 10, "th") if k % 100 not in (11, 12, 13) else "th"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(k % 10, "th")
+    if k % 100 in (11, 12, 13):
+        ending = "th"
     return f"{k}{ending} largest"
 
 

@@ -1,12 +1,11 @@
 """Claims about detectors on known doses, that is on items read a known number of times."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.stats.memory.ground_truth import Detector, GroundTruth, share_text
+from flipcore.stats.memory.ground_truth import Detector, DoseResult, GroundTruth, share_text
 from flipcore.text.counts import in_a_row, with_capital
 
 SEES = Assertion(
@@ -35,17 +34,17 @@ def detector_claim(detector: Detector) -> Claim:
             f"{detector.name} has {len(detector.never_seen):,} never-seen items, too few to set a "
             "cut-off."
         )
-    by_dose = {dose.dose: dose for dose in detector.doses}
     # Seeing single items is more than seeing a group, so it comes first.
     if detector.items_from is not None:
-        share = share_text(by_dose[detector.items_from].detected)
+        share = share_text(_smallest_found(detector).detected)
         sentence = (
             f"{detector.name} finds single items that were read {_times(detector.items_from)} or "
             f"more ({share} of them)."
         )
         return Claim(SEES, "sees", sentence, asserted=True)
     if detector.groups_from is not None:
-        above = by_dose[detector.groups_from].above.text()
+        smallest = next(dose for dose in detector.doses if dose.dose == detector.groups_from)
+        above = smallest.above.text()
         sentence = (
             f"{detector.name} finds no single item, but groups of items that were read "
             f"{_times(detector.groups_from)} or more (mean {above} above never-seen)."
@@ -61,28 +60,31 @@ def best_detector(truth: GroundTruth) -> Detector | None:
 
     Of several, return the one with the highest AUC at that dose.
     """
-    best, best_rank = None, (math.inf, math.inf)
-    for detector in truth.detectors:
-        if detector.items_from is None:
-            continue
-        for dose in detector.doses:
-            rank = (dose.dose, -dose.auc.value)
-            # Of two equal detectors the first one stays.
-            if dose.dose == detector.items_from and (best is None or rank < best_rank):
-                best, best_rank = detector, rank
-    return best
+    finding = [detector for detector in truth.detectors if detector.items_from is not None]
+    # Of two equal detectors `min` returns the first one.
+    return min(finding, key=_dose_and_auc, default=None)
+
+
+def _dose_and_auc(detector: Detector) -> tuple[int, float]:
+    smallest = _smallest_found(detector)
+    return smallest.dose, -smallest.auc.value
+
+
+def _smallest_found(detector: Detector) -> DoseResult:
+    """Return the result at the smallest dose from which the detector finds single items."""
+    return next(dose for dose in detector.doses if dose.dose == detector.items_from)
 
 
 def truth_claim(truth: GroundTruth) -> Claim:
     """Return the headline of all detectors, with the smallest dose of each in the detail."""
-    by_detector = [(detector, detector_claim(detector)) for detector in truth.detectors]
     if not any(detector.cutoff is not None for detector in truth.detectors):
         return description(
             "Not enough never-seen items to set any cut-off; nothing can be said of any detector.",
             "no claim",
         )
+    claims = [detector_claim(detector) for detector in truth.detectors]
     seeing_items, seeing_groups, blind = [], [], []
-    for detector, claim in by_detector:
+    for detector, claim in zip(truth.detectors, claims, strict=True):
         if claim.outcome == "sees":
             seeing_items.append((detector.items_from, detector.name))
         elif claim.outcome == "group":
@@ -97,7 +99,7 @@ def truth_claim(truth: GroundTruth) -> Claim:
     outcome = "group" if groups else "none shown"
     if single:
         outcome = "sees"
-    sentence = _first_sentence(truth, [claim.outcome for _, claim in by_detector])
+    sentence = _first_sentence(truth, [claim.outcome for claim in claims])
     return Claim(
         SEES if single else SHIFTS,
         outcome,
@@ -110,7 +112,7 @@ def truth_claim(truth: GroundTruth) -> Claim:
 def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
     """Name the best detector and count those that find single items, else those for groups."""
     if best := best_detector(truth):
-        share = next(dose.detected for dose in best.doses if dose.dose == best.items_from)
+        share = _smallest_found(best).detected
         n_finding = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
         return (
             f"{with_capital(best.name)} finds single items that were read "
@@ -126,13 +128,13 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
 
 def _dose_words(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
     """Return "by losses and min-k if read 8 times or more" per dose, of (dose, detector) pairs."""
-    names: dict[int, list[str]] = {}
+    names_by_dose: dict[int, list[str]] = {}
     for dose, name in pairs:
         if dose is not None:
-            names.setdefault(dose, []).append(name)
+            names_by_dose.setdefault(dose, []).append(name)
     return [
-        f"by {_names(dose_names)} if read {_times(dose)} or more"
-        for dose, dose_names in sorted(names.items())
+        f"by {_names(names)} if read {_times(dose)} or more"
+        for dose, names in sorted(names_by_dose.items())
     ]
 
 
@@ -141,8 +143,8 @@ def _times(dose: int | None) -> str:
 
 
 def _names(detectors: Sequence[str]) -> str:
-    """Return a list of detectors, with what follows a comma in brackets."""
-    # "drop gap, names changed and drop gap, paraphrased" would read as one list.
+    """Return a list of detectors as text, with what follows a comma in a name in brackets."""
+    # Otherwise "drop gap, names changed and drop gap, paraphrased" would read as four items.
     return in_a_row([re.sub(r", (.*)", r" (\1)", name) for name in detectors])
 
 

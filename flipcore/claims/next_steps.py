@@ -16,7 +16,7 @@ from flipcore.stats.holdout.verdict import (
 )
 from flipcore.text.counts import count_of
 
-MINUTES = 10  # that one sheet of ten triples takes, with its examples
+MINUTES = 10  # for one sheet of ten triples, with its examples
 PEOPLE = 10  # fewer annotators do not stand for people in general
 
 

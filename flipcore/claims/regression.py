@@ -96,12 +96,12 @@ def verdict_claim(bounds: Bounds, names: Names) -> Claim:
     if outcome == FAIL:
         outcomes = zip(names.tasks, bounds.is_failing, strict=True)
         failing = [task for task, is_failing in outcomes if is_failing]
-        place = f" on {len(failing)} of {len(names.tasks)} tasks"
+        where = f" on {len(failing)} of {len(names.tasks)} tasks"
         if bounds.is_mean_failing:
-            place = mean
+            where = mean
         elif len(failing) == 1:
-            place = f" on {failing[0]}"
-        sentence = f"FAIL: {runs}, a loss of more than {names.margin} is shown{place}."
+            where = f" on {failing[0]}"
+        sentence = f"FAIL: {runs}, a loss of more than {names.margin} is shown{where}."
         return Claim(CHECK_FAILS, FAIL, sentence, asserted=True, detail=detail, numbers=numbers)
     sentence = f"UNDECIDED: {runs}, {_why_undecided(bounds, names, mean)}."
     return Claim(CHECK_PASSES, UNDECIDED, sentence, detail=detail, numbers=numbers)
