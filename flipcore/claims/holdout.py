@@ -17,6 +17,7 @@ from flipcore.stats.holdout.verdict import (
     DISTINGUISHABLE,
     EQUIVALENT,
     INDISTINGUISHABLE,
+    OUTCOMES,
     TESTS,
     UNDECIDED,
     WITHIN,
@@ -240,11 +241,9 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
             f"At most {limit}% of the holdout entries are close copies, nearest to their own "
             f"original. {detail}"
         )
-    by_outcome: dict[str, list[str]] = {
-        outcome: [] for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
-    }
+    by_outcome: dict[str, list[str]] = {outcome: [] for outcome in OUTCOMES}
     for test in verdict.tests:
-        by_outcome.setdefault(test.state, []).append(TOPICS[test.name])
+        by_outcome[test.state].append(TOPICS[test.name])
     if verdict.state == DISTINGUISHABLE:
         parts = []
         if by_outcome[BEYOND]:

@@ -239,8 +239,8 @@ def _open_gap(decision: GapDecision, margin: float) -> tuple[str, str]:
     """Return outcome and sentence of a gap that is neither shown nor bounded."""
     gap, size = decision.gap.text_points(), number_text(100 * margin, 0)
     if decision.control == OTHER:
-        losing = [scale_test.scale for scale_test in decision.scales if scale_test.is_lower]
-        others = [scale_test.scale for scale_test in decision.scales if not scale_test.is_lower]
+        losing = [scale_test.scale for scale_test in decision.scales if scale_test.loses_more]
+        others = [scale_test.scale for scale_test in decision.scales if not scale_test.loses_more]
         # Sets of unequal difficulty can differ on one scale alone, so all of them must agree.
         if losing:
             sentence = (

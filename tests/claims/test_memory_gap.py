@@ -45,7 +45,7 @@ def decision_of(value=0.1, half=0.04, p=0.001, control=RANDOM, is_lower=(True, T
     scales = []
     if control == OTHER:
         for name, is_below in zip(names, is_lower, strict=True):
-            scales.append(SimpleNamespace(scale=name, value=-0.5, low=-0.9, high=0.25, is_lower=is_below))
+            scales.append(SimpleNamespace(scale=name, value=-0.5, low=-0.9, high=0.25, loses_more=is_below))
     counts = {"units": (1_200, 900), "changed": (30, 10)}
     return GapDecision(control, gap, gap_90, p, scales=tuple(scales), **counts | more)
 

@@ -12,7 +12,7 @@ from flipcore.stats.base.agreement import Agreement, cohen_agreement
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.rewritten import share_estimate
 
-# detector -> item id -> flagged; an item that the detector did not judge is absent
+# Detector -> item id -> flagged. Items that the detector did not judge are missing.
 Flags = Mapping[str, Mapping[str, bool]]
 
 
@@ -80,7 +80,10 @@ def share_flagged_by_all(flags: Flags) -> Estimate:
     cleared: set[str] = set()
     for detector_flags in flags.values():
         for item, flag in detector_flags.items():
-            (flagged if flag else cleared).add(item)
+            if flag:
+                flagged.add(item)
+            else:
+                cleared.add(item)
     return share_estimate(len(flagged - cleared), len(flagged))
 
 

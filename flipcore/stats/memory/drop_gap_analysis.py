@@ -27,10 +27,8 @@ from flipcore.stats.memory.gap_intervals import drops_estimate, gap_estimate
 from flipcore.stats.memory.rewritten import Rewritten, SetDrop, set_drop
 
 FLAG, NO_EVIDENCE, UNRESOLVED = "flag", "no evidence", "unresolved: difficulty mismatch"
-# one-sided, to match the two-sided 95% intervals
-PERM_LEVEL = 0.025
-# margin of equivalence where a study declares none: 5 points
-MARGIN = 0.05
+PERM_LEVEL = 0.025  # one-sided, to match the two-sided 95% intervals
+MARGIN = 0.05  # of equivalence, if a study declares none
 _FEW = f"No interval: a set has fewer than {MIN_N} items."
 
 

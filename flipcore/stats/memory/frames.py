@@ -86,14 +86,15 @@ def with_reference(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
 
 def _with_right(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     keys = ["item_id", "extractor"]
-    first = frame[
+    first_answers = frame[
         (frame["variant"] == BASE)
         & (frame["sample"] == 0)
         & (frame["status"] == OK)
         & frame["model"].isin(models)
     ]
-    first = first.drop_duplicates([*keys, "model"])
-    right = first.assign(right=pd.to_numeric(first["is_correct"], errors="coerce")).pivot(
+    first_answers = first_answers.drop_duplicates([*keys, "model"])
+    is_correct = pd.to_numeric(first_answers["is_correct"], errors="coerce")
+    right = first_answers.assign(right=is_correct).pivot(
         index=keys, columns="model", values="right"
     )
     joined = frame.merge(
@@ -163,9 +164,10 @@ def rewritten(
     """
     rows = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
     if cut_as is not None:
-        values = np.where(rows["variant"] == BASE, *cut_as)
+        cut_before, cut_after = cut_as
+        cut_right = np.where(rows["variant"] == BASE, cut_before, cut_after)
         right = pd.to_numeric(rows["is_correct"], errors="coerce").astype(float)
-        rows = rows.assign(is_correct=np.where(rows["status"] == CUT, values, right))
+        rows = rows.assign(is_correct=np.where(rows["status"] == CUT, cut_right, right))
     changed = rows[rows["axis"] == operator]
     wide = _means(changed, "is_correct").unstack() if len(changed) else pd.DataFrame()
     items = list(dict.fromkeys(changed["item_id"]))

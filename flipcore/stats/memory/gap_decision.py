@@ -29,6 +29,7 @@ from flipcore.stats.memory.drop_gap import permuted_t
 from flipcore.stats.memory.gap_intervals import gap_estimate, n_changed
 from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
+from flipcore.text.counts import count_of
 
 # labels of the items of (benchmark, control), or None where items are the unit
 Families = tuple[np.ndarray | None, np.ndarray | None]
@@ -38,6 +39,10 @@ KEYS_LEVEL = 0.05  # of Fisher's test for wrong keys
 # Least share of items in families that both sides have, after a random split by item. Sets that
 # were made separately share hardly any family.
 MOSTLY_SPLIT = 0.75
+FAMILY = ("rewritten family of items", "rewritten families of items")
+BENCHMARK_ITEM = ("rewritten benchmark item", "rewritten benchmark items")
+CONTROL_ITEM = ("rewritten control item", "rewritten control items")
+PAIR = ("rewritten pair", "rewritten pairs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +83,7 @@ class GapDecision:
         if self.withheld or math.isnan(self.p):
             return False
         if self.control == OTHER:
-            loses_more = all(scale_gap.is_lower for scale_gap in self.scales)
+            loses_more = all(scale_gap.loses_more for scale_gap in self.scales)
         else:
             loses_more = self.gap.low > 0
         return self.p <= LEVEL and loses_more
@@ -111,7 +116,7 @@ class Sides:
     @cached_property
     def units(self) -> Families:
         """Unit of each covered item that a random split exchanges; None where items are units."""
-        return exchangeable(self.benchmark.covered_ids, self.control.covered_ids, self.family)
+        return split_units(self.benchmark.covered_ids, self.control.covered_ids, self.family)
 
 
 def families_of(
@@ -131,7 +136,7 @@ def _is_repeated(labels: np.ndarray) -> bool:
     return len(set(labels)) < len(labels)
 
 
-def exchangeable(
+def split_units(
     first_ids: Sequence[str], second_ids: Sequence[str], family: Mapping[str, str] | None
 ) -> Families:
     """Return the name of the unit of each item that a random split exchanges.
@@ -155,10 +160,10 @@ def exchangeable(
 
 
 def are_split(first: Sequence[str] | np.ndarray, second: Sequence[str] | np.ndarray) -> bool:
-    """Return True if the families of items look like a random split by item: on each side at least
-    three quarters of the items have families that both sides have.
+    """Return True if the families of items look like a random split by item.
 
-    A few shared families are not enough to make single items exchangeable.
+    Then on each side at least three quarters of the items have families that both sides have. A few
+    shared families are not enough to make single items exchangeable.
     """
     shared = set(first) & set(second)
     return all(
@@ -175,27 +180,28 @@ def gap_decision(
     if control not in CONTROLS:
         raise BadInput(f"The control came as {control!r}; it is one of {', '.join(CONTROLS)}.")
     if control in (PAIRED, CALIBRATED):
-        return _paired(sides, control, seed, m)
-    decision = _unpaired(sides, control, seed, m)
+        return _decide_paired(sides, control, seed, m)
+    decision = _decide_unpaired(sides, control, seed, m)
     n_mended = int(sides.benchmark.is_mended.sum()), int(sides.control.is_mended.sum())
     n_wrong = _n_wrong(sides.benchmark), _n_wrong(sides.control)
     # A wrong answer key that rewriting corrects looks like a mended answer, and can make or hide a
     # gap. Deciding again without the mended items shows if the decision depends on them.
-    if decision.withheld or not _differ(n_mended, n_wrong):
+    if decision.withheld or not _shares_differ(n_mended, n_wrong):
         return replace(decision, mended=n_mended)
-    shares = [k / max(n, 1) for k, n in zip(n_mended, n_wrong, strict=True)]
-    if shares[0] > shares[1]:
-        fewer = replace(sides, benchmark=sides.benchmark.without(sides.benchmark.is_mended))
+    share, control_share = (k / max(n, 1) for k, n in zip(n_mended, n_wrong, strict=True))
+    if share > control_share:
+        remaining = replace(sides, benchmark=sides.benchmark.without(sides.benchmark.is_mended))
     else:
-        fewer = replace(sides, control=sides.control.without(sides.control.is_mended))
-    return replace(decision, mended=n_mended, without_mended=_unpaired(fewer, control, seed, m))
+        remaining = replace(sides, control=sides.control.without(sides.control.is_mended))
+    without_mended = _decide_unpaired(remaining, control, seed, m)
+    return replace(decision, mended=n_mended, without_mended=without_mended)
 
 
 def _n_wrong(items: Rewritten) -> int:
     return int((items.before[items.covered] == 0).sum())
 
 
-def _differ(counts: tuple[int, int], sizes: tuple[int, int]) -> bool:
+def _shares_differ(counts: tuple[int, int], sizes: tuple[int, int]) -> bool:
     """Return True if two shares differ by Fisher's exact test, two-sided at .05."""
     from scipy.stats import fisher_exact
 
@@ -205,7 +211,7 @@ def _differ(counts: tuple[int, int], sizes: tuple[int, int]) -> bool:
     return float(fisher_exact(table)[1]) < KEYS_LEVEL
 
 
-def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
+def _decide_unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     # A random split exchanges items or whole families; for other controls families are the unit.
     labels = sides.units if control == RANDOM else sides.labels
     sets = (sides.benchmark, sides.control)
@@ -216,7 +222,7 @@ def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     is_family = labels[0] is not None
     units = (len(drops[0]), len(drops[1]))
     gap, gap_90 = (gap_estimate(*sets, level, labels) for level in (0.95, 0.90))
-    withheld = _too_few(units, ("benchmark", "control"), is_family=is_family)
+    withheld = _too_few(units, (FAMILY, FAMILY) if is_family else (BENCHMARK_ITEM, CONTROL_ITEM))
     if not withheld and is_family and gap.is_too_short:
         withheld = (
             f"the families of a set weigh as much as {gap.effective:.1f} equal ones; at least "
@@ -228,10 +234,10 @@ def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
         statistic, draw = permuted_t(drops[0], drops[1], generator(seed))
         p = monte_carlo_p(statistic, draw, m, alpha=LEVEL).p
     elif not withheld:
-        benchmark, other_side = (
+        answers, control_answers = (
             (items.before[items.covered], items.after_mean[items.covered]) for items in sets
         )
-        scales = scale_gaps(benchmark, other_side, sides.guess, labels)
+        scales = scale_gaps(answers, control_answers, sides.guess, labels)
         # All three scales must reject, so the rule's p is the largest of the three.
         p = max(scale_gap.p for scale_gap in scales)
     return GapDecision(
@@ -247,7 +253,7 @@ def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     )
 
 
-def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
+def _decide_paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     differences = pair_differences(sides)
     n = len(differences)
     changed = n_changed(sides.benchmark.drops), n_changed(sides.control.drops)
@@ -268,7 +274,7 @@ def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
             withheld=withheld,
         )
     gap, gap_90 = (pair_estimate(differences, level, seed) for level in (0.95, 0.90))
-    withheld = _too_few((n, n), ("pair", "pair"), is_family=False) or sides.pairs_problem
+    withheld = _too_few((n, n), (PAIR, PAIR)) or sides.pairs_problem
     p = math.nan
     if not withheld:
         p = sign_flip_p(differences, generator(seed), m, alpha=LEVEL, one_sided=True).p
@@ -325,14 +331,15 @@ def _family_means(drops: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.bincount(family_index, weights=drops) / np.bincount(family_index)
 
 
-def _too_few(units: tuple[int, int], names: tuple[str, str], *, is_family: bool) -> str:
-    """Say that a set is too small for a claim; "" if both are large enough."""
-    for n, name in zip(units, names, strict=True):
+def _too_few(counts: tuple[int, int], units: tuple[tuple[str, str], tuple[str, str]]) -> str:
+    """Say that a set is too small for a claim; "" if both are large enough.
+
+    `units` are the (singular, plural) of the unit of each set.
+    """
+    for n, (singular, plural) in zip(counts, units, strict=True):
         if n < MIN_N:
-            unit = "family of items" if is_family else "pair" if name == "pair" else f"{name} item"
-            plural = "families of items" if is_family else f"{unit}s"
             return (
-                f"{n} rewritten {unit if n == 1 else plural}; at least {MIN_N} are needed for an "
-                "interval and a claim."
+                f"{count_of(n, singular, plural)}; at least {MIN_N} are needed for an interval and "
+                "a claim."
             )
     return ""

@@ -76,7 +76,7 @@ def _rejects(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
     benchmark = _simulated_set(n_benchmark, benchmark_accuracy, *design.rates(gap), rng)
     control = _simulated_set(n_control, control_accuracy, design.breaks, design.fixes, rng)
     pairs = None
-    # The rules for paired and calibrated controls need pairs. Items are alike, so any pairs do.
+    # The rules for paired and calibrated controls need pairs. All items are alike, so any will do.
     if design.control in (PAIRED, CALIBRATED):
         pairs = {str(i): str(i) for i in range(min(design.n))}
     sides = Sides(benchmark, control, (design.guess, design.guess), pairs=pairs)

@@ -5,10 +5,10 @@ drop gap is run twice more: with the cut answers that make the benchmark's loss 
 those that make it largest. The decision stands only if all three agree. Its p is the largest of the
 three and its 90% interval spans all three, so that "within the margin" holds in each case too.
 
-PEARL's test of a set is treated in the same way, with one worst case. A token limit cuts no
-continuation off, because a continuation is asked for with a fixed length; a filter or an open
-reasoning block does. The worst case puts all benchmark items with a cut continuation below the
-controls' mark and all such controls above it. The p is the larger of the two.
+PEARL's test of a set is treated in the same way, with one worst case. A token limit cuts off no
+continuation, because continuations have a fixed length; a filter or an open reasoning block does.
+The worst case puts all benchmark items with a cut continuation below the controls' mark and all
+such controls above it. The p is the larger of the two.
 """
 
 import math
@@ -28,7 +28,7 @@ from flipcore.stats.memory.gap_decision import GapDecision, gap_decision
 from flipcore.stats.memory.members import Members
 
 LEVEL = 0.05  # of PEARL's test of a set
-# correctness (before, after) that cut answers are given on the benchmark and on the control
+# Correctness (before, after) of cut answers, first on the benchmark, then on the control.
 LEAST_LOSS = ((0.0, 1.0), (1.0, 0.0))
 MOST_LOSS = ((1.0, 0.0), (0.0, 1.0))
 # A sensitivity is a difference of two shares and a similarity is a share, so both are within +-2.
@@ -66,7 +66,7 @@ def gap_of_frame(
             frames.rewritten(frame, operator, extractor, control_roles, control_cut_as),
         )
         cases.append(gap_decision(sides, members.control))
-    return replace(analysis, decided=settled(analysis.decided, cases, share))
+    return replace(analysis, decided=settle_gap(analysis.decided, cases, share))
 
 
 def cut_share(frame: pd.DataFrame, axis: str, extractor: str, roles: Sequence[str]) -> float:
@@ -78,20 +78,20 @@ def cut_share(frame: pd.DataFrame, axis: str, extractor: str, roles: Sequence[st
     return float((present["status"] == CUT).mean()) if len(present) else math.nan
 
 
-def settled(decision: GapDecision, cases: Sequence[GapDecision], share: float) -> GapDecision:
+def settle_gap(decision: GapDecision, cases: Sequence[GapDecision], share: float) -> GapDecision:
     """Return the decision with the interval and p of the worst case; it is withheld if the cases
     disagree. `share` is the share of answers that were cut off."""
     decisions = (decision, *cases)
     low, high = covering([(case.gap_90.low, case.gap_90.high) for case in decisions])
-    wide = replace(decision.gap_90, low=low, high=high, method="worst cases of cut answers")
+    gap_90 = replace(decision.gap_90, low=low, high=high, method="worst cases of cut answers")
     p = max((case.p for case in decisions if not math.isnan(case.p)), default=math.nan)
     if len({case.is_larger for case in decisions}) == 1:
-        return replace(decision, gap_90=wide, p=p)
+        return replace(decision, gap_90=gap_90, p=p)
     reason = (
         f"{100 * share:.0f}% of the answers were cut off, and they could change the verdict. "
         "Raise the token limit and run again."
     )
-    return replace(decision, gap_90=wide, p=p, withheld=reason)
+    return replace(decision, gap_90=gap_90, p=p, withheld=reason)
 
 
 def settled_set(
@@ -132,6 +132,7 @@ def settled_set(
 def _replace_cut(
     scores: dict[str, float], frame: pd.DataFrame, axis: str, metric: str, worst: float
 ) -> Sequence[float]:
+    """Return the scores with `worst` for each item that has a cut continuation."""
     rows = frame[
         (frame["axis"] == axis) & (frame["extractor"] == metric) & (frame["status"] == CUT)
     ]

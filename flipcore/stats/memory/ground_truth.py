@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
@@ -30,10 +31,7 @@ def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.
     has no such error and gets the interval of Newcombe (2006), method 5. NaN scores are left out; a
     group without scores gives NaN.
     """
-    positives, negatives = (
-        np.asarray(x, dtype=float)[~np.isnan(np.asarray(x, dtype=float))]
-        for x in (positives, negatives)
-    )
+    positives, negatives = _without_nan(positives), _without_nan(negatives)
     n, m = len(positives), len(negatives)
     if not n or not m:
         return missing(0, level, "Both seen and never-seen items are needed.")
@@ -54,6 +52,11 @@ def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.
         n=n + m,
         seed=None,
     )
+
+
+def _without_nan(scores: ArrayLike) -> np.ndarray:
+    values = np.asarray(scores, dtype=float)
+    return values[~np.isnan(values)]
 
 
 def _logit_limits(
@@ -169,8 +172,8 @@ def rules_of(
     detectors have enough never-seen items for it, else the conformal rule. The arguments are those
     of `ground_truth`."""
     truth = ground_truth(scores, doses, fresh, "tolerance")
-    enough = all(evaluated.cutoff is not None for evaluated in truth.detectors)
-    return sorted(RULES, key=lambda rule: rule != "tolerance") if enough else list(RULES)
+    has_cutoffs = all(evaluated.cutoff is not None for evaluated in truth.detectors)
+    return sorted(RULES, key=lambda rule: rule != "tolerance") if has_cutoffs else list(RULES)
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ def exact_share(k: int, n: int, level: float = 0.95) -> Estimate:
     return Estimate(k / n, low, high, level=level, method="clopper_pearson", n=n, seed=None)
 
 
-def _flagged(scores: np.ndarray, cutoff: float | None, level: float) -> Estimate:
+def _flagged_share(scores: np.ndarray, cutoff: float | None, level: float) -> Estimate:
     # Without a cut-off (too few never-seen items) the share is unknown, not 0.
     if cutoff is None:
         return exact_share(0, 0, level)
@@ -221,7 +224,7 @@ def _detected_from(
     return smallest
 
 
-def _above(scores: np.ndarray, never_seen: np.ndarray, level: float) -> Estimate:
+def _above_never_seen(scores: np.ndarray, never_seen: np.ndarray, level: float) -> Estimate:
     interval, n = gap_welch(scores, never_seen, level), len(scores) + len(never_seen)
     if min(len(scores), len(never_seen)) < MIN_N:
         note = f"No interval: a group has fewer than {MIN_N} items."
@@ -254,9 +257,9 @@ def detector(
     """
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not known; choose one of {', '.join(RULES)}.")
-    alpha = RULES[rule](never_seen, rate)[0]
+    alpha, _ = RULES[rule](never_seen, rate)
     cutoff = None if math.isinf(alpha) else alpha
-    false_positives = _flagged(fresh, cutoff, level)
+    false_positives = _flagged_share(fresh, cutoff, level)
     dose_results = []
     for dose, scores in sorted(by_dose.items()):
         dose_results.append(
@@ -264,9 +267,9 @@ def detector(
                 dose,
                 scores,
                 mean=mean_interval(scores, level=level, bounds=None),
-                above=_above(scores, never_seen, level),
+                above=_above_never_seen(scores, never_seen, level),
                 auc=auc_interval(scores, never_seen, level),
-                detected=_flagged(scores, cutoff, level),
+                detected=_flagged_share(scores, cutoff, level),
             )
         )
     doses = tuple(dose_results)
@@ -307,8 +310,8 @@ def ground_truth(
         If there is no item with a dose above 0, or none with dose 0.
     """
     never_seen = [item for item, dose in doses.items() if dose == 0]
-    # Every second item, because their order may not be random.
-    held_out = set(fresh) & set(never_seen) or set(never_seen[1::2])
+    # Every second item and not the first half, because their order may not be random.
+    fresh_items = set(fresh) & set(never_seen) or set(never_seen[1::2])
     if not never_seen or not any(doses.values()):
         raise BadInput(
             "Ground truth needs items of the pocket sets both at dose 0 and at a larger dose; add "
@@ -324,16 +327,17 @@ def ground_truth(
             if len(dose_scores):
                 by_dose[dose] = dose_scores
         if by_dose:
-            # The items that set the cut-off cannot check it: most lie below it by construction.
-            cutoff_items = [item for item in never_seen if item not in held_out]
+            # The items that set the cut-off cannot check it, because most lie below it anyway.
+            cutoff_items = [item for item in never_seen if item not in fresh_items]
             cutoff_scores = _defined(item_scores, cutoff_items)
-            check_scores = _defined(item_scores, [item for item in never_seen if item in held_out])
-            detectors.append(detector(name, cutoff_scores, check_scores, by_dose, rule, rate))
+            fresh_scores = _defined(
+                item_scores, [item for item in never_seen if item in fresh_items]
+            )
+            detectors.append(detector(name, cutoff_scores, fresh_scores, by_dose, rule, rate))
     n_unknown = sum(doses.get(item) is None for item in items)
     return GroundTruth(tuple(detectors), rule, rate, n_unknown)
 
 
 def _defined(item_scores: Mapping[str, float], items: Iterable[str]) -> np.ndarray:
     """Return the scores of `items`, without NaN and without items that have no score."""
-    values = np.array([item_scores[item] for item in items if item in item_scores], dtype=float)
-    return values[~np.isnan(values)]
+    return _without_nan([item_scores[item] for item in items if item in item_scores])

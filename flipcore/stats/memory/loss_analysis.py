@@ -122,7 +122,7 @@ def cutoff_curve(d: ArrayLike, d0: ArrayLike) -> CutoffCurve:
         )
     cutoffs = np.append(np.unique(np.concatenate([items, controls])), np.inf)
     n_flagged, n_controls_flagged = n_at_least(cutoffs, items), n_at_least(cutoffs, controls)
-    # + 1, because the cut-off counts as just above the next smaller control.
+    # + 1, because the cut-off counts as just above the next smaller control (`CutoffCurve`).
     chance = (n_controls_flagged + 1) / (m + 1)
     # Where all controls are flagged, chance explains all flags and the excess is undefined.
     not_by_chance = np.where(n_controls_flagged < m, 1 - chance, np.nan)

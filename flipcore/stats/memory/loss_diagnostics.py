@@ -54,7 +54,7 @@ class Exchangeability:
 
     def sentence(self) -> str:
         """Say what the difference means for the p-values."""
-        numbers = (
+        evidence = (
             "A classifier tells them apart with a balanced accuracy of "
             f"{self.test.balanced.text()}, {p_text(self.test.p)} "
             f"({self.test.n:,} texts; guessing gives 0.50)."
@@ -63,9 +63,9 @@ class Exchangeability:
             return (
                 "The controls differ from the benchmark in length, digits, topic or difficulty, "
                 "so plain p-values are too small or too large: read the stratified and the "
-                f"weighted ones. {numbers}"
+                f"weighted ones. {evidence}"
             )
-        return f"No difference of controls and benchmark is shown in what was measured. {numbers}"
+        return f"No difference of controls and benchmark is shown in what was measured. {evidence}"
 
 
 def exchangeability(
@@ -111,8 +111,8 @@ def pval_mondrian(
 def quantile_strata(
     feature: ArrayLike, control_feature: ArrayLike, n_strata: int = 5
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the stratum numbers (from 0) of items and of controls. All strata have about equally
-    many controls, because a p-value within a stratum needs enough of them."""
+    """Return the stratum numbers (from 0) of items and of controls. All strata have about the same
+    number of controls, because a p-value within a stratum needs enough of them."""
     edges = np.quantile(np.asarray(control_feature, dtype=float), np.arange(1, n_strata) / n_strata)
     strata = np.searchsorted(edges, feature, side="right")
     return strata, np.searchsorted(edges, control_feature, side="right")
@@ -177,15 +177,15 @@ def diagnosis(
     `texts`, `losses` (of the paraphrase, in nats) and `topics` are pairs (of items, of controls),
     in the order of `test.d` and `test.d0`.
     """
-    n = len(texts[0])
+    (item_texts, control_texts), (item_topics, control_topics) = texts, topics
     features = text_features(
-        [*texts[0], *texts[1]],
+        [*item_texts, *control_texts],
         np.concatenate([np.asarray(set_losses, dtype=float) for set_losses in losses]),
-        [*topics[0], *topics[1]],
+        [*item_topics, *control_topics],
     )
-    item_features, control_features = features[:n], features[n:]
-    # Column 0 is the length of the text (`text_features`).
-    strata, strata0 = quantile_strata(item_features[:, 0], control_features[:, 0])
+    item_features, control_features = np.split(features, [len(item_texts)])
+    length = 0  # its column in `text_features`
+    strata, strata0 = quantile_strata(item_features[:, length], control_features[:, length])
     stratified = pval_mondrian(test.d, strata.tolist(), test.d0, strata0.tolist())
     weights, weights0 = density_ratios(item_features, control_features)
     weighted = pval_weighted(test.d, weights, test.d0, weights0)

@@ -159,7 +159,7 @@ def matching_of(
         )
     if not benchmark.ids or not control.ids:
         raise BadInput("Matching needs benchmark items and controls; one of the two sets is empty.")
-    usable = tuple(name for name in by if _comparable(name, benchmark, control))
+    usable = tuple(name for name in by if _is_comparable(name, benchmark, control))
     if not usable:
         raise BadInput(
             "None of the chosen traits is known of both sets. Choose another trait, for example "
@@ -169,7 +169,7 @@ def matching_of(
     # Subjects are matched exactly, by the blocks, so only numbers have a distance.
     names = [name for name in usable if name != SUBJECT]
     for rows, control_rows in _blocks(benchmark, control, by_subject=SUBJECT in usable):
-        pairs |= _assigned(benchmark, control, rows, control_rows, names, caliper)
+        pairs |= _assign_pairs(benchmark, control, rows, control_rows, names, caliper)
     return Matching(
         pairs,
         unpaired=tuple(item for item in benchmark.ids if item not in pairs),
@@ -181,7 +181,7 @@ def matching_of(
     )
 
 
-def _comparable(name: str, benchmark: Traits, control: Traits) -> bool:
+def _is_comparable(name: str, benchmark: Traits, control: Traits) -> bool:
     """Return True if both sets know the trait; for subjects, if they have one in common."""
     if name == SUBJECT:
         return bool({*benchmark.subject} & {*control.subject} - {""})
@@ -212,7 +212,7 @@ def _rows_by_block(items: Traits, *, by_subject: bool) -> dict[tuple[str, str], 
     return rows_by_block
 
 
-def _assigned(
+def _assign_pairs(
     benchmark: Traits,
     control: Traits,
     rows: np.ndarray,
@@ -265,10 +265,10 @@ def balance(benchmark: Traits, control: Traits, pairs: Mapping[str, str]) -> tup
     names = dict.fromkeys([*(name for name in TRAITS if name != SUBJECT), *benchmark.numbers])
     balances = []
     for name in names:
-        if _comparable(name, benchmark, control):
+        if _is_comparable(name, benchmark, control):
             values, control_values = benchmark.numbers[name], control.numbers[name]
             balances.append(_number_balance(name, values, control_values, rows, control_rows))
-    if _comparable(SUBJECT, benchmark, control):
+    if _is_comparable(SUBJECT, benchmark, control):
         balances.append(_subject_balance(benchmark.subject, control.subject, rows, control_rows))
     return tuple(balances)
 
@@ -287,17 +287,17 @@ def _number_balance(
     has_ratio = variance > 0 and control_variance > 0
     return Balance(
         name,
-        before=_difference(values, control_values, scale),
-        after=_difference(matched, control_matched, scale),
+        before=_standardized_difference(values, control_values, scale),
+        after=_standardized_difference(matched, control_matched, scale),
         ratio_after=variance / control_variance if has_ratio else math.nan,
     )
 
 
-def _difference(values: np.ndarray, control_values: np.ndarray, scale: float) -> float:
+def _standardized_difference(values: np.ndarray, control_values: np.ndarray, scale: float) -> float:
     if not (np.isfinite(values).any() and np.isfinite(control_values).any()):
         return math.nan
     difference = float(np.nanmean(values) - np.nanmean(control_values))
-    # Without any spread the scale is tiny, and 0 must stay 0.
+    # Without spread the scale is tiny, and 0 must stay 0.
     return 0.0 if difference == 0 else difference / scale
 
 
@@ -309,22 +309,22 @@ def _subject_balance(
 ) -> Balance:
     """Return the balance of subjects: the largest difference of any subject's share, in standard
     deviations before matching."""
+    subject, control_subject = np.array(subjects, object), np.array(control_subjects, object)
+    deviations = {}
+    for name in sorted({*subjects, *control_subjects}):
+        shares = [float((labels == name).mean()) for labels in (subject, control_subject)]
+        # The standard deviation of a 0/1 trait; it is 0 for a subject that all or none have.
+        deviations[name] = math.sqrt(sum(p * (1 - p) for p in shares) / 2) or 1e-12
 
     def largest_difference(labels: np.ndarray, control_labels: np.ndarray) -> float:
         if not len(labels) or not len(control_labels):
             return math.nan
         differences = []
-        for name, deviation in scale.items():
+        for name, deviation in deviations.items():
             difference = float((labels == name).mean() - (control_labels == name).mean())
             differences.append(abs(difference) / deviation)
         return max(differences)
 
-    subject, control_subject = np.array(subjects, object), np.array(control_subjects, object)
-    scale = {}
-    for name in sorted({*subjects, *control_subjects}):
-        shares = [float((labels == name).mean()) for labels in (subject, control_subject)]
-        # The standard deviation of a 0/1 trait; it is 0 for a subject that all or none have.
-        scale[name] = math.sqrt(sum(p * (1 - p) for p in shares) / 2) or 1e-12
     return Balance(
         SUBJECT,
         largest_difference(subject, control_subject),

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL
-from flipcore.stats.memory.gap_decision import Families, Sides, are_split, exchangeable, families_of
+from flipcore.stats.memory.gap_decision import Families, Sides, are_split, families_of, split_units
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.published_score import FRESH, RANDOM
 from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.text.same_question import joined_clusters, question_key
 
-FEW_FAMILIES = 0.8  # below this number of families per item, items do not count as independent
+FEW_FAMILIES = 0.8  # with fewer families per item, items do not count as independent
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -67,8 +67,8 @@ class Members:
 
     def units(self, benchmark: Sequence[str], controls: Sequence[str]) -> Families:
         """Return the name of each item's unit in two sets; (None, None) if each item is a unit."""
-        # Only after a random split may items of a family on both sides be exchanged one by one.
-        compute_units = exchangeable if self.control == RANDOM_CONTROL else families_of
+        # Items of a family on both sides are exchanged one by one only after a random split.
+        compute_units = split_units if self.control == RANDOM_CONTROL else families_of
         return compute_units(benchmark, controls, self.family)
 
     def _mean_guess(self, ids: Sequence[str]) -> float:
@@ -79,10 +79,9 @@ class Members:
         much. A random split leaves the same templates on both sides and allows single items."""
         families = [self.family.get(item, item) for item in benchmark]
         control_families = [self.family.get(item, item) for item in control]
-        has_few_families = False
-        # Of an empty set, 0 < 0 is False.
-        for labels in (families, control_families):
-            has_few_families |= len(set(labels)) < FEW_FAMILIES * len(labels)
+        has_few_families = any(
+            len(set(labels)) < FEW_FAMILIES * len(labels) for labels in (families, control_families)
+        )
         is_random_split = self.control == RANDOM_CONTROL and are_split(families, control_families)
         return has_few_families and not is_random_split
 

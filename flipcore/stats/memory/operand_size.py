@@ -31,15 +31,15 @@ class OperandCheck:
         """Say if a difference in size was seen; not seeing one is no proof that there is none."""
         if not self.n:
             return "No number was resampled."
-        half = f"half of them are more than {self.median_ratio:.2f} times as large"
+        ratio = f"half of them are more than {self.median_ratio:.2f} times as large"
         if self.p < 0.05:
             return (
                 f"The {self.n:,} resampled numbers are not of the size of the originals "
-                f"({p_text(self.p)}); {half}."
+                f"({p_text(self.p)}); {ratio}."
             )
         return (
             f"No difference in size was seen between {self.n:,} resampled numbers and the "
-            f"originals ({p_text(self.p)}); {half}."
+            f"originals ({p_text(self.p)}); {ratio}."
         )
 
 

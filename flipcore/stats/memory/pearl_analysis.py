@@ -26,6 +26,7 @@ from flipcore.stats.memory.exceedance import SetTest, largest_excess_p, set_test
 from flipcore.stats.memory.pearl_alpha import Calibration, Setting, calibration, sorted_values
 from flipcore.stats.memory.rewritten import share_estimate
 
+SLACK = 1e-12  # smaller differences of scores are rounding errors
 Scores = Sequence[Sequence[float | None]]  # of one item: [level][sample]
 LABELS = {
     "paper": "PEARL as the paper describes it",
@@ -128,8 +129,8 @@ class Pearl:
 
     @property
     def false_positives(self) -> Estimate:
-        """Share of the calibration's non-members above alpha. It is no measurement of the rate of
-        false positives, because alpha was set on the same texts."""
+        """Share of the calibration's non-members above alpha. It does not measure the rate of false
+        positives, because alpha was set on the same texts."""
         scores = sorted_values(self.non_members)
         share = _share(int((scores > self.calibration.alpha).sum()), len(scores))
         return share.noted("On the texts that set alpha.")
@@ -229,9 +230,6 @@ def pearl(
         calibration=calibration(non_members, setting, fpr, rule),
         non_members=non_members,
     )
-
-
-SLACK = 1e-12
 
 
 def level_means(scores: Sequence[Sequence[float | None]]) -> list[float]:

@@ -21,8 +21,8 @@ from flipcore.stats.base.families import FamilyMeans, family_numbers
 from flipcore.stats.base.proportions import clopper_pearson, mover
 from flipcore.stats.base.two_shares import Counts, lower_limit, p_above
 
-# kinds of control: a random split of one source; items newer than the model's training cut-off
-RANDOM, FRESH = ("random", "fresh")
+# Kinds of control: a random split of one source, or items newer than the model's training cut-off.
+RANDOM, FRESH = "random", "fresh"
 LEVEL = 0.025
 LEAST_P = 1e-12  # below it the limits are rounding errors
 
@@ -97,7 +97,7 @@ def score_gap(
     # Unread answers count against each statement: as right on the benchmark for the upper limit,
     # as right on the controls for the p of a larger score. A two-sided 90% interval has one-sided
     # 95% limits.
-    high = _limits(replace(bench, unread_as=1.0), ctrl, 0.90)[1]
+    _, high = _limits(replace(bench, unread_as=1.0), ctrl, 0.90)
     p = _p(bench, replace(ctrl, unread_as=1.0))
     return ScoreGap(
         control,
@@ -211,6 +211,6 @@ def _p(first: _Set, second: _Set) -> float:
     log_least, log_most = math.log(LEAST_P), math.log(0.5)
     if not low(log_least) <= 0:
         return LEAST_P
-    return (
-        float(math.exp(brentq(low, log_least, log_most, xtol=1e-6))) if low(log_most) > 0 else 0.5
-    )
+    if not low(log_most) > 0:
+        return 0.5
+    return float(math.exp(brentq(low, log_least, log_most, xtol=1e-6)))

@@ -33,7 +33,7 @@ class ScaleGap:
     p: float
 
     @property
-    def is_lower(self) -> bool:
+    def loses_more(self) -> bool:
         """True if the benchmark loses more, one-sided at .025."""
         return self.low > 0 and self.p <= 0.025
 
@@ -67,7 +67,7 @@ def scale_gaps(
     """
     losses = _losses(*benchmark, guess[0], families[0])
     control_losses = _losses(*control, guess[1], families[1])
-    # The control with one more item, which breaks and is a family of its own; see `_gap`.
+    # The control with one more item, which breaks and is a family of its own (used by `_gap`).
     labels = None if families[1] is None else np.append(_codes(families[1]), -1)
     worse = _losses(np.append(control[0], 1.0), np.append(control[1], 0.0), guess[1], labels)
     return tuple(
@@ -94,7 +94,7 @@ def _losses(
     codes = np.arange(n) if families is None else _codes(families)
     family = family_numbers(np.append(codes, (n, n + 1)))
     least = 0.5 / (n + 1)
-    # b and a are the accuracies before and after, kept inside (0, 1), where the logarithms exist.
+    # b and a are the accuracies before and after, kept inside (0, 1) so that logarithms exist.
     b, a = (
         min(max(((right.sum() + 0.5) / (n + 1) - guess) / (1 - guess), least), 1 - least)
         for right in (before, after)
@@ -130,7 +130,7 @@ def _gap(scale: str, first: _Loss, second: _Loss, worse: float) -> ScaleGap:
     from scipy.special import stdtr
 
     if math.isnan(first.value) or math.isnan(second.value):
-        return ScaleGap(scale, *([math.nan] * 4))
+        return ScaleGap(scale, value=math.nan, low=math.nan, high=math.nan, p=math.nan)
     value, variance = first.value - second.value, first.se**2 + second.se**2
     df = variance**2 / (first.se**4 / first.df + second.se**4 / second.df)
     if min(first.df, second.df) + 1 < LARGE:

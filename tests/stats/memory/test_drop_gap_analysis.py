@@ -15,7 +15,7 @@ from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVE
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
 from flipcore.stats.memory.gap_intervals import drops_estimate, padded_limits
 from flipcore.stats.memory.gap_power import GapDesign, detectable_gap, rule_power
-from flipcore.stats.memory.gap_truncation import cut_share, gap_of_frame, settled
+from flipcore.stats.memory.gap_truncation import cut_share, gap_of_frame, settle_gap
 from flipcore.stats.memory.members import Members
 from tests.conftest import ROOT
 from tests.lab.simulations.planted_memory import MODELS, gap_sets
@@ -117,11 +117,11 @@ def test_the_interval_of_worst_cases_decides_the_margin():
     result = drop_gap_analysis(items(*[[1.0, 0.0] * 200] * 2), items(*[[1.0, 0.0] * 200] * 2), m=99, declared="random")
     decided = result.decided
     wide = replace(decided, gap_90=replace(decided.gap_90, low=-0.2, high=0.2))
-    settled_result = replace(result, decided=settled(decided, [wide], 0.1))
+    settled_result = replace(result, decided=settle_gap(decided, [wide], 0.1))
     assert result.equivalent and settled_result.equivalence_interval == (-0.2, 0.2) and not settled_result.equivalent
     unknown = replace(decided, gap_90=replace(decided.gap_90, low=math.nan, high=math.nan))
     for cases in ([wide, unknown], [unknown, wide]):
-        assert not settled(decided, cases, 0.1).gap_90.has_interval
+        assert not settle_gap(decided, cases, 0.1).gap_90.has_interval
 
 
 def test_a_gap_within_a_margin_bounds_what_rewriting_costs_and_no_memory():

@@ -73,9 +73,9 @@ def test_from_thirty_items_on_the_interval_is_welchs(n):
     worse = three_scales._losses(np.append(control[0], 1.0), np.append(control[1], 0.0), 0.0, None)["points"].value
     caution = (worse - loss.value) * max(0, loss.se**2 - benchmark_loss.se**2) / error**2
     assert more.p == pytest.approx(student.cdf(-(11 / n - caution) / error, df)) and more.value == pytest.approx(11 / n)
-    assert more.is_lower and not points.is_lower
+    assert more.loses_more and not points.loses_more
 
 
 @pytest.mark.parametrize(("low", "p", "is_lower"), [(0.0, 0.01, False), (0.01, 0.025, True), (0.01, 0.026, False)])
-def test_a_benchmark_loses_more_where_both_the_limit_and_p_say_so(low, p, is_lower):
-    assert three_scales.ScaleGap("points", 0.1, low, 0.2, p).is_lower == is_lower
+def test_a_loses_more_where_both_the_limit_and_p_say_so(low, p, is_lower):
+    assert three_scales.ScaleGap("points", 0.1, low, 0.2, p).loses_more == is_lower
