@@ -282,8 +282,8 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
 
 def _undecided_sentence(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str:
     """Return "Undecided: the holdout is like the benchmark on 2 of 4 tests, 2 have …"."""
-    n_alike = len(by_outcome[EQUIVALENT]) or "none"
-    parts = [f"the holdout is like the benchmark on {n_alike} of {len(TESTS)} tests"]
+    alike = len(by_outcome[EQUIVALENT]) or "none"
+    parts = [f"the holdout is like the benchmark on {alike} of {len(TESTS)} tests"]
     for n, singular, plural in (
         (len(by_outcome[WITHIN]), "differs within its margin", "differ within their margins"),
         (len(by_outcome[UNDECIDED]), "is inconclusive", "are inconclusive"),

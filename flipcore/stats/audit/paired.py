@@ -14,7 +14,7 @@ from flipcore.stats.base.intervals import SIGNED, clt
 from flipcore.stats.base.proportions import z_quantile
 from flipcore.stats.base.tango import loss_limits, p_two_sided
 
-_POWER, _MOST_ITEMS = 0.8, 1_000_000
+POWER, MOST_ITEMS = 0.8, 1_000_000  # of `n_to_decide`
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,17 @@ def paired_scores(
 ) -> PairedScores:
     """Compare scores (items,) from 0 to 1 of the same items (Miller, arXiv:2411.00640, section
     4.2). Items with NaN in either column are left out."""
-    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    is_scored = ~(np.isnan(a) | np.isnan(b))
-    names = np.arange(a.size) if clusters is None else np.asarray(clusters)
-    a, b, names = a[is_scored], b[is_scored], names[is_scored]
-    first_only, second_only = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
-    difference, p = _difference(a, b, names, second_only, first_only, level=level)
-    means = (float(a.mean()), float(b.mean())) if a.size else (math.nan, math.nan)
-    n_partly = int((a != b).sum()) - first_only - second_only
-    unpaired = unpaired_difference(a, b, level)
-    n = int(a.size)
+    left, right = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    is_scored = ~(np.isnan(left) | np.isnan(right))
+    names = np.arange(left.size) if clusters is None else np.asarray(clusters)
+    left, right, names = left[is_scored], right[is_scored], names[is_scored]
+    first_only = int(((left == 1) & (right == 0)).sum())
+    second_only = int(((left == 0) & (right == 1)).sum())
+    difference, p = _difference(left, right, names, second_only, first_only, level=level)
+    means = (float(left.mean()), float(right.mean())) if left.size else (math.nan, math.nan)
+    n_partly = int((left != right).sum()) - first_only - second_only
+    unpaired = unpaired_difference(left, right, level)
+    n = int(left.size)
     return PairedScores(*means, difference, unpaired, first_only, second_only, n, p, n_partly)
 
 
@@ -108,10 +109,13 @@ def grade_gap(
     width = high - low
     shares = (second - first) / width
     value = float(shares.mean()) if shares.size else math.nan
-    least, most = guarded_limits(shares, shares, SIGNED, alpha, clusters)
+    share_limits = guarded_limits(shares, shares, SIGNED, alpha, clusters)
     n = shares.size if clusters is None else int(clusters.max(initial=-1)) + 1
-    limits = width * float(least), width * float(most)
-    return Estimate(width * value, *limits, 1 - 2 * alpha, "guarded t", n, None)
+    gap_low, gap_high = (width * float(limit) for limit in share_limits)
+    level = 1 - 2 * alpha
+    return Estimate(
+        width * value, gap_low, gap_high, level=level, method="guarded t", n=n, seed=None
+    )
 
 
 def n_to_decide(shares: np.ndarray, alpha: float) -> float:
@@ -126,9 +130,9 @@ def n_to_decide(shares: np.ndarray, alpha: float) -> float:
     mean, variance = abs(float(shares.mean())), float(shares.var(ddof=1))
     if not mean > 0 or not variance > 0:
         return math.inf
-    needed = z_quantile(1 - alpha) + z_quantile(_POWER)
+    needed = z_quantile(1 - alpha) + z_quantile(POWER)
     n = float(shares.size)
-    while n < _MOST_ITEMS:
+    while n < MOST_ITEMS:
         # The guarded t counts one more item at the scale's end, hence - 1 and + 1. So with few
         # items it needs a much larger difference than a plain t.
         if n * mean - 1 >= needed * math.sqrt(n * variance + 1):
@@ -140,9 +144,9 @@ def n_to_decide(shares: np.ndarray, alpha: float) -> float:
 def unpaired_difference(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Estimate:
     """Return the difference with the interval from two printed standard errors, sqrt(se1² + se2²),
     as if the two columns had different items."""
-    a, b = clt(first, level), clt(second, level)
-    value = b["mean"] - a["mean"]
-    half = z_quantile(0.5 + level / 2) * math.hypot(a["se"], b["se"])
+    mean, other_mean = clt(first, level), clt(second, level)
+    value = other_mean["mean"] - mean["mean"]
+    half = z_quantile(0.5 + level / 2) * math.hypot(mean["se"], other_mean["se"])
     low, high, n = value - half, value + half, int(first.size)
     return Estimate(
         value, low, high, level=level, method="clt", n=n, seed=None, note="As if unpaired."

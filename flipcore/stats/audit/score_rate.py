@@ -11,16 +11,16 @@ import numpy as np
 
 
 def score_rates(
-    answer_places: np.ndarray, right_places: np.ndarray, original: np.ndarray
+    answer_places: np.ndarray, right_places: np.ndarray, original_places: np.ndarray
 ) -> tuple[float, float]:
     """Return the rate as SCORE computes it and the true pairwise agreement, means over items.
 
     `answer_places[i, v]` is the place answered in version v of item i, -1 for no answer.
     `right_places[i, v]` is the place of the right option there, -1 where there is no such version.
-    `original[i]` is its place in the item's own order.
+    `original_places[i]` is its place in the item's own order.
     """
     answer_places, right_places = np.asarray(answer_places), np.asarray(right_places)
-    original = np.asarray(original)[:, None]
+    original = np.asarray(original_places)[:, None]
     is_original, is_right = answer_places == original, answer_places == right_places
     as_computed = np.where(is_original | is_right, original, answer_places)
     # The right option and the one at its original place were swapped, so both are moved back.

@@ -19,10 +19,10 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 
-MOST = 0.8  # an item counts in its subject's rate if a larger share agree on one other answer
+AGREEING = 0.8  # an item counts in its subject's rate if a larger share agree on one other answer
+SUSPECT_SHARE = 0.5  # of the answers that agree on one other answer
 PRIOR = 10  # number of items at the overall rate that are added to each subject
 SUBJECT_WEIGHT = 2.0  # weight of the subject's rate; that of the item's own share is 1
-HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Suspicion:
     @property
     def is_suspect(self) -> bool:
         """True where at least half of the answers agree on one other answer."""
-        return self.share >= HALF
+        return self.share >= SUSPECT_SHARE
 
 
 def suspicions(
@@ -64,14 +64,14 @@ def suspicions(
         _answer_summary(item_answers, set(right))
         for item_answers, right in zip(answers, keys, strict=True)
     ]
-    share = np.array([other_share for _, other_share, _, _ in summaries], dtype=float)
-    agrees = (share > MOST).astype(float)
+    shares = np.array([share for _, share, _, _ in summaries], dtype=float)
+    agrees = (shares > AGREEING).astype(float)
     subject_of = np.unique([str(subject) for subject in subjects], return_inverse=True)[1]
     sums, sizes = np.bincount(subject_of, agrees), np.bincount(subject_of)
     # Each item is left out of its subject's rate, or its own agreement would count twice.
     n_agreeing = sums[subject_of] - agrees + PRIOR * agrees.mean()
     rate = n_agreeing / (sizes[subject_of] - 1 + PRIOR)
-    scores = (share + SUBJECT_WEIGHT * rate).tolist()
+    scores = (shares + SUBJECT_WEIGHT * rate).tolist()
     return [Suspicion(*summary, score) for summary, score in zip(summaries, scores, strict=True)]
 
 

@@ -118,7 +118,7 @@ def compared_rows(labels: np.ndarray, sources: np.ndarray) -> np.ndarray:
     """Return (n,) True for the entries to compare: all, or only the first of each source and side
     where permutations could change fewer than half of the labels."""
     families = _Families.make(labels, sources)
-    # Otherwise the permutations would hardly vary, and neither p nor bound would mean much.
+    # With fewer the permutations would hardly vary, and neither p nor bound would mean much.
     if families.permutable_share >= 0.5:
         return np.ones(len(labels), dtype=bool)
     first = np.zeros(len(labels), dtype=bool)
@@ -166,8 +166,7 @@ def twins(blocks: Blocks, labels: np.ndarray, sources: np.ndarray) -> tuple[np.n
 
     `labels` are the entries' sides, `sources` their sources. Twins are entries of one side and
     different sources that are by far each other's nearest: the next nearest is more than
-    1 / `TWIN_GAP` times as far. A fixed distance would not serve all sets: on a narrow topic it
-    would make all entries twins.
+    1 / `TWIN_GAP` times as far. With a fixed distance all entries on a narrow topic would be twins.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -208,17 +207,17 @@ def _most_copies(excess: float, n_target: int, n_retro: int) -> float:
     """Return the largest number of copies that explains an `excess` of entries with a neighbour in
     the other set; all holdout entries where the smaller set could be all copies.
 
-    A copy and its original are each other's neighbour. For other entries they lie in one place, in
-    which either set has half an entry. Counted as two places, bounds were too low in .11 of worlds
-    with 400 and 50 entries.
+    A copy and its original are each other's neighbour. Seen from other entries they are one place,
+    and count as half an entry of each set. If they count as two entries, bounds were too low in .11
+    of worlds with 400 and 50 entries.
     """
     k = np.arange(min(n_target, n_retro) + 1)
     retro_share = (n_retro - k / 2) / (n_target + n_retro - k)
     n_across = 2 * k + (n_target - k) * retro_share + (n_retro - k) * (1 - retro_share)
     # The expected number grows with k, so the last k that fits is the largest.
     fitting = np.flatnonzero(n_across - n_across[0] <= excess)
-    most = int(fitting[-1]) if len(fitting) else 0
-    return float(n_retro if most == k[-1] else most)
+    n_copies = int(fitting[-1]) if len(fitting) else 0
+    return float(n_retro if n_copies == k[-1] else n_copies)
 
 
 def neighbours_beside_twins(
@@ -226,8 +225,8 @@ def neighbours_beside_twins(
 ) -> CrossNeighbours:
     """Test neighbours by one measure of likeness, so that twins do not lower the bound on copies.
 
-    Only the bound leaves twins out. Where both sets come from one source, some twins fall on either
-    side, and a test without the twins inside the sets would take those for copies.
+    Only the bound leaves twins out. If both sets come from one source, the twins of some entries
+    are in the other set, and a test that leaves out twins within a set would take those for copies.
     """
     near = cross_neighbours(_nearest_outside(blocks, sources), labels, sources, seed, m)
     clusters, twin_share = twins(blocks, labels, sources)
@@ -268,8 +267,8 @@ def blocks_of_vectors(units: np.ndarray) -> Blocks:
 
 
 def blocks_of_words(texts: Sequence[str]) -> Blocks:
-    """Return the blocks of Jaccard likeness: of all runs of five words of two texts, the share that
-    both have."""
+    """Return the blocks of Jaccard likeness: the share that both texts have of all their runs of
+    five words."""
     from scipy.sparse import csr_array
 
     columns: dict[tuple[str, ...], int] = {}

@@ -38,7 +38,7 @@ from flipcore.text.dates import span
 BEFORE, AFTER, UNKNOWN = "before", "after", "unknown"
 TOP_K = (2, 3)
 # A model with an accuracy below the floor or above the ceiling shows no difference in difficulty.
-FLOOR, CEILING = (0.05, 0.95)
+FLOOR, CEILING = 0.05, 0.95
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def pre_release(model: str, cutoff: str | None, published: Sequence[str | None])
             "the target has no publication date, so whether a model with the cut-off "
             f"{cutoff} saw it is unknown."
         )
-    # The last day of a cut-off month counts, and the first day of a publication month.
+    # Of a cut-off month the last day counts, of a publication month the first.
     elif span("training cut-off", cutoff)[1] >= span("publication date", min(dates))[0]:
         state = AFTER
         sentence = (
@@ -184,10 +184,11 @@ class Condition:
         """Test paired entries pair by pair, entries of one template as clusters, others as two
         proportions. With a share of cut answers above `MOST_CUT`, limits and p hold whatever those
         answers would have been."""
-        test = self._test(margin)
+        test = self._test_cut_as_wrong(margin)
         if self.cut_share <= MOST_CUT:
             return test
-        return _over_worst_cases(test, [case._test(margin) for case in self.worst_cases])
+        cases = [case._test_cut_as_wrong(margin) for case in self.worst_cases]
+        return _over_worst_cases(test, cases)
 
     def difficulty(self, margin: float) -> HoldoutTest:
         """Return the test with its difference corrected for guessing. It is blind where the model
@@ -232,7 +233,7 @@ class Condition:
             f"moves about {points} points"
         )
 
-    def _test(self, margin: float) -> HoldoutTest:
+    def _test_cut_as_wrong(self, margin: float) -> HoldoutTest:
         if self.pairs:
             target, retro = zip(*self.pairs, strict=True)
             return difficulty_test_paired(target, retro, margin)

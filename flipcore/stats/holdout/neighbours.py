@@ -38,8 +38,8 @@ def nearest(
     """Return (n, k) rows of `candidates` and their cosines, nearest first.
 
     k is at most the number of candidates. With `skip_self` both arguments are one set, and an entry
-    is not its own neighbour. Where `sources` are given too, entries of one source are not
-    neighbours (their cosine is -inf). Raises BadInput without a candidate.
+    is not its own neighbour. If `sources` are given too, entries of one source are not neighbours
+    (their cosine is -inf). Raises BadInput without a candidate.
     """
     k = min(k, len(candidates) - skip_self)
     if k < 1:
@@ -84,7 +84,7 @@ def cosine_counts(
     units: np.ndarray, n_bins: int = 80, low: float = -1.0, high: float = 1.0
 ) -> np.ndarray:
     """Return (n_bins,) numbers of pairs i < j by cosine, in equal bins from `low` to `high`. The
-    first and last bin include the cosines beyond."""
+    first and the last bin also count the cosines outside of this range."""
     counts = np.zeros(n_bins, dtype=np.int64)
     for start, block in _blocks(units, units):
         bins = np.clip((block - low) * (n_bins / (high - low)), 0, n_bins - 1).astype(np.int32)
@@ -184,7 +184,7 @@ def mixing(
     """
     labels = np.asarray(labels)
     if len(labels) != len(rows) or set(np.unique(labels)) != {0, 1}:
-        raise BadInput("Mixing needs one label an entry, 0 or 1, and entries of both.")
+        raise BadInput("Mixing needs one label per entry, 0 or 1, and entries of both.")
     half = len(labels) // 2
     # A swap within pairs needs one row of each set per pair.
     if paired and not (labels[half:] == 1 - labels[:half]).all():
@@ -203,7 +203,7 @@ def mixing(
     # The mean over all permutations of unpaired labels is known exactly.
     expected = float(draws.mean()) if paired else (len(labels) - 2) / (2 * (len(labels) - 1))
     b = int(np.sum(np.abs(draws - expected) >= abs(value - expected) - SLACK))
-    return Mixing(_mean_of_two(observed), expected, (b + 1) / (m + 1), rows.shape[1], m)
+    return Mixing(_unweighted_mean(observed), expected, (b + 1) / (m + 1), rows.shape[1], m)
 
 
 def _own_shares(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -212,7 +212,7 @@ def _own_shares(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.nd
     return is_same[labels == 0], is_same[labels == 1]
 
 
-def _mean_of_two(samples: tuple[np.ndarray, np.ndarray], level: float = 0.95) -> Estimate:
+def _unweighted_mean(samples: tuple[np.ndarray, np.ndarray], level: float = 0.95) -> Estimate:
     """Return the unweighted mean of two means with t limits; the smaller sample gives the degrees
     of freedom."""
     value, n = float(np.mean([sample.mean() for sample in samples])), sum(map(len, samples))

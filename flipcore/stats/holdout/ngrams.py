@@ -19,7 +19,7 @@ from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.base.multiplicity import bh
 
-FEWEST_ENTRIES = 5  # in both sets together; rarer n-grams could hardly differ significantly
+FEWEST_ENTRIES = 5  # of both sets together; rarer n-grams could hardly differ significantly
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 

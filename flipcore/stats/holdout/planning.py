@@ -18,16 +18,16 @@ from flipcore.stats.base.two_shares import critical_score, score
 from flipcore.stats.holdout.semantic import mmd2_cos
 from flipcore.stats.holdout.verdict import ALPHA
 
-MOST = 20_000  # entries per set, at which the search ends
+MOST_ENTRIES = 20_000  # entries per set at which the search ends
 RARE = 1e-13  # probability below which results are skipped
 STEP = 1.02
-MOST_MARGIN = 50  # points
+MOST_MARGIN = 50  # largest margin, in points
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Number of entries per set, and the rule's exact `power` with it. `n` is None where even MOST
-    entries do not reach the wanted power."""
+    """Number of entries per set, and the rule's exact `power` with it. `n` is None if even
+    `MOST_ENTRIES` do not reach the wanted power."""
 
     n: int | None
     power: float
@@ -36,7 +36,7 @@ class Plan:
 def equivalence_power(p: float, margin: float, n: int) -> float:
     """Return the chance that `difficulty_test` calls two sets of `n` equivalent within `margin`
     where both accuracies are `p`."""
-    counts, weights = _likely(n, p)
+    counts, weights = _likely_counts(n, p)
     first, second = counts[:, None], counts[None, :]
     least = critical_score(n, n, -margin, ALPHA)
     # Two one-sided tests: the difference is above -margin, and below margin.
@@ -52,15 +52,15 @@ def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
         raise BadInput(f"An accuracy and a margin lie between 0 and 1: got {p} and {margin}.")
     guess = n_tost_two_prop(p, margin, power=power)
     # From a little below the normal approximation; below ten entries nothing is claimed.
-    n = max(MIN_N, math.floor(0.8 * min(guess, MOST)))
-    while n <= MOST:
+    n = max(MIN_N, math.floor(0.8 * min(guess, MOST_ENTRIES)))
+    while n <= MOST_ENTRIES:
         reached = equivalence_power(p, margin, n)
         if reached >= power:
             return Plan(n, reached)
         # Steps of 2%, not bisection: exact power is not monotone in n, so bisection could miss the
         # first sufficient n.
         n = max(n + 1, math.ceil(STEP * n))
-    return Plan(None, equivalence_power(p, margin, MOST))
+    return Plan(None, equivalence_power(p, margin, MOST_ENTRIES))
 
 
 def detectable_margin(p: float, n: int, power: float = 0.8) -> float:
@@ -80,7 +80,7 @@ def detectable_margin(p: float, n: int, power: float = 0.8) -> float:
     return high / 100
 
 
-def _likely(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
+def _likely_counts(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the possible numbers of right answers of `n` at accuracy `p`, and their probabilities.
 
     Numbers with a probability up to RARE are left out: all of them together are a rounding error.
@@ -124,7 +124,8 @@ def starting_margin(units: np.ndarray, groups: Sequence[str]) -> StartingMargin 
     large_groups = [i for i in largest if sizes[i] >= MIN_N and names[i]]
     if len(large_groups) > 1:
         distances = [
-            mmd2_cos(units[codes == a], units[codes == b]) for a, b in combinations(large_groups, 2)
+            mmd2_cos(units[codes == first], units[codes == second])
+            for first, second in combinations(large_groups, 2)
         ]
         median = float(np.median(distances))
         # MMD² is unbiased, so it may be below 0 for groups that hardly differ.

@@ -38,13 +38,14 @@ def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             "All entries have the same vector, so there is nothing to map: choose another "
             "embedding."
         )
-    places = centered @ directions[:, :-3:-1]
+    first_two = slice(None, -3, -1)
+    places = centered @ directions[:, first_two]
     # Vectors of one dimension have no second component.
     if places.shape[1] < 2:
         places = np.column_stack([places, np.zeros(len(places))])
-    # The sign of a component is arbitrary, so without this a map could differ between machines.
+    # The sign of a component is arbitrary, and could differ between machines.
     farthest = places[np.abs(places).argmax(axis=0), [0, 1]]
-    shares = np.append(variances[:-3:-1], 0.0)[:2] / variances.sum()
+    shares = np.append(variances[first_two], 0.0)[:2] / variances.sum()
     return (places * np.where(farthest < 0, -1, 1)).astype(np.float32), shares
 
 
@@ -94,7 +95,7 @@ def umap_places(
     # UMAP expects each entry as its own first neighbour, at distance 0. The distance of two unit
     # vectors follows from their cosine.
     own_rows = np.arange(len(units))[:, None]
-    distances = np.hstack([0 * own_rows, np.sqrt(np.maximum(0, 2 - 2 * cosines))])
+    distances = np.hstack([np.zeros_like(own_rows), np.sqrt(np.maximum(0, 2 - 2 * cosines))])
     neighbours = (np.hstack([own_rows, rows]), distances.astype(np.float32), None)
     start = principal_places(units)[0]
     # One job, because with more threads the places would differ between runs.
@@ -111,10 +112,6 @@ def umap_places(
         # UMAP warns that with given neighbours it cannot place later entries, but there are none.
         warnings.filterwarnings("ignore", message="precomputed_knn")
         return model.fit_transform(units).astype(np.float32)
-
-
-# Quality of a map: whether neighbours on it are neighbours in all dimensions, and under another
-# seed.
 
 
 N_NEAREST = 10

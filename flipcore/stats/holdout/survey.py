@@ -121,15 +121,10 @@ def _exact(
     estimate = Estimate(
         k / n, low, high, level=level, method="clopper_pearson", n=n, seed=None, note=note
     )
-    return OddOneOut(
-        estimate,
-        odd_one_out(k, n)["p_two_sided"],
-        # The upper end of a two-sided 90% interval is a one-sided 95% bound.
-        clopper_pearson(k, n, 0.90)[1],
-        math.sqrt(CHANCE * (1 - CHANCE) / n),
-        p_source,
-        *sizes,
-    )
+    # The upper end of a two-sided 90% interval is a one-sided 95% bound.
+    _, upper = clopper_pearson(k, n, 0.90)
+    p, se = odd_one_out(k, n)["p_two_sided"], math.sqrt(CHANCE * (1 - CHANCE) / n)
+    return OddOneOut(estimate, p, upper, se, p_source, *sizes)
 
 
 def two_way_se(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:

@@ -54,6 +54,8 @@ DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
 ALPHA = 0.05
 TESTS = ("difficulty", "semantic", "prediction", "odd one out")
 NO_INTERVAL = (math.nan, math.nan)
+# Times the standard error: the smallest true difference that 80% of such studies would find.
+Z_DETECTABLE = z_quantile(0.975) + z_quantile(0.8)
 COPIES = "entries of one set lie next to entries of the other more often than chance, as copies do"
 
 
@@ -62,7 +64,7 @@ class HoldoutTest:
     """Result of one test.
 
     p, p_source : our p, and those of the source.
-    p_adjusted : decides on a difference (Holm over the tests of a page); where it is NaN, `p` does.
+    p_adjusted : Holm's p over the tests of a page, which decides on a difference; if NaN, `p` does.
     bound : the 90% interval, or one-sided 95%, that is compared with `margin`.
     outer : the 95% interval that must lie wholly outside the margin for "beyond".
     detectable : the smallest difference that 80% of such studies would find, in the unit of
@@ -150,11 +152,11 @@ def difficulty_test(
     return _difficulty(
         p_two_sided(counts),
         Estimate(counts.difference, low, high, level=0.95, method="two_shares", n=n, seed=None),
-        (pooled_z(*counts)[1],),
-        margin,
-        mde_two_prop((k_target + k_retro) / n, n_target, n_retro),
-        tuple(difference_limits(counts, 1 - 2 * ALPHA)),
-        fewest_text(min(n_target, n_retro), "answers in one set"),
+        p_source=_pooled_p(*counts),
+        margin=margin,
+        detectable=mde_two_prop((k_target + k_retro) / n, n_target, n_retro),
+        bound=tuple(difference_limits(counts, 1 - 2 * ALPHA)),
+        too_few=fewest_text(min(n_target, n_retro), "answers in one set"),
     )
 
 
@@ -170,12 +172,11 @@ def difficulty_test_paired(
     return _difficulty(
         tango.p_two_sided(b, c, n),
         Estimate(value, low, high, level=0.95, method="tango", n=n, seed=None),
-        (pooled_z(int(np.nansum(target)), n, int(np.nansum(retro)), n)[1],),
-        margin,
-        # The smallest true difference that 80% of such studies would find.
-        (z_quantile(0.975) + z_quantile(0.8)) * math.sqrt(((b + c) / n - value**2) / n),
-        tuple(tango.loss_limits(b, c, n, 1 - 2 * ALPHA)),
-        fewest_text(n, "pairs"),
+        p_source=_pooled_p(int(np.nansum(target)), n, int(np.nansum(retro)), n),
+        margin=margin,
+        detectable=Z_DETECTABLE * math.sqrt(((b + c) / n - value**2) / n),
+        bound=tuple(tango.loss_limits(b, c, n, 1 - 2 * ALPHA)),
+        too_few=fewest_text(n, "pairs"),
     )
 
 
@@ -185,16 +186,16 @@ def difficulty_test_clustered(
     clusters: Sequence | np.ndarray,
     margin: float = DIFFICULTY_MARGIN,
 ) -> HoldoutTest:
-    """Test entries that share templates or sources without being pairs: those are the units.
+    """Test entries that share templates or sources without being pairs. These are the units.
 
     `hits`, `is_retro` and `clusters` have one value per entry; a NaN hit is left out. The limits
     are those of `stats.base.families`.
     """
-    x, retro = np.asarray(hits, dtype=float), np.asarray(is_retro, dtype=bool)
+    outcomes, retro = np.asarray(hits, dtype=float), np.asarray(is_retro, dtype=bool)
     names = np.asarray(clusters).astype(str)
-    is_answered = ~np.isnan(x)
-    x, retro, names = x[is_answered], retro[is_answered], names[is_answered]
-    target_hits, retro_hits = x[~retro], x[retro]
+    is_answered = ~np.isnan(outcomes)
+    outcomes, retro, names = outcomes[is_answered], retro[is_answered], names[is_answered]
+    target_hits, retro_hits = outcomes[~retro], outcomes[retro]
     n_target, n_retro = len(target_hits), len(retro_hits)
     if not n_target or not n_retro:
         return _empty_difficulty(margin, "answers in one set")
@@ -210,24 +211,39 @@ def difficulty_test_clustered(
     return _difficulty(
         gap.p,
         estimate,
-        (pooled_z(int(target_hits.sum()), n_target, int(retro_hits.sum()), n_retro)[1],),
-        margin,
-        (z_quantile(0.975) + z_quantile(0.8)) * gap.se,
-        (bound.low, bound.high),
-        too_few,
+        p_source=_pooled_p(int(target_hits.sum()), n_target, int(retro_hits.sum()), n_retro),
+        margin=margin,
+        detectable=Z_DETECTABLE * gap.se,
+        bound=(bound.low, bound.high),
+        too_few=too_few,
     )
+
+
+def _pooled_p(k_target: int, n_target: int, k_retro: int, n_retro: int) -> tuple[float]:
+    """Return the p of the source's test of difficulty, as `p_source` of a test."""
+    _, p = pooled_z(k_target, n_target, k_retro, n_retro)
+    return (p,)
 
 
 def _empty_difficulty(margin: float, noun: str) -> HoldoutTest:
     """Return the test of sets without any `noun`."""
     no_answer = missing(note="No answer.")
     too_few = fewest_text(0, noun)
-    return _difficulty(math.nan, no_answer, (math.nan,), margin, math.nan, NO_INTERVAL, too_few)
+    return _difficulty(
+        math.nan,
+        no_answer,
+        p_source=(math.nan,),
+        margin=margin,
+        detectable=math.nan,
+        bound=NO_INTERVAL,
+        too_few=too_few,
+    )
 
 
 def _difficulty(
     p: float,
     estimate: Estimate,
+    *,
     p_source: tuple[float, ...],
     margin: float,
     detectable: float,
@@ -287,6 +303,7 @@ def semantic_test(
     copies_p = [neighbours.p for neighbours in copies]
     copy_bounds = [neighbours.at_most for neighbours in copies]
     adjusted = holm([*p_within, mmd["p"], *copies_p])
+    p_target, p_retro, _, *p_copies = adjusted
     has_copies = bool(copies) and min(holm(copies_p)) < ALPHA
     bound = (mmd["obs"] - z_quantile(1 - ALPHA) * mmd["se"], mmd["upper"])
     return HoldoutTest(
@@ -299,8 +316,8 @@ def semantic_test(
         margin=margin,
         detectable=mmd["critical"] + z_quantile(0.8) * mmd["null_sd"],
         outer=(mmd["obs"] - z_quantile(1 - ALPHA / 2) * mmd["se"], math.inf),
-        # The margin bounds MMD², whose p is the third, so no other p may show a difference.
-        is_bounded=not min([*adjusted[:2], *adjusted[3:]]) < ALPHA,
+        # The margin bounds only MMD², so no other p may show a difference.
+        is_bounded=not min([p_target, p_retro, *p_copies]) < ALPHA,
         too_few=fewest_text(min(len(T), len(R)), "entries in one set"),
         blind=COPIES if has_copies else "",
         copied_at_most=max((x for x in copy_bounds if not math.isnan(x)), default=math.nan),
@@ -343,7 +360,7 @@ def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutT
         equivalent=False,
         bound=(0.0, min(1.0, answers.upper)),
         margin=margin,
-        detectable=(z_quantile(0.975) + z_quantile(0.8)) * answers.se,
+        detectable=Z_DETECTABLE * answers.se,
         outer=(answers.accuracy.low, 1.0),
         too_few=answers.too_few,
     ).with_margin(margin)
@@ -352,9 +369,9 @@ def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutT
 def join_tests(tests: Sequence[HoldoutTest]) -> HoldoutTest:
     """Join several tests of one kind (difficulty, by several models) into one.
 
-    Different by Holm's correction over all; equivalent where all are, which needs no correction
-    (intersection-union). The estimate is that with the largest difference, so `outer` is widened to
-    z(1 - alpha / 2k).
+    It is "different" by Holm's correction over all tests, and "equivalent" if all of them are,
+    which needs no correction (intersection-union). Its estimate is that with the largest
+    difference, so `outer` is widened to z(1 - alpha / 2k).
     """
     largest = max(tests, key=lambda test: abs(test.estimate.value))
     # The largest of k differences needs the limits of k comparisons (Bonferroni).
@@ -406,8 +423,10 @@ def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
 def _widened(test: HoldoutTest, ends: tuple[float, float], factor: float) -> tuple[float, float]:
     """Return `ends` moved away from the estimate by `factor`; those of a share stay in [0, 1]."""
     low, high = (test.estimate.value + factor * (end - test.estimate.value) for end in ends)
+    if test.name not in ONE_SIDED:
+        return low, high
     # A one-sided bound has an end at 0 or 1, which does not move.
-    return (0.0 if ends[0] == 0 else low, min(1.0, high)) if test.name in ONE_SIDED else (low, high)
+    return 0.0 if ends[0] == 0 else low, min(1.0, high)
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def test_mixing_rejects_a_true_null_at_its_level(n_target, n_retro):
 def test_labels_that_do_not_fit_are_refused():
     rows, _ = nearest(directions(6), directions(6), 2, skip_self=True)
     for labels in ([0] * 6, [0, 1], [0, 1, 2, 0, 1, 2]):
-        with pytest.raises(BadInput, match="one label an entry"):
+        with pytest.raises(BadInput, match="one label per entry"):
             mixing(rows, np.array(labels))
     with pytest.raises(BadInput, match="equally long"):
         mixing(rows, np.array([0, 0, 0, 0, 1, 1]), paired=True)
