@@ -231,7 +231,7 @@ def find_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Findin
     right_answers = {
         item: target.split("\n") for item, target in columns if isinstance(target, str) and target
     }
-    # Where several options are right, a log does not say whether all must be chosen or one.
+    # If several options are right, a log does not say whether all must be chosen or one.
     ambiguous = {
         item
         for item, options in zip(log.items["item_id"], log.items["options"], strict=True)
@@ -485,7 +485,7 @@ def _describe_grades(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, st
 
 
 def _undecided_words(pair: ReadoutPair | GradedPair, alpha: float) -> str:
-    """Say how many items would decide which side is graded higher; "" where that is not known."""
+    """Say how many items would decide which side is graded higher; "" if that is not known."""
     if pair.clusters is not None:
         return ""
     shares = (pair.first_scores - pair.second_scores) / (pair.high - pair.low)
@@ -617,7 +617,7 @@ def compare_models(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         parts += [(str(extractor), str(task), part) for (extractor, task), part in by_task]
     for extractor, task, part in parts:
         n_scored = part["score"].notna().groupby(part["model"]).any().sum()
-        # Where a log has scorers of its own, those are enough for single tasks.
+        # If a log has scorers of its own, those are enough for single tasks.
         if n_scored < 2 or (task and has_own_scorers and extractor in OURS):
             continue
         is_ranking = extractor == default_reference(extractors, log.scorers) and not task
@@ -760,7 +760,7 @@ def _pairs_of_models(
     values = model_contest.order.scores.values[model_contest.declared_way]
     n_compared = min(len(model_contest.models), MOST_COMPARED)
     for first, second in combinations(range(n_compared), 2):
-        # NaN where either model has no score, so that both are compared on the same items.
+        # NaN if either model has no score, so that both are compared on the same items.
         differences = values[:, first] - values[:, second]
         differing = np.flatnonzero(np.nan_to_num(differences))
         if not differing.size or (~np.isnan(differences)).sum() < 2:

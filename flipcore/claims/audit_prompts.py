@@ -171,7 +171,7 @@ def _find_one_answer(log: AuditInput) -> Iterator[Finding]:
     base = log.frame[is_own_prompt & log.frame["answer"].notna()]
     base = base[base["item_id"].isin(log.items["item_id"][n_options > 1])]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
-        # Where the log has scorers of its own, their readouts are the model's answers.
+        # If the log has scorers of its own, their readouts are the model's answers.
         if extractor in OURS and (base["extractor"] != extractor).any():
             continue
         places = [int(answer) for answer in part["answer"] if _is_place(answer)]

@@ -3,8 +3,8 @@
 A cell is one axis and one extractor of one model. Some of its pairs of variants flip under the
 compared extractor alone (A+), some under the reference extractor alone (A-), some under both.
 T, the compared extractor's flips, is A+ and both; G, the reference's, is A- and both. So no
-sentence calls G a part of T. Where a noise floor was measured and reruns flip, sentences lead with
-the rate above it. Where no floor is known, no flip is called genuine.
+sentence calls G a part of T. If a noise floor was measured and reruns flip, sentences lead with
+the rate above it. If no floor is known, no flip is called genuine.
 """
 
 import math

@@ -229,7 +229,7 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     detail = f"{lead_p}{_declared_detail(contest, n, all_models)}{assumption}"
     if len(firsts) > MOST_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
-    # Where it is undecided which model is best, the claim still asserts that others are behind.
+    # If it is undecided which model is best, the claim still asserts that others are behind.
     is_asserted = outcome != NONE
     claim = Claim(BETTER, outcome, sentence, asserted=is_asserted, detail=detail, numbers=numbers)
     return claim.not_claimed(contest.declared_gate_reason)

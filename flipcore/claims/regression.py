@@ -108,7 +108,7 @@ def verdict_claim(bounds: Bounds, names: Names) -> Claim:
 
 
 def loss_claim(bounds: Bounds) -> Claim:
-    """Say whether some loss is shown, of any size; "" where the verdict makes that clear."""
+    """Say whether some loss is shown, of any size; "" if the verdict makes that clear."""
     mean = bounds.left_out.mean
     if not mean.is_judged or bounds.outcome == FAIL or not bounds.has_all_tasks:
         return description("")

@@ -24,7 +24,7 @@ class PairedScores:
     `unpaired` is the difference with an interval from the two standard errors. `first_only` items
     were right only in the first column, `second_only` only in the second. `n_partly` items differ
     in another way, for example if one of two samples was right. `p` is two-sided. It comes from the
-    statistic of the interval, so p <= 1 - level where the interval excludes 0: Tango's exact test
+    statistic of the interval, so p <= 1 - level if the interval excludes 0: Tango's exact test
     for single items that are right or wrong, else the guarded t.
     """
 
@@ -102,8 +102,8 @@ def grade_gap(
 ) -> Estimate:
     """Return second minus first of grades (items,) on a scale from `low` to `high`, in its units.
 
-    The limits are those of the guarded t at a one-sided `alpha`, and exclude 0 exactly where it
-    rejects 0. `clusters` (items,) are numbers, None where items share none.
+    The limits are those of the guarded t at a one-sided `alpha`, and exclude 0 exactly if it
+    rejects 0. `clusters` (items,) are numbers, None if items share none.
     """
     # As shares of the scale, so that the guard's unseen item lies at the scale's end in any unit.
     width = high - low
@@ -122,7 +122,7 @@ def n_to_decide(shares: np.ndarray, alpha: float) -> float:
     """Return the number of items that would show the difference of two grades four times in five.
 
     `shares` (items,) are differences as shares of the scale; their mean and spread are assumed to
-    stay. `alpha` is one-sided. Infinite where the mean is 0 or nothing varies, and beyond a
+    stay. `alpha` is one-sided. Infinite if the mean is 0 or nothing varies, and beyond a
     million.
     """
     if shares.size < 2:

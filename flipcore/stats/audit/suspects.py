@@ -39,7 +39,7 @@ class Suspicion:
 
     @property
     def is_suspect(self) -> bool:
-        """True where at least half of the answers agree on one other answer."""
+        """True if at least half of the answers agree on one other answer."""
         return self.share >= SUSPECT_SHARE
 
 

@@ -23,7 +23,7 @@ ALIKE_WORDS = 0.7  # share of words in common, in order; entries of one kind sha
 @dataclass(frozen=True)
 class AcrossPair:
     """A benchmark and a holdout entry, as rows of a comparison. `words` is the share of words in
-    common, in order. `is_declared` is True where the sets declare a common source."""
+    common, in order. `is_declared` is True if the sets declare a common source."""
 
     target: int
     retro: int
@@ -119,7 +119,7 @@ class Comparison:
 
     @cached_property
     def pairs(self) -> np.ndarray | None:
-        """Rows of the source-paired entries, the target's first; None where the sets are not
+        """Rows of the source-paired entries, the target's first; None if the sets are not
         paired (`paired_rows`)."""
         return paired_rows(self.items[: self.n_target], self.items[self.n_target :])
 
@@ -159,7 +159,7 @@ class Comparison:
 
     @property
     def likeness_difference(self) -> Estimate:
-        """Mean cosine within the retro-holdout minus that within the target; only over pairs where
+        """Mean cosine within the retro-holdout minus that within the target; only over pairs if
         the sets are source-paired."""
         if self.pairs is None:
             return neighbours.likeness_difference(*self.sets)
@@ -197,7 +197,7 @@ class Comparison:
                 by_words.append((pair.first, pair.second))
         groups = source_groups(self.items[: self.n_target], self.items[self.n_target :])
         pairs = []
-        # `fromkeys` keeps a pair once, in order, where both measures found it.
+        # `fromkeys` keeps the order, and once each pair that both measures found.
         for i, j in dict.fromkeys([*by_vector, *by_words[: neighbours.N_NEAREST]]):
             cosine = float(self.units[i] @ self.units[j])
             words = words_in_common(self.texts[i], self.texts[j])

@@ -47,8 +47,8 @@ class CrossNeighbours:
 
     `share` is the share of such entries, `chance` its mean under permuted labels, and `p` is
     one-sided for a larger share. `at_most` is the upper limit (one-sided 95%) of the share of
-    holdout entries that are copies next to their original. It is NaN with `has_many_twins`, where
-    too many entries have twins in their own set.
+    holdout entries that are copies next to their original. It is NaN with `has_many_twins`, because
+    too many entries then have twins in their own set.
     """
 
     share: float
@@ -62,7 +62,7 @@ class CrossNeighbours:
 class _Families:
     """Families: the entries of one source on one side. `number` (entries,) is each entry's family.
     The other arrays are (families,): `label` is the side, `size` counts entries, and `is_linked` is
-    True where the family's source has entries on both sides."""
+    True if the family's source has entries on both sides."""
 
     number: np.ndarray
     label: np.ndarray
@@ -116,7 +116,7 @@ class _Families:
 
 def compared_rows(labels: np.ndarray, sources: np.ndarray) -> np.ndarray:
     """Return (n,) True for the entries to compare: all, or only the first of each source and side
-    where permutations could change fewer than half of the labels."""
+    if permutations could change fewer than half of the labels."""
     families = _Families.make(labels, sources)
     # With fewer the permutations would hardly vary, and neither p nor bound would mean much.
     if families.permutable_share >= 0.5:
@@ -205,7 +205,7 @@ def twins(blocks: Blocks, labels: np.ndarray, sources: np.ndarray) -> tuple[np.n
 
 def _most_copies(excess: float, n_target: int, n_retro: int) -> float:
     """Return the largest number of copies that explains an `excess` of entries with a neighbour in
-    the other set; all holdout entries where the smaller set could be all copies.
+    the other set; all holdout entries if the smaller set could be all copies.
 
     A copy and its original are each other's neighbour. Seen from other entries they are one place,
     and count as half an entry of each set. If they count as two entries, bounds were too low in .11
@@ -244,7 +244,7 @@ def neighbours_beside_twins(
 
 
 def _nearest_outside(blocks: Blocks, *clusters: np.ndarray) -> np.ndarray:
-    """Return (n,) the most alike entry outside all of an entry's clusters; -1 where none is alike
+    """Return (n,) the most alike entry outside all of an entry's clusters; -1 if none is alike
     at all."""
     parts = []
     for start, alike in blocks():

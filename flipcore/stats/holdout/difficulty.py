@@ -136,7 +136,7 @@ class Condition:
 
     @property
     def pairs(self) -> list[tuple[float, float]]:
-        """(target, retro) answers of source-paired entries; empty where the sets are not pairs.
+        """(target, retro) answers of source-paired entries; empty if the sets are not pairs.
         Each holdout entry must have its own benchmark entry, and these must share no template."""
         source_ids = [self.source_of.get(item) for item in self.retro]
         sources = [source for source in source_ids if source is not None]
@@ -158,7 +158,7 @@ class Condition:
 
     @property
     def is_clustered(self) -> bool:
-        """True where entries share a template or source without being pairs."""
+        """True if entries share a template or source without being pairs."""
         return not self.pairs and len(set(self.clusters)) < len(self.target) + len(self.retro)
 
     @property
@@ -191,7 +191,7 @@ class Condition:
         return _over_worst_cases(test, cases)
 
     def difficulty(self, margin: float) -> HoldoutTest:
-        """Return the test with its difference corrected for guessing. It is blind where the model
+        """Return the test with its difference corrected for guessing. It is blind if the model
         guesses or is nearly always right."""
         test = self.test(margin)
         # Guessing hides all but this share of a difference in knowledge.
@@ -217,7 +217,7 @@ class Condition:
 
     def _why_blind(self) -> str:
         """Say why this model cannot show a difference in difficulty, and the effect of one logit;
-        "" where it can."""
+        "" if it can."""
         k_target, n_target, k_retro, n_retro = self.counts
         k, n = k_target + k_retro, n_target + n_retro
         low, high = clopper_pearson(k, n)
@@ -260,7 +260,7 @@ class Condition:
         return replace(test.estimate, note=self.cut_sentence())
 
     def cut_sentence(self) -> str:
-        """Say how cut answers changed the limits; "" where they are few."""
+        """Say how cut answers changed the limits; "" if they are few."""
         if self.cut_share <= MOST_CUT:
             return ""
         n_cut = count_of(len(self.cut), "answer was", "answers were")
@@ -276,7 +276,7 @@ def conditions(
 
     `frame` has the columns model, extractor, layout, item_id, role, source_id, is_correct,
     probabilities and target; is_cut and n_options are optional. `top_k` adds conditions in which a
-    right answer is among the k most probable options, where probabilities are stored.
+    right answer is among the k most probable options if probabilities are stored.
     """
     eligible = []
     by_prompt = frame.groupby(["model", "extractor", "layout"], sort=False)
@@ -323,7 +323,7 @@ def _guess(part: pd.DataFrame, k: int) -> float:
 
 
 def _top_k_hits(part: pd.DataFrame, k: int) -> np.ndarray:
-    """Return (rows,) 1 where the target is among the k most probable options, else 0; NaN without
+    """Return (rows,) 1 if the target is among the k most probable options, else 0; NaN without
     probabilities and with k options or fewer."""
     hits = []
     for probabilities, target in zip(part["probabilities"], part["target"], strict=True):
@@ -336,7 +336,7 @@ def _top_k_hits(part: pd.DataFrame, k: int) -> np.ndarray:
 def _over_worst_cases(test: HoldoutTest, cases: Sequence[HoldoutTest]) -> HoldoutTest:
     """Return the test with the largest p of all cases and with intervals that cover all of them.
 
-    Nothing may be claimed where one of the cases allows no claim.
+    Nothing may be claimed if one of the cases allows no claim.
     """
     tests = (test, *cases)
     low, high = covering([(case.estimate.low, case.estimate.high) for case in tests])

@@ -22,7 +22,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Duplicate:
-    """Positions of two texts, first < second. `exact` is True, and `similarity` is 1.0, where they
+    """Positions of two texts, first < second. `exact` is True, and `similarity` is 1.0, if they
     have the same words, without regard to case, spaces and punctuation."""
 
     first: int

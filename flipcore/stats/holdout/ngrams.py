@@ -28,7 +28,7 @@ class Ngram:
     """An n-gram and its counts.
 
     `total_…` counts all occurrences, `entries_…` the entries that contain it. `log_odds` is above 0
-    where it is more frequent in the holdout. `q` is the p-value after Benjamini-Hochberg.
+    if it is more frequent in the holdout. `q` is the p-value after Benjamini-Hochberg.
     """
 
     text: str
@@ -169,7 +169,7 @@ def _unpaired(
     have the n-gram (`target`, `retro`), of `n_target` and `n_retro`."""
     from scipy.stats import hypergeom
 
-    # Half a count per cell keeps the log odds finite where a set never has the n-gram.
+    # Half a count per cell keeps the log odds finite if a set never has the n-gram.
     retro_with, retro_without = retro + 0.5, n_retro - retro + 0.5
     target_with, target_without = target + 0.5, n_target - target + 0.5
     # For equal odds and given totals, the count in a set is hypergeometric.
@@ -188,7 +188,7 @@ def _paired(
     which only the benchmark's or only the holdout's entry has the n-gram."""
     from scipy.stats import binom
 
-    # Half a count per cell keeps the log odds finite where a set never has the n-gram.
+    # Half a count per cell keeps the log odds finite if a set never has the n-gram.
     b, c = only_retro + 0.5, only_target + 0.5
     chance = binom(only_target + only_retro, 0.5)
     return (

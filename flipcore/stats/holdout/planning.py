@@ -35,7 +35,7 @@ class Plan:
 
 def equivalence_power(p: float, margin: float, n: int) -> float:
     """Return the chance that `difficulty_test` calls two sets of `n` equivalent within `margin`
-    where both accuracies are `p`."""
+    if both accuracies are `p`."""
     counts, weights = _likely_counts(n, p)
     first, second = counts[:, None], counts[None, :]
     least = critical_score(n, n, -margin, ALPHA)
@@ -65,7 +65,7 @@ def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
 
 def detectable_margin(p: float, n: int, power: float = 0.8) -> float:
     """Return the smallest margin, a share in steps of .01, within which `n` entries per set of
-    accuracy `p` are shown equivalent with `power`; NaN where even the largest margin is too small.
+    accuracy `p` are shown equivalent with `power`; NaN if even the largest margin is too small.
     """
     low, high = 0, MOST_MARGIN
     # Below ten entries nothing is claimed.

@@ -24,7 +24,7 @@ def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     variance that these explain.
 
     Signs are fixed: the entry farthest out on each component has a positive value there. Raises
-    BadInput below three entries, and where all vectors are equal.
+    BadInput below three entries, and if all vectors are equal.
     """
     if len(units) < 3:
         raise BadInput(
@@ -59,7 +59,7 @@ def on_top_of(places: np.ndarray, row: int, reach: float = 0.01) -> np.ndarray:
 
 
 def why_no_umap() -> str:
-    """Say how to install UMAP; "" where it is installed."""
+    """Say how to install UMAP; "" if it is installed."""
     if find_spec("umap"):
         return ""
     return (

@@ -68,7 +68,7 @@ def _mmd2(
     sum_x: np.ndarray, n_x: int, sum_y: np.ndarray, n_y: int, source_pairs: float | None = None
 ) -> np.ndarray:
     """Return MMD^2 from sums of unit vectors. `source_pairs` is the sum of cosines within source
-    pairs; None where the sets are not paired."""
+    pairs; None if the sets are not paired."""
     cross, n_pairs = (sum_x * sum_y).sum(axis=-1), n_x * n_y
     if source_pairs is not None:
         # Source pairs are alike because one entry was written from the other, so the mean across
@@ -78,7 +78,7 @@ def _mmd2(
 
 
 def _mmd2_se(x: np.ndarray, y: np.ndarray, null_sd: float, *, paired: bool) -> float:
-    """Return the standard error of MMD^2. Where the sets differ, it grows with the spread of the
+    """Return the standard error of MMD^2. If the sets differ, it grows with the spread of the
     entries along the difference of the means."""
     direction = x.mean(axis=0) - y.mean(axis=0)
     projections = [(x - y) @ direction] if paired else [x @ direction, y @ direction]
@@ -95,7 +95,7 @@ def _mmd2_upper(
     "MMD^2 is m or more". If MMD^2 is m, its variance is null_sd^2 + 4 * m * s, where s is the
     variance of the difference of the means along its own direction."""
     parts = [x - y] if paired else [x, y]
-    # The true direction is unknown. Where the sets look alike by chance, its estimate is too short:
+    # The true direction is unknown. If the sets look alike by chance, its estimate is too short:
     # in .06 to .17 of simulations the bound observed + 1.645 * se was below the truth, where .05
     # was meant. So s is the largest variance over all directions.
     largest = float(np.linalg.eigvalsh(sum(np.cov(part.T) / len(part) for part in parts))[-1])

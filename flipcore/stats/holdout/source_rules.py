@@ -9,7 +9,7 @@ import math
 
 
 def pooled_z(k1: int, n1: int, k2: int, n2: int) -> tuple[float, float]:
-    """Return (z, two-sided p) of two proportions with pooled variance; (0, 1) where all or none are
+    """Return (z, two-sided p) of two proportions with pooled variance; (0, 1) if all or none are
     right, NaN for an empty set."""
     if not n1 or not n2:
         return math.nan, math.nan

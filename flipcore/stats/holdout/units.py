@@ -13,7 +13,7 @@ TITLES = {
     "prediction": "Prediction accuracy",
     "odd one out": "Human odd-one-out",
 }
-# The estimate of each test where the sets do not differ.
+# The estimate of each test if the sets do not differ.
 NO_DIFFERENCE = {"difficulty": 0.0, "semantic": 0.0, "prediction": 0.5, "odd one out": 1 / 3}
 ONE_SIDED = ("prediction", "odd one out")  # their margin limits the upper bound of a share
 
@@ -78,7 +78,7 @@ def estimate_text(test: ScaledTest) -> str:
 
 
 def detectable_text(test: ScaledTest) -> str:
-    """Return the smallest difference that four in five such studies would find; "unknown" where all
+    """Return the smallest difference that four in five such studies would find; "unknown" if all
     answers are equal."""
     if not math.isfinite(test.detectable) or test.detectable <= 0:
         return "unknown"

@@ -69,12 +69,12 @@ class HoldoutTest:
     outer : the 95% interval that must lie wholly outside the margin for "beyond".
     detectable : the smallest difference that 80% of such studies would find, in the unit of
         `estimate`.
-    is_bounded : True where p tests the quantity that the margin bounds.
+    is_bounded : True if p tests the quantity that the margin bounds.
     too_few : why nothing may be claimed, else "".
     blind : why a difference would not show and sameness may not be claimed, else "".
     copied_at_most : upper limit, at 95%, of the share of holdout entries that are copies near their
         original; NaN if not tested.
-    has_many_twins : True where that limit is unknown, because too many entries have twins in their
+    has_many_twins : True if that limit is unknown, because too many entries have twins in their
         own set.
     """
 
@@ -116,7 +116,7 @@ class HoldoutTest:
 
     @property
     def is_inside(self) -> bool:
-        """True where the difference is shown to lie inside the margin."""
+        """True if the difference is shown to lie inside the margin."""
         return self.state in (WITHIN, EQUIVALENT)
 
     def with_margin(self, margin: float | None) -> HoldoutTest:
@@ -130,7 +130,7 @@ class HoldoutTest:
 
     @property
     def source_state(self) -> str:
-        """Outcome by the source's rule: "not rejected" where all p >= .05, else "rejected"."""
+        """Outcome by the source's rule: "not rejected" if all p >= .05, else "rejected"."""
         return "rejected" if any(p < ALPHA for p in self.p_source) else "not rejected"
 
 
@@ -276,14 +276,14 @@ def semantic_test(
 ) -> HoldoutTest:
     """Run the source's two within-group tests and MMD^2, combined by Holm's correction.
 
-    The margin bounds MMD^2 only. So where only the likeness inside a set differs, the outcome is
+    The margin bounds MMD^2 only. So if only the likeness inside a set differs, the outcome is
     "different", never "within".
 
     Parameters
     ----------
     T, R : (entries, d) embeddings of the benchmark and of the holdout.
     margin : of MMD^2, which has no natural unit; None shows no equivalence.
-    paired : True where row i of R was written from row i of T; labels then swap within pairs.
+    paired : True if row i of R was written from row i of T; labels then swap within pairs.
     m : number of permutations.
     copies : neighbours across the sets, one result per measure of likeness. Too many of them are a
         difference, and exclude "equivalent". Otherwise the largest bound on copies counts.
@@ -350,7 +350,7 @@ def prediction_test(separability: Separability, margin: float = BALANCED_MARGIN)
 
 
 def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTest:
-    """Test the survey: equivalent where the upper bound of its accuracy is below the margin (chance
+    """Test the survey: equivalent if the upper bound of its accuracy is below the margin (chance
     is one in three)."""
     return HoldoutTest(
         "odd one out",
@@ -441,7 +441,7 @@ class HoldoutVerdict:
 
     @property
     def state(self) -> str:
-        """Distinguishable where a test is beyond or different, indistinguishable where all are run
+        """Distinguishable if a test is beyond or different, indistinguishable if all are run
         and inside their margins, else undecided."""
         if {BEYOND, DIFFERENT} & {test.state for test in self.tests}:
             return DISTINGUISHABLE

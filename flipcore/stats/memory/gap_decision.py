@@ -31,7 +31,7 @@ from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
 from flipcore.text.counts import count_of
 
-# labels of the items of (benchmark, control), or None where items are the unit
+# Labels of the items of (benchmark, control), or None if items are the unit
 Families = tuple[np.ndarray | None, np.ndarray | None]
 # One-sided: the claim is that the benchmark loses more.
 LEVEL = 0.025
@@ -110,12 +110,12 @@ class Sides:
 
     @cached_property
     def labels(self) -> Families:
-        """Template of each covered item; None where no two items share a template."""
+        """Template of each covered item; None if no two items share a template."""
         return families_of(self.benchmark.covered_ids, self.control.covered_ids, self.family)
 
     @cached_property
     def units(self) -> Families:
-        """Unit of each covered item that a random split exchanges; None where items are units."""
+        """Unit of each covered item that a random split exchanges; None if items are units."""
         return split_units(self.benchmark.covered_ids, self.control.covered_ids, self.family)
 
 

@@ -95,7 +95,7 @@ class CutoffCurve:
     n_flagged, n_controls_flagged : items and controls with D >= cut-off.
     n_expected : flagged items expected without memory, n (j + 1) / (m + 1) with j flagged controls.
         The cut-off counts as just above the (j + 1)-th largest control.
-    excess : share of items flagged beyond chance; NaN where all controls are flagged.
+    excess : share of items flagged beyond chance; NaN if all controls are flagged.
     excess_low : its exact one-sided 95% lower bound, valid for a cut-off fixed before looking.
     """
 

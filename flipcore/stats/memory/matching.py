@@ -63,7 +63,7 @@ class Balance:
         matching; for subjects the largest of the absolute standardised differences of shares.
     ratio_after : variance of the benchmark over that of the control, after matching.
 
-    Values are NaN where the trait is unknown or there are no pairs.
+    Values are NaN if the trait is unknown or there are no pairs.
     """
 
     trait: str

@@ -2,7 +2,7 @@
 
 It shows memory that survives rewriting and so makes no drop gap. The interval, the p and the upper
 limit all come from the exact score test of two shares (`stats.base.two_shares`), as for two sets of
-a holdout. Where items come in families, each set has Wilson's limits over families
+a holdout. If items come in families, each set has Wilson's limits over families
 (`families.clustered_mean`), and MOVER joins them. In simulations, tests of single items claimed
 memory falsely in .065-.083.
 """
@@ -69,7 +69,7 @@ def score_gap(
     ----------
     benchmark, controls : (items,) 0/1, NaN where an answer could not be read.
     control : `RANDOM` or `FRESH`.
-    families : (items,) family names of each set; None where items are the unit.
+    families : (items,) family names of each set; None if items are the unit.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def score_gap(
 @dataclass(frozen=True, eq=False)
 class _Set:
     """One set of items: `right` (n,) is 0/1, NaN where the answer could not be read; NaN counts as
-    `unread_as`. `families` (n,) are labels, or None where items are the unit."""
+    `unread_as`. `families` (n,) are labels, or None if items are the unit."""
 
     right: np.ndarray
     families: np.ndarray | None

@@ -59,7 +59,7 @@ def scale_gaps(
     ----------
     benchmark, control : (before, after), each (n,) correctness in [0, 1].
     guess : chance of a right guess, 1 / options; 0 without options.
-    families : (n,) template labels, the unit of variance; None where items are the unit.
+    families : (n,) template labels, the unit of variance; None if items are the unit.
 
     Returns
     -------
