@@ -370,7 +370,7 @@ def _gate_reason(cell: Decomposition, closed_gates: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class _Reruns:
-    """How reruns enter the rates: words after a rate, and a sentence for the detail."""
+    """Words after a rate, and a sentence for the detail, on how reruns enter the rates."""
 
     suffix: str = ""
     sentence: str = ""

@@ -239,13 +239,13 @@ def _open_gap(decision: GapDecision, margin: float) -> tuple[str, str]:
     """Return outcome and sentence of a gap that is neither shown nor bounded."""
     gap, size = decision.gap.text_points(), number_text(100 * margin, 0)
     if decision.control == OTHER:
-        losing = [scale_test.scale for scale_test in decision.scales if scale_test.loses_more]
-        others = [scale_test.scale for scale_test in decision.scales if not scale_test.loses_more]
+        losing = [test.scale for test in decision.scales if test.loses_more]
+        not_losing = [test.scale for test in decision.scales if not test.loses_more]
         # Sets of unequal difficulty can differ on one scale alone, so all of them must agree.
         if losing:
             sentence = (
                 f"Undecided: the benchmark loses more in {in_a_row(losing)}, but not in "
-                f"{in_a_row(others)}. {CAUTION}"
+                f"{in_a_row(not_losing)}. {CAUTION}"
             )
             return UNDECIDED, sentence
         return NONE_SHOWN, f"No larger loss than the control's is shown: {gap}."
