@@ -104,12 +104,7 @@ NO_MEMORY = Assertion(
 )
 ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN, NO_MEMORY)
 # Controls of known dose are also paired with the benchmark's items.
-_ASSERTIONS_BY_CONTROL = {
-    RANDOM: GAP_RANDOM,
-    PAIRED: GAP_PAIRED,
-    CALIBRATED: GAP_PAIRED,
-    OTHER: GAP_OTHER,
-}
+_ASSERTION = {RANDOM: GAP_RANDOM, PAIRED: GAP_PAIRED, CALIBRATED: GAP_PAIRED, OTHER: GAP_OTHER}
 CONTROL_TITLES = {
     RANDOM: "a random split of the same source",
     PAIRED: "paired 1:1 with the benchmark's items",
@@ -160,7 +155,7 @@ def gap_claim(
                 "wrong keys do, and the verdict does not hold without them."
             )
         return claim
-    assertion = _ASSERTIONS_BY_CONTROL[decision.control]
+    assertion = _ASSERTION[decision.control]
     numbers = {
         "gap": decision.gap,
         "p": decision.p,

@@ -62,12 +62,11 @@ def best_detector(truth: GroundTruth) -> Detector | None:
     """
     finding = [detector for detector in truth.detectors if detector.items_from is not None]
     # Of two equal detectors `min` returns the first one.
-    return min(finding, key=_dose_and_auc, default=None)
-
-
-def _dose_and_auc(detector: Detector) -> tuple[int, float]:
-    smallest = _smallest_found(detector)
-    return smallest.dose, -smallest.auc.value
+    return min(
+        finding,
+        key=lambda detector: (detector.items_from, -_smallest_found(detector).auc.value),
+        default=None,
+    )
 
 
 def _smallest_found(detector: Detector) -> DoseResult:

@@ -42,8 +42,7 @@ def _detectable_gap(n_benchmark: int, n_control: int, control: str) -> float:
 
 
 def _design(n_benchmark: int, n_control: int, control: str) -> GapDesign:
-    sizes, accuracies = (n_benchmark, n_control), (0.7, 0.7)
-    return GapDesign(sizes, accuracies, breaks=0.1, fixes=0.1, control=control)
+    return GapDesign((n_benchmark, n_control), (0.7, 0.7), breaks=0.1, fixes=0.1, control=control)
 
 
 def equality_design(n_target: int, n_retro: int) -> Claim:

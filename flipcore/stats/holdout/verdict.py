@@ -227,28 +227,19 @@ def _pooled_p(k_target: int, n_target: int, k_retro: int, n_retro: int) -> tuple
 
 def _empty_difficulty(margin: float, noun: str) -> HoldoutTest:
     """Return the test of sets without any `noun`."""
-    no_answer = missing(note="No answer.")
     too_few = fewest_text(0, noun)
-    return _difficulty(
-        math.nan,
-        no_answer,
-        p_source=(math.nan,),
-        margin=margin,
-        detectable=math.nan,
-        bound=NO_INTERVAL,
-        too_few=too_few,
-    )
+    return _difficulty(math.nan, missing(note="No answer."), margin=margin, too_few=too_few)
 
 
 def _difficulty(
     p: float,
     estimate: Estimate,
     *,
-    p_source: tuple[float, ...],
     margin: float,
-    detectable: float,
-    bound: tuple[float, ...],
     too_few: str,
+    p_source: tuple[float, ...] = (math.nan,),
+    detectable: float = math.nan,
+    bound: tuple[float, ...] = NO_INTERVAL,
 ) -> HoldoutTest:
     return HoldoutTest(
         "difficulty",

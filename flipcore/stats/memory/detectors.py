@@ -79,11 +79,8 @@ def share_flagged_by_all(flags: Flags) -> Estimate:
     flagged: set[str] = set()
     cleared: set[str] = set()
     for detector_flags in flags.values():
-        for item, flag in detector_flags.items():
-            if flag:
-                flagged.add(item)
-            else:
-                cleared.add(item)
+        flagged |= {item for item, flag in detector_flags.items() if flag}
+        cleared |= {item for item, flag in detector_flags.items() if not flag}
     return share_estimate(len(flagged - cleared), len(flagged))
 
 

@@ -39,10 +39,7 @@ KEYS_LEVEL = 0.05  # of Fisher's test for wrong keys
 # Least share of items in families that both sides have, after a random split by item. Sets that
 # were made separately share hardly any family.
 MOSTLY_SPLIT = 0.75
-FAMILY = ("rewritten family of items", "rewritten families of items")
-BENCHMARK_ITEM = ("rewritten benchmark item", "rewritten benchmark items")
-CONTROL_ITEM = ("rewritten control item", "rewritten control items")
-PAIR = ("rewritten pair", "rewritten pairs")
+FAMILY, FAMILIES = "rewritten family of items", "rewritten families of items"
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +219,8 @@ def _decide_unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecisi
     is_family = labels[0] is not None
     units = (len(drops[0]), len(drops[1]))
     gap, gap_90 = (gap_estimate(*sets, level, labels) for level in (0.95, 0.90))
-    withheld = _too_few(units, (FAMILY, FAMILY) if is_family else (BENCHMARK_ITEM, CONTROL_ITEM))
+    names = ("rewritten benchmark item", "rewritten control item")
+    withheld = _too_few(units, (FAMILY, FAMILY) if is_family else names)
     if not withheld and is_family and gap.is_too_short:
         withheld = (
             f"the families of a set weigh as much as {gap.effective:.1f} equal ones; at least "
@@ -274,7 +272,7 @@ def _decide_paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision
             withheld=withheld,
         )
     gap, gap_90 = (pair_estimate(differences, level, seed) for level in (0.95, 0.90))
-    withheld = _too_few((n, n), (PAIR, PAIR)) or sides.pairs_problem
+    withheld = _too_few((n, n), ("rewritten pair", "rewritten pair")) or sides.pairs_problem
     p = math.nan
     if not withheld:
         p = sign_flip_p(differences, generator(seed), m, alpha=LEVEL, one_sided=True).p
@@ -331,15 +329,10 @@ def _family_means(drops: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.bincount(family_index, weights=drops) / np.bincount(family_index)
 
 
-def _too_few(counts: tuple[int, int], units: tuple[tuple[str, str], tuple[str, str]]) -> str:
-    """Say that a set is too small for a claim; "" if both are large enough.
-
-    `units` are the (singular, plural) of the unit of each set.
-    """
-    for n, (singular, plural) in zip(counts, units, strict=True):
+def _too_few(counts: tuple[int, int], names: tuple[str, str]) -> str:
+    """Say that a set is too small for a claim; "" if both are large enough."""
+    for n, name in zip(counts, names, strict=True):
         if n < MIN_N:
-            return (
-                f"{count_of(n, singular, plural)}; at least {MIN_N} are needed for an interval and "
-                "a claim."
-            )
+            units = count_of(n, name, FAMILIES if name == FAMILY else "")
+            return f"{units}; at least {MIN_N} are needed for an interval and a claim."
     return ""
