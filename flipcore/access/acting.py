@@ -6,8 +6,8 @@ user's own folder; `flipcore.access.policy` reads it.
 The acting person comes from the context and not from an argument. The store and its writer check
 at the one place that all rows pass. So no function can forget to pass a person on, and no argument
 of a page can name somebody else. A request or a websocket acts inside `acting_as`. The session of
-a page is found by the functions given to `found_by`. A thread without a session, such as a started
-run, and the command line act as the owner.
+a page is found by the functions given to `register_finder`. A thread without a session, such as a
+started run, and the command line act as the owner.
 """
 
 import os
@@ -82,9 +82,9 @@ EVERY = "all sources"  # the queue of every stored paraphrase
 class Person:
     """A person with a level.
 
-    `name` is "" on localhost without access and on the command line. `scope` is `queue:` and a
-    source of paraphrases, `survey:` and its id, or "" for no limit. `invitation` is the id of their
-    invitation, "" without one.
+    `name` is "" on localhost while access is off, and on the command line. `scope` is `queue:` and
+    a source of paraphrases, `survey:` and its id, or "" for no limit. `invitation` is the id of
+    their invitation, "" without one.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Person:
         return self.scope.removeprefix(SURVEY) if self.scope.startswith(SURVEY) else ""
 
 
-# The person at this machine, on the command line or on localhost without access.
+# The person at this machine: on the command line, or on localhost while access is off.
 OWNER = Person("", Level.ADMIN)
 NOBODY = Person("", Level.NONE)
 
@@ -141,7 +141,7 @@ _open_for: ContextVar[Permission | None] = ContextVar("open_for", default=None)
 _finders: dict[str, Callable[[], Person | None]] = {}
 
 
-def found_by(name: str, find: Callable[[], Person | None]) -> None:
+def register_finder(name: str, find: Callable[[], Person | None]) -> None:
     """Register `find`, which returns the person who acts in this thread, or None if it is unknown.
 
     A second function with the same name replaces the first.
@@ -175,7 +175,7 @@ def acting_as(person: Person | Callable[[], Person]) -> Iterator[None]:
 
 
 def require(permission: Permission, person: Person | None = None) -> Person:
-    """Return the acting person. Raises AccessDenied, with a sentence, without the permission."""
+    """Return the acting person. Raises AccessDenied, with a sentence, if they may not."""
     person = acting() if person is None else person
     if not person.may(permission):
         raise AccessDenied(refusal(permission, person))

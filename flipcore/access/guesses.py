@@ -34,7 +34,7 @@ class Guesser:
 
     @property
     def limits(self) -> dict[tuple[str, str], int]:
-        """Key under which wrong guesses are counted -> the most that are allowed."""
+        """Return the key under which wrong guesses are counted -> how many are allowed."""
         if self.person:
             return {("person", self.person): MOST_OF_ONE}
         return {(self.address, self.visit): MOST_OF_ONE, ("address", self.address): MOST_OF_ADDRESS}
@@ -48,11 +48,11 @@ class Guesses:
         self._times: dict[tuple[str, str], list[float]] = {}
 
     def are_too_many(self, guesser: Guesser) -> bool:
-        """Return whether the next guess must be refused without a look."""
+        """Return whether the next guess must be refused, even a right one."""
         with self._lock:
             self._forget()
             return any(
-                len(self._times.get(key, ())) >= most for key, most in guesser.limits.items()
+                len(self._times.get(key, ())) >= limit for key, limit in guesser.limits.items()
             )
 
     def count(self, guesser: Guesser) -> None:

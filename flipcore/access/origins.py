@@ -29,7 +29,7 @@ def name_of_host(host: str) -> str:
     return (match[1] or match[2]).lower() if match else ""
 
 
-def is_called_so(host: str, names: Iterable[str]) -> bool:
+def has_allowed_name(host: str, names: Iterable[str]) -> bool:
     """Return whether a Host header has one of these names; `*.example.org` is every subdomain."""
     name = name_of_host(host)
     return bool(name) and any(

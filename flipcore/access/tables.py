@@ -87,10 +87,10 @@ def rule_of(table: str) -> Rule:
 
 
 def check_write(parts: Sequence[tuple[str, list[dict]]]) -> Person:
-    """Return the acting person, if they may write these (table, rows).
+    """Return the acting person, if they may write these parts: (table, rows) each.
 
     Raises AccessDenied, with a sentence, for their level, for rows with another person's name, and
-    for another survey than theirs.
+    for answers to another survey than theirs.
     """
     person = acting()
     if person == OWNER:

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from flipcore.access import policy
 from flipcore.access.acting import NOBODY, Level, Permission, Person, acting_as, is_access_on
 from flipcore.access.guesses import Guesser, Guesses, network_of, visit_of
-from flipcore.access.origins import OWN_NAMES, is_address, is_called_so, is_same_origin
+from flipcore.access.origins import OWN_NAMES, has_allowed_name, is_address, is_same_origin
 from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.links import COOKIE, ENTER, FOREIGN, Entry, enter, person_of
 from flipcore.invitations.start import (
@@ -46,7 +46,7 @@ _NEEDS = {
     "/media/": Permission.READ,
     "/_stcore/metrics": Permission.ACCESS,
 }
-# Fonts of Streamlit's own pages, which hold nothing of a study; `/media/` stands in their path too.
+# Fonts of Streamlit's own pages, which hold nothing of a study; their path has `/media/` in it too.
 _FONT = re.compile(r"^(/(?!media/)[\w.-]+)*/static/media/[\w.-]+\.woff2$")
 # Every page loads this before it connects, also the one where people log in.
 _CONFIGURATION = "/_stcore/host-config"
@@ -84,8 +84,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         is_on, headers = is_access_on(), headers_of(scope)
-        refusal = "" if is_on else _refusal(scope, headers)
-        refusal = refusal or self._refused_host(headers, is_on=is_on)
+        refusal = "" if is_on else _connection_refusal(scope, headers)
+        refusal = refusal or self._host_refusal(headers, is_on=is_on)
         if not refusal and "origin" in headers and not is_same_origin(headers):
             # Here, because Streamlit's own check looks up this server's public address first.
             refusal = ELSEWHERE
@@ -106,27 +106,27 @@ class Gate:
                     await PlainTextResponse(FAULT, 500)(scope, receive, send)
             raise
 
-    def _refused_host(self, headers: Mapping[str, str], *, is_on: bool) -> str:
+    def _host_refusal(self, headers: Mapping[str, str], *, is_on: bool) -> str:
         """Return why the Host of a request is refused; "" if it is allowed."""
         host = headers.get("host", "")
         # With access on every name is safe: a page acts by a cookie, which other names do not get.
-        if is_called_so(host, (*OWN_NAMES, *self._hosts)) or (is_on and not self._hosts):
+        if has_allowed_name(host, (*OWN_NAMES, *self._hosts)) or (is_on and not self._hosts):
             return ""
         return "" if is_trusted() and not is_on and is_address(host) else UNNAMED
 
     async def _as_person(self, scope: Message, receive: Callable, send: Callable) -> None:
         """Pass a request on as its person, if the path needs no permission that they lack."""
         cookies = cookies_of(scope)
-        needs = None
+        permission = None
         if not _FONT.search(scope["path"]):
-            needs = next(
-                (permission for path, permission in _NEEDS.items() if path in scope["path"]), None
+            permission = next(
+                (needed for path, needed in _NEEDS.items() if path in scope["path"]), None
             )
         is_configuration = scope["path"].endswith(_CONFIGURATION)
-        if needs is not None or is_configuration:
+        if permission is not None or is_configuration:
             person = await run_in_threadpool(self.person, cookies, scope)
-            if needs is not None and not person.may(needs):
-                await PlainTextResponse(f"You may not {needs}.", 403)(scope, receive, send)
+            if permission is not None and not person.may(permission):
+                await PlainTextResponse(f"You may not {permission}.", 403)(scope, receive, send)
                 return
             if is_configuration and person.level is Level.NONE:
                 await JSONResponse(_EMPTY_CONFIGURATION)(scope, receive, send)
@@ -170,11 +170,11 @@ def headers_of(scope: Message) -> dict[str, str]:
     return headers
 
 
-def _refusal(scope: Message, headers: Mapping[str, str]) -> str:
+def _connection_refusal(scope: Message, headers: Mapping[str, str]) -> str:
     """Return why a connection is refused while access is off; "" if it is allowed.
 
-    It arrived at an address that other machines reach, or through a proxy, and the network is not
-    trusted.
+    Unless the network is trusted, refuse connections to an address that other machines reach, and
+    those through a proxy.
     """
     if is_trusted():
         return ""
@@ -287,7 +287,7 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
         content_type = request.headers.get("content-type", "")
         if not is_same_origin(request.headers) or not content_type.startswith("application/json"):
             return JSONResponse({"sentence": "Open the link itself in a browser."}, 403, _HEADERS)
-        token = await _token(request)
+        token = await _read_token(request)
         if not is_access_on():
             return JSONResponse({"sentence": OFF}, headers=_HEADERS)
         address = network_of(request.client.host) if request.client else ""
@@ -318,7 +318,7 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
     ]
 
 
-async def _token(request: Request) -> str:
+async def _read_token(request: Request) -> str:
     """Return the token of a request's JSON; "" if the body is too long or has none."""
     body = b""
     async for chunk in request.stream():

@@ -57,7 +57,7 @@ PROXY_HEADERS = frozenset(
 )
 
 
-def not_an_admin(person: Person) -> str:
+def not_an_admin_text(person: Person) -> str:
     """Return the text that people without the permission see instead of the Access page."""
     return (
         f"Only an admin may see who may do what; you are {with_article(person.level)}. Ask an "
@@ -98,7 +98,7 @@ def start_sentence(address: str | None) -> str:
     Raises BadInput if it may not listen there, or if the access file is unusable.
     """
     if is_access_on():
-        policy.policy()  # to find faults of the file at once
+        policy.policy()  # raises for a fault of the file before the server starts
         return (
             f"Flipscope: access is on, as {access_file()} says. Who comes without a login or an "
             "invitation sees nothing."

@@ -101,14 +101,14 @@ def _is_value(value: object) -> bool:
 
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without I, O, 0, 1: codes are read aloud
-LETTERS = 8  # 32^8 = 10^12 codes
+N_CODE_LETTERS = 8  # 32^8 = 10^12 codes
 MOST_ROOMS, MOST_MEMBERS = 40, 60
-# Seconds: life of a room, life of a room without its presenter, time to remember absent followers.
-LIFE_S, WITHOUT_PRESENTER_S, FORGOTTEN_S = 12 * 3600.0, 1800.0, 600.0
-# Messages of one member per second and at once. A drag sends one message per frame.
+# Seconds that a room lasts, lasts without its presenter, and remembers absent followers.
+LIFE_S, WITHOUT_PRESENTER_S, REMEMBERED_S = 12 * 3600.0, 1800.0, 600.0
+# Messages of one member, per second and in one burst. A drag sends one message per frame.
 RATE, BURST = 90.0, 180.0
-NOBODY_KNOWN = Guesser()
-NO_ROOM = 4404  # the code that closes the socket of a meeting that is not there
+UNKNOWN_GUESSER = Guesser()
+NO_ROOM_CODE = 4404  # closes the socket if the meeting does not exist
 NO_MEETING = "This meeting has ended, or its code is not right. Ask the presenter for the code."
 NOT_PRESENTER = "Only the presenter moves what others see. Ask to present first."
 
@@ -144,9 +144,8 @@ class Mailbox:
 class Member:
     """A person in a room.
 
-    `mailbox` is None while they are away; they may come back with their ticket. `since` is the time
-    of the last change. `asks` is True if they want to present. `allowance` is the number of
-    messages that they may still send, as of `counted_at`.
+    `mailbox` is None while they are away; they may come back with their ticket. `since` is when
+    they came or left. `allowance` is how many messages they may still send, as of `counted_at`.
     """
 
     number: int
@@ -154,7 +153,7 @@ class Member:
     ticket: str
     mailbox: Mailbox | None
     since: float
-    asks: bool = False
+    wants_to_present: bool = False
     allowance: float = BURST
     counted_at: float = 0.0
 
@@ -163,7 +162,7 @@ class Member:
         return self.name or f"Person {self.number}"
 
     def count(self, now: float) -> None:
-        """Count one message. Raises Refusal if messages come faster than by dragging."""
+        """Count one message. Raises Refusal if they come faster than a drag sends them."""
         self.allowance = min(BURST, self.allowance + RATE * (now - self.counted_at))
         self.counted_at = now
         if self.allowance < 1:
@@ -243,7 +242,7 @@ class Room:
         """Mark a member as away, if `mailbox` is still theirs; a presenter stays the presenter."""
         if member.mailbox is not mailbox:
             return
-        member.mailbox, member.since, member.asks = None, now, False
+        member.mailbox, member.since, member.wants_to_present = None, now, False
         if member.number == self.presenter:
             self.alone_since = now
         self.tell_who_is_here()
@@ -258,7 +257,7 @@ class Room:
         if action == "ping":
             self._post(member, {"kind": "pong"})
         elif action == "ask":
-            member.asks = member.number != self.presenter
+            member.wants_to_present = member.number != self.presenter
             member.name = name_of(message.get("name")) or member.name
             self.tell_who_is_here()
         elif action not in ("place", "position", "hand", "end"):
@@ -285,7 +284,7 @@ class Room:
     def forget(self, now: float) -> None:
         """Remove followers who left long ago; their tickets are no longer valid."""
         for member in list(self.members.values()):
-            is_away = member.mailbox is None and now - member.since > FORGOTTEN_S
+            is_away = member.mailbox is None and now - member.since > REMEMBERED_S
             if is_away and member.number != self.presenter:
                 del self.members[member.number]
 
@@ -302,21 +301,23 @@ class Room:
         present = [member for member in self.members.values() if member.mailbox is not None]
         presenter = self.members.get(self.presenter)
         asking = [
-            {"number": member.number, "title": member.title} for member in present if member.asks
+            {"number": member.number, "title": member.title}
+            for member in present
+            if member.wants_to_present
         ]
         n_followers = sum(member.number != self.presenter for member in present)
         self.sequence += 1
         for member in present:
-            presents = member.number == self.presenter
+            is_presenter = member.number == self.presenter
             status = {
                 "kind": "room",
                 "sequence": self.sequence,
-                "presents": presents,
+                "presents": is_presenter,
                 "presenter": presenter.title if presenter else "",
                 "presenter_is_here": presenter is not None and presenter.mailbox is not None,
                 "n_followers": n_followers,
-                "asking": asking if presents else [],
-                "asks": member.asks,
+                "asking": asking if is_presenter else [],
+                "asks": member.wants_to_present,
             }
             self._post(member, status)
 
@@ -326,7 +327,8 @@ class Room:
         successor = self.members.get(number) if type(number) is int else None
         if successor is None or successor.mailbox is None:
             raise Refusal("This person is not in the meeting any more. Choose somebody else.")
-        self.presenter, self.alone_since, successor.asks = successor.number, math.inf, False
+        self.presenter, self.alone_since = successor.number, math.inf
+        successor.wants_to_present = False
         self.tell_who_is_here()
 
     def _pass_on(self, kind: str, content: dict[str, Any], sender: Member) -> None:
@@ -347,7 +349,7 @@ class Room:
 
 
 def _new_code() -> str:
-    return "".join(secrets.choice(ALPHABET) for _ in range(LETTERS))
+    return "".join(secrets.choice(ALPHABET) for _ in range(N_CODE_LETTERS))
 
 
 class Rooms:
@@ -390,7 +392,7 @@ class Rooms:
         *,
         name: object = "",
         ticket: object = "",
-        guesser: Guesser = NOBODY_KNOWN,
+        guesser: Guesser = UNKNOWN_GUESSER,
     ) -> tuple[Room, Member]:
         """Enter the room of a code, which may have small letters, blanks and dashes.
 
@@ -408,7 +410,7 @@ class Rooms:
         room = self._rooms.get(letters)
         if room is None:
             self._guesses.count(guesser)
-            raise Refusal(NO_MEETING, NO_ROOM)
+            raise Refusal(NO_MEETING, NO_ROOM_CODE)
         return room, room.enter(
             mailbox, name_of(name), ticket if isinstance(ticket, str) else "", self._clock()
         )
@@ -416,7 +418,7 @@ class Rooms:
     def hear(self, room: Room, member: Member, message: dict[str, Any]) -> None:
         """Handle a member's message, if the room is still open. Raises Refusal."""
         if self._rooms.get(room.code) is not room or room.members.get(member.number) is not member:
-            raise Refusal(NO_MEETING, NO_ROOM)
+            raise Refusal(NO_MEETING, NO_ROOM_CODE)
         room.hear(member, message, self._clock())
         if not room.members:
             del self._rooms[room.code]

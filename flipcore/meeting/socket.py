@@ -16,7 +16,7 @@ from flipcore.access.guesses import Guesser, network_of, visit_of
 from flipcore.access.origins import is_same_origin
 from flipcore.core.errors import FlipscopeError
 from flipcore.meeting.rooms import (
-    NO_ROOM,
+    NO_ROOM_CODE,
     Mailbox,
     Member,
     Refusal,
@@ -31,7 +31,7 @@ PATH = "/meeting/socket"
 # last is long, because a browser slows the timers of a hidden tab to one per minute.
 HELLO_S, CHECK_S, SILENCE_S = 10.0, 15.0, 150.0
 MOST_REFUSALS, MOST_SOCKETS = 20, 500
-NO_ACCESS = 4403  # a code that closes a socket, as `NO_ROOM`
+NO_ACCESS_CODE = 4403  # closes the socket of somebody who may not read results
 ROOMS = Rooms()
 
 
@@ -43,14 +43,14 @@ def meeting_routes(base: str = "") -> list[WebSocketRoute]:
 
 
 class Endpoint:
-    """The meetings of one server, for people who may read results, which is all they show."""
+    """The endpoint of all meetings of one server, for people who may read results."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
         self._n_open = 0
 
     async def serve(self, socket: WebSocket) -> None:
-        """Serve one socket until it closes; no message raises an error out of here."""
+        """Serve one socket until it closes; errors that its messages cause are answered here."""
         if not is_same_origin(socket.headers) or self._n_open >= MOST_SOCKETS:
             await socket.close(1008)  # not accepted yet, so this is HTTP 403
             return
@@ -77,13 +77,13 @@ class Endpoint:
         mailbox = Mailbox(wake.set)
         address = network_of(socket.client.host) if socket.client else ""
         guesser = Guesser(person.invitation or person.name, visit, address=address)
-        hello = await _with_own_name(message_of(await _text(socket, HELLO_S)))
+        hello = await _with_own_name(message_of(await _receive_text(socket, HELLO_S)))
         room, member = self._enter(guesser, mailbox, hello)
-        sending = asyncio.create_task(_send_on(socket, mailbox, wake=wake))
+        sending = asyncio.create_task(_send_mailbox(socket, mailbox, wake=wake))
         try:
             await self._listen(socket, room, member, mailbox, sending)
         except Refusal as refusal:
-            if refusal.code in (NO_ACCESS, NO_ROOM):
+            if refusal.code in (NO_ACCESS_CODE, NO_ROOM_CODE):
                 raise
             await _stop(sending)
             await _send(socket, {"kind": "refusal", "sentence": str(refusal)})
@@ -116,7 +116,7 @@ class Endpoint:
         """
         n_refused, checked_at = 0, time.monotonic()
         while not sending.done():
-            reading = asyncio.create_task(_text(socket, SILENCE_S))
+            reading = asyncio.create_task(_receive_text(socket, SILENCE_S))
             await asyncio.wait({reading, sending}, return_when=asyncio.FIRST_COMPLETED)
             if not reading.done():
                 await _stop(reading)
@@ -141,7 +141,7 @@ async def _check_access() -> Person:
     try:
         return await asyncio.to_thread(require, Permission.READ)
     except FlipscopeError as error:
-        raise Refusal(str(error), NO_ACCESS) from error
+        raise Refusal(str(error), NO_ACCESS_CODE) from error
 
 
 async def _with_own_name(message: dict) -> dict:
@@ -151,7 +151,7 @@ async def _with_own_name(message: dict) -> dict:
     return message | {"name": await asyncio.to_thread(signature, name_of(message["name"]))}
 
 
-async def _send_on(socket: WebSocket, mailbox: Mailbox, wake: asyncio.Event) -> None:
+async def _send_mailbox(socket: WebSocket, mailbox: Mailbox, wake: asyncio.Event) -> None:
     """Send the messages of the mailbox, as fast as the socket takes them."""
     while True:
         await wake.wait()
@@ -174,7 +174,7 @@ async def _send(socket: WebSocket, message: dict) -> None:
     await socket.send_text(json.dumps(message, allow_nan=False))
 
 
-async def _text(socket: WebSocket, seconds: float) -> str:
+async def _receive_text(socket: WebSocket, seconds: float) -> str:
     """Return the next text. Raises TimeoutError, WebSocketDisconnect, or Refusal for bytes."""
     message = await asyncio.wait_for(socket.receive(), seconds)
     if message["type"] == "websocket.disconnect":

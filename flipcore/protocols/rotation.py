@@ -1,10 +1,10 @@
 """The adaptive evaluation of source 002, appendix C.1: rotate options, vote, stop at a clear lead.
 
-Each attempt shows the options in alphabetical order, rotated by one more place. It tries three
+Each attempt shows the options in alphabetical order, rotated by one more position. It tries three
 prompts, which ask for the option's text, number and letter; its vote is the first answer that can
-be read. An attempt without one counts as an attempt and gives no vote. Only the first line of a
-reply counts. It must be the option or its index, apart from case and a final full stop. A token
-limit that ends a later line cuts nothing off.
+be read. An attempt without a readable answer counts, but gives no vote. Only the first line of a
+reply counts. It must be the option or its index, apart from case and a final full stop. So a reply
+is not cut off if its token limit is reached after the first line.
 
 Each item gets two readouts, stored with those of the extractors on its first variant (the base of
 the study's first axis) as sample 0. `rotation` is the option that leads in the end, and
@@ -119,14 +119,14 @@ class Rotation(CallProtocol):
     def next_calls(self, history: History) -> list[Call]:
         """Return the next calls of single shot, and those of attempts that are surely needed."""
         calls = SINGLE_SHOT.next_calls(history)
-        if _votes_on(history):
+        if _can_vote(history):
             calls += self._vote_calls(history)
         return calls
 
     def most_calls(self, history: History) -> list[Call]:
         """Return the most calls that an item can take, to project the cost: all `cap` attempts."""
         calls = SINGLE_SHOT.next_calls(history)
-        if _votes_on(history):
+        if _can_vote(history):
             for attempt in range(self.cap):
                 calls += [_call(history, attempt, form=form) for form in FORMS]
         return calls
@@ -137,7 +137,7 @@ class Rotation(CallProtocol):
         The latter are absent if the model does not write text.
         """
         readouts = SINGLE_SHOT.readouts(history)
-        if _votes_on(history):
+        if _can_vote(history):
             readouts += self._outcome(history)
         elif history.item.kind == "choice":
             backend = history.backend
@@ -149,40 +149,40 @@ class Rotation(CallProtocol):
 
     def _vote_calls(self, history: History) -> list[Call]:
         """Return the calls of the next attempts; [] if the vote is decided or a call failed."""
-        votes, attempt = _no_votes(history), 0
-        while attempt < self.cap and not self._is_decided(votes, attempt):
+        votes, n_attempts = _no_votes(history), 0
+        while n_attempts < self.cap and not self._is_decided(votes, n_attempts):
             # Attempts that are needed in any case are asked together: up to the least number, or as
             # many as the leader lacks votes.
-            n_needed = max(self.least - attempt, self.lead - votes.lead(), 1)
-            n_needed = min(n_needed, self.cap - attempt)
-            states = [_attempt(history, attempt + i) for i in range(n_needed)]
+            n_needed = max(self.least - n_attempts, self.lead - votes.lead(), 1)
+            n_needed = min(n_needed, self.cap - n_attempts)
+            states = [_attempt_state(history, n_attempts + i) for i in range(n_needed)]
             missing = [state.missing for state in states if state.missing is not None]
             if missing or any(state.problem for state in states):
                 return missing
             for state in states:
-                attempt += 1
-                _count(votes, state.vote, attempt=attempt)
+                n_attempts += 1
+                _add_vote(votes, state.vote, attempt=n_attempts)
         return []
 
-    def _is_decided(self, votes: Votes, attempt: int) -> bool:
-        return attempt >= self.least and votes.lead() >= self.lead
+    def _is_decided(self, votes: Votes, n_attempts: int) -> bool:
+        return n_attempts >= self.least and votes.lead() >= self.lead
 
     def _outcome(self, history: History) -> list[Readout]:
         """Return the readouts `rotation` and `rotation_single`."""
         votes = _no_votes(history)
         sources: list[str] = []
-        first, cut, problem, attempt = None, None, None, 0
-        while attempt < self.cap and not self._is_decided(votes, attempt):
-            state = _attempt(history, attempt)
+        first, cut, problem, n_attempts = None, None, None, 0
+        while n_attempts < self.cap and not self._is_decided(votes, n_attempts):
+            state = _attempt_state(history, n_attempts)
             sources += state.sources
             if state.missing is not None or state.problem:
                 problem = state.problem or absent("It was not asked: the study stopped before.")
                 break
             first, cut = first or state, cut or state.cut
-            attempt += 1
-            _count(votes, state.vote, attempt=attempt)
+            n_attempts += 1
+            _add_vote(votes, state.vote, attempt=n_attempts)
         counts = (f"{n} for {history.item.options[i]!r}" for i, n in enumerate(votes.counts) if n)
-        reason = f"{self._end_sentence(votes, attempt)} Votes: {', '.join(counts) or 'none'}."
+        reason = f"{self._end_sentence(votes, n_attempts)} Votes: {', '.join(counts) or 'none'}."
         final = problem or _reading(votes.first_top(), reason, cut=cut)
         single = final if first is None else _reading(first.vote, reason="", cut=first.cut)
         first_sources = first.sources if first else ()
@@ -191,9 +191,9 @@ class Rotation(CallProtocol):
             _readout(history, ROTATION_READOUTS[1], reading=single, sources=first_sources),
         ]
 
-    def _end_sentence(self, votes: Votes, attempt: int) -> str:
-        if self._is_decided(votes, attempt):
-            return f"A lead of {votes.lead()} after {attempt} attempts."
+    def _end_sentence(self, votes: Votes, n_attempts: int) -> str:
+        if self._is_decided(votes, n_attempts):
+            return f"A lead of {votes.lead()} after {n_attempts} attempts."
         return f"Stopped at the cap of {self.cap} attempts without a lead of {self.lead}."
 
 
@@ -218,12 +218,12 @@ def _no_votes(history: History) -> Votes:
     return Votes([0] * n_options, [0] * n_options)
 
 
-def _votes_on(history: History) -> bool:
+def _can_vote(history: History) -> bool:
     """Return whether this item is a choice and the model can write text."""
     return history.item.kind == "choice" and "generate" in history.backend.abilities
 
 
-def _attempt(history: History, attempt: int) -> Attempt:
+def _attempt_state(history: History, attempt: int) -> Attempt:
     """Return the state of an attempt, which tries the forms in turn until one gives a vote."""
     sources: tuple[str, ...] = ()
     cut = None
@@ -241,7 +241,7 @@ def _attempt(history: History, attempt: int) -> Attempt:
         if cut_reading:
             cut = cut or (cut_reading if cut_reading.status == CUT else None)
             continue
-        vote = _vote(completion, form, item=history.item, order=_order(history.item, attempt))
+        vote = _read_vote(completion, form, item=history.item, order=_order(history.item, attempt))
         if vote is not None:
             return Attempt(vote, sources=sources)
     return Attempt(cut=cut, sources=sources)
@@ -288,23 +288,25 @@ def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
     )
 
 
-def _vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -> int | None:
+def _read_vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -> int | None:
     """Return the index of the option that the reply's first line names; None for anything else."""
     reply = normalise(completion.text)
     if form == "text":
-        return _option(reply, item, order=order)
+        return _find_option(reply, item, order=order)
     match = _INDEX.fullmatch(reply)
-    if not match or match[1].isdigit() != (form == "number"):
+    if not match:
         return None
-    place = int(match[1]) - 1 if form == "number" else ord(match[1].upper()) - ord("A")
-    if not 0 <= place < len(order):
+    label, text = match.groups()
+    if label.isdigit() != (form == "number"):
         return None
-    if match[2] is None or _option(match[2], item, order=order) == order[place]:
-        return order[place]
-    return None
+    position = int(label) - 1 if form == "number" else ord(label.upper()) - ord("A")
+    if not 0 <= position < len(order):
+        return None
+    option = order[position]
+    return option if text is None or _find_option(text, item, order=order) == option else None
 
 
-def _option(reply: str, item: Item, order: Sequence[int]) -> int | None:
+def _find_option(reply: str, item: Item, order: Sequence[int]) -> int | None:
     """Return the one option that equals the reply; None for none or several.
 
     Compare exactly first, then without a final full stop, then without case too.
@@ -320,7 +322,7 @@ def _without_stop(text: str) -> str:
     return text.strip().rstrip(".")
 
 
-def _count(votes: Votes, vote: int | None, attempt: int) -> None:
+def _add_vote(votes: Votes, vote: int | None, attempt: int) -> None:
     if vote is not None:
         votes.counts[vote] += 1
         votes.reached_at[vote] = attempt

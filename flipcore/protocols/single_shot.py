@@ -119,10 +119,10 @@ def _calls(
             # A need with `answer_at` is about an earlier output, for the sandbox or the judge.
             backend, parent = history.backend, None
             if need.answer_at is not None:
-                reader = history.sandbox if extractor.needs_sandbox else history.judge
-                if reader is None:
+                checker = history.sandbox if extractor.needs_sandbox else history.judge
+                if checker is None:
                     raise BadInput("The study names no model as judge.")
-                backend, parent = reader, calls[need.answer_at].call_id
+                backend, parent = checker, calls[need.answer_at].call_id
             calls.append(
                 Call(
                     backend.name,
@@ -189,6 +189,7 @@ def read_by_judge(
     """
 
     def judge_call(need: Need) -> Call:
+        # Only the type allows None: extractors that read together set `answer_at`.
         _, answer = answers[need.answer_at or 0]
         return Call(judge.name, judge.revision, request=need.request, parent_id=answer.call_id)
 

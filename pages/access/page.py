@@ -15,7 +15,7 @@ from flipcore.access.acting import (
     is_access_on,
 )
 from flipcore.invitations.links import DAYS, MOST_DAYS, issue, link, listing, revoke
-from flipcore.invitations.start import OFF, not_an_admin
+from flipcore.invitations.start import OFF, not_an_admin_text
 from flipcore.store.archiving import back_up
 from flipcore.store.queries import holdout, invitations, review
 from pages.common import session
@@ -161,7 +161,7 @@ if not is_access_on():
     st.info(OFF, icon=":material/lock_open:")
     st.stop()
 if not acting().may(Permission.ACCESS):
-    st.info(plain(not_an_admin(acting())), icon=":material/lock:")
+    st.info(plain(not_an_admin_text(acting())), icon=":material/lock:")
     st.stop()
 st.caption(f"You are {person_line(acting())}.")
 

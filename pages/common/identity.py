@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from flipcore.access.acting import ABOUT, Level, Person, acting, found_by, with_article
+from flipcore.access.acting import ABOUT, Level, Person, acting, register_finder, with_article
 from flipcore.core.errors import BadInput
 from flipcore.invitations.gate import person_named
 from flipcore.invitations.links import COOKIE
@@ -33,7 +33,7 @@ def in_session() -> Person | None:
     return person_named(store, _cookie(), claims if claims.get("is_logged_in") else {})
 
 
-found_by("session", in_session)
+register_finder("session", in_session)
 
 
 def login_of(cookies: Mapping[str, str], scope: MutableMapping[str, Any]) -> Mapping[str, Any]:

@@ -8,10 +8,10 @@ from flipcore.access.guesses import MOST_OF_ONE, Guesser
 from flipcore.meeting import rooms as module
 from flipcore.meeting.rooms import (
     BURST,
-    FORGOTTEN_S,
-    LETTERS,
     LIFE_S,
     MOST_CHARACTERS,
+    N_CODE_LETTERS,
+    REMEMBERED_S,
     WITHOUT_PRESENTER_S,
     Mailbox,
     Refusal,
@@ -180,13 +180,13 @@ def test_the_presenter_ends_it_for_all(meeting):
 def test_somebody_long_gone_is_forgotten_and_their_ticket_is_worth_nothing(meeting):
     follower = meeting.members[1]
     meeting.rooms.leave(meeting.room, follower, meeting.boxes[1])
-    meeting.time += FORGOTTEN_S + 1
+    meeting.time += REMEMBERED_S + 1
     assert meeting.join(ticket=follower.ticket) is not follower and follower.number not in meeting.room.members
 
 
 def test_a_code_may_be_typed_in_small_letters_with_a_dash(meeting):
     code = meeting.room.code
-    assert len(code) == LETTERS and meeting.join(code=f" {code[:4].lower()}-{code[4:].lower()} ").number == 4
+    assert len(code) == N_CODE_LETTERS and meeting.join(code=f" {code[:4].lower()}-{code[4:].lower()} ").number == 4
 
 
 def test_wrong_codes_are_counted_and_then_not_looked_at(meeting):

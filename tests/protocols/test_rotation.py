@@ -17,7 +17,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.extractors import extractor_of as extractor
 from flipcore.models.simulated import PROFILES, Profile
 from flipcore.protocols import protocol_of
-from flipcore.protocols.rotation import _order, _vote
+from flipcore.protocols.rotation import _order, _read_vote
 from flipcore.runs import runner
 from flipcore.runs.plan import plan, projection
 from flipcore.store.connection import Store
@@ -87,7 +87,7 @@ def test_options_stand_in_alphabetical_order_turned_by_one_more_place_each_time(
     ],
 )
 def test_a_vote_is_the_first_line_read_as_text_number_or_letter(form, said, vote):
-    assert _vote(Completion("c", "ok", text=said), form, ITEM, _order(ITEM, 0)) == vote
+    assert _read_vote(Completion("c", "ok", text=said), form, ITEM, _order(ITEM, 0)) == vote
 
 
 def test_one_that_is_always_sure_stops_at_five_attempts_of_one_call_each():
@@ -127,7 +127,7 @@ def test_no_reply_is_taken_for_an_option_that_it_does_not_name(said, form, vote)
     item = Item.make(dataset="t", key="1", kind="choice", question="?", options=("pH", "PH", "3", "4"), target="0")
     order = _order(item, 0)
     assert [item.options[i] for i in order] == ["3", "4", "pH", "PH"]
-    assert _vote(Completion("c", "ok", text=said), form, item, order) == vote
+    assert _read_vote(Completion("c", "ok", text=said), form, item, order) == vote
 
 
 def test_a_model_that_writes_no_text_leaves_both_votes_absent_with_its_reason():
