@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do the action and return 0; FlipscopeError where it fails."""
+    """Do the action and return 0. Raises FlipscopeError if it fails."""
     print({"on": _on, "off": _off, "status": _status, "link": _link}[options.action](options))
     return 0
 
@@ -93,10 +93,10 @@ def link_file() -> Path:
 
 
 def keep_admin_link(store: Store, address: str) -> str:
-    """Write an admin's link for the database's owner; return the sentence for the start.
+    """Write an admin's link for the database's owner; return the sentence to print at the start.
 
-    Nothing is written where a link of the owner was opened before and is still valid. BadInput
-    where the file cannot be written.
+    Write nothing if the owner has opened a link that is still valid. Raises BadInput if the file
+    cannot be written.
     """
     with acting_as(OWNER):
         try:

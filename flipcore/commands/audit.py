@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from flipcore.commands.choices import share_of
 from flipcore.commands.opening import add_map, admit_folders_of, open_store
-from flipcore.commands.questions import UNANSWERED, Unanswered, settled
+from flipcore.commands.questions import UNANSWERED, Unanswered, settle
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import scores_read, store_logs, study_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HELP = "what logs or tables say, and whether it holds"
 IN_MEMORY = ":memory:"
-MOST_FIRST = 3  # models whose first score is printed while the rows are still being stored
+MOST_FIRST = 3  # sentences on tables, and models with a first score, that are printed early
 # Files from this size on get a first score. Smaller ones are checked within seconds.
 LARGE_BYTES = 5_000_000
 
@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Print the audit and return the exit code: UNANSWERED where a table can be read in two ways.
-    Raises a FlipscopeError for files that are no log, and for an unknown study."""
+    """Print the audit and return the exit code: UNANSWERED if a table can be read in two ways.
+    Raises FlipscopeError for files that are no log, and for an unknown study."""
     try:
         return _audit(options)
     except Unanswered:
@@ -75,10 +75,10 @@ def _audit(options: argparse.Namespace) -> int:
     if missing and len(options.study) > 1:
         print(f"There is no file or folder {missing[0]!r}; check the path.", file=sys.stderr)
         return 1
-    with _store_of(options, are_files=are_files) as store:
+    with _open_store_for(options, are_files=are_files) as store:
         read_as: list[str] = []
         if are_files:
-            study_id = _read(options, store, first_scores, read_as)
+            study_id = _read_files(options, store, first_scores, read_as)
         else:
             study_id = _study_id(options.study[0], store)
         findings = audit(store, study_id)
@@ -91,10 +91,10 @@ def _audit(options: argparse.Namespace) -> int:
                 file=sys.stderr,
             )
         if options.json:
-            plain = answer.as_dict()
+            verdict_fields = answer.as_dict()
             if read_as:
-                plain["read_as"] = read_as
-            print(json.dumps(plain, indent=2, ensure_ascii=False))
+                verdict_fields["read_as"] = read_as
+            print(json.dumps(verdict_fields, indent=2, ensure_ascii=False))
         elif options.all or not are_files:
             every_choice = answer.every_choice
             lines = [f"{every_choice.text} {every_choice.detail}"] if every_choice else []
@@ -106,19 +106,19 @@ def _audit(options: argparse.Namespace) -> int:
 
             print(write_report(store, study_id, options.html, None), file=sys.stderr)
     if are_files:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-        where = "Nothing was stored; --keep stores a study."
+        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        outcome = "Nothing was stored; --keep stores a study."
         if options.keep:
-            where = f"Stored as study {study_id}."
+            outcome = f"Stored as study {study_id}."
         print(
-            f"{time.monotonic() - start:.1f} s, at most {peak:,.0f} MB of memory. {where}",
+            f"{time.monotonic() - start:.1f} s, at most {peak_mb:,.0f} MB of memory. {outcome}",
             file=sys.stderr,
         )
     return 0
 
 
 @contextmanager
-def _store_of(options: argparse.Namespace, *, are_files: bool) -> Iterator[Store]:
+def _open_store_for(options: argparse.Namespace, *, are_files: bool) -> Iterator[Store]:
     """Open the database, or one in memory for files that are not kept."""
     if options.keep or not are_files:
         with ExitStack() as stack:
@@ -147,8 +147,8 @@ def _no_file(name: str) -> str:
 
 
 def _study_id(name: str, store: Store) -> str:
-    """Return the id of the study with that name. BadInput lists the studies, unless the name looks
-    like a file's: then it says that there is no such file."""
+    """Return the id of the study with that name. Raises BadInput, which lists the studies, or says
+    that there is no such file if the name looks like one."""
     from flipcore.reports.whole_study import study_id_of
 
     try:
@@ -159,14 +159,13 @@ def _study_id(name: str, store: Store) -> str:
         raise BadInput(f"{_no_file(name)}, and no study of that name; check the path.") from error
 
 
-def _read(
+def _read_files(
     options: argparse.Namespace, store: Store, first_scores: "list[TaskScore]", read_as: list[str]
 ) -> str:
     """Read the files into a study and return its id.
 
-    The scores of large files are printed, and added to `first_scores`, as soon as all rows were
-    looked at: storing and reading the texts takes three quarters of the time. Sentences on how
-    tables are read are added to `read_as`.
+    Print the scores of large files, and add them to `first_scores`, before the texts are stored and
+    read, which takes three quarters of the time. Add sentences on how tables are read to `read_as`.
     """
     admit_folders_of(options.study)
     are_tables = bool(tables_in(options.study, options.map))
@@ -185,7 +184,7 @@ def _read(
 
         return survey(options.study, corrections, scores=recorded_scores, on_read=say)
 
-    log_survey = settled(look, options.map, as_json=options.json)
+    log_survey = settle(look, options.map, as_json=options.json)
     if not options.json:
         from flipcore.reports.people_labels import people_labels
 

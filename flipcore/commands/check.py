@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Print the verdict and return its exit code. Raises BadInput where nothing can be judged."""
+    """Print the verdict and return its exit code. Raises BadInput if nothing can be judged."""
     from flipcore.reports.choices import loss_claims
     from flipcore.reports.regression import Run, regression_check
 
@@ -103,7 +103,7 @@ def act(options: argparse.Namespace) -> int:
 
 def _is_one_task(path: str, words: list[str]) -> bool:
     """Tell whether a path is a table, or a folder whose tables are runs of one task.
-    That task has the folder's name, which is then only the name of the version."""
+    That task is named after the folder, so its name only says which version it is."""
     if not tables_in([path]):
         return False
     if Path(path).is_file():
@@ -115,7 +115,7 @@ def _is_one_task(path: str, words: list[str]) -> bool:
 
 def margin_of(text: str) -> tuple[float, bool]:
     """Return (margin in units of the score, whether it was given in percentage points).
-    BadInput for no margin."""
+    Raises BadInput for a text that is no margin."""
     if not text:
         raise BadInput(
             "How far may the score fall? Write --margin 2pp for two percentage points, or a number"
@@ -131,7 +131,7 @@ def margin_of(text: str) -> tuple[float, bool]:
 
 
 def _settings(options: argparse.Namespace) -> dict[str, str]:
-    """Return the settings: the options, and for missing ones the settings file."""
+    """Return the settings: each option, or if it is missing what the settings file says."""
     option_values = {
         "margin": options.margin,
         "old-model": options.old_model,

@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Print the decision in all ways of counting; BadInput for unknown models or choices."""
+    """Print the decision in all ways of counting. Raises BadInput for unknown models or choices."""
     from flipcore.reports.choices import flips_choices_report
     from flipcore.reports.whole_study import whole_study
 
@@ -105,9 +105,9 @@ def _report_on_scores(study: "WholeStudy", options: argparse.Namespace) -> "Choi
     return choices_report(study, *models, margin=margin, without=options.without, also=options.also)
 
 
-def share_of(words: str, unit: str) -> float:
-    """Return "45%", or "1" in `unit`, as a share from 0 to 1; BadInput for anything else."""
-    parts = _SHARE.fullmatch(words)
+def share_of(text: str, unit: str) -> float:
+    """Return "45%" or "45" as a share, 0.45. Raises BadInput, which names `unit`, for others."""
+    parts = _SHARE.fullmatch(text)
     if not parts or float(parts[1]) > 100:
-        raise BadInput(f"{words!r} is no number of {unit} from 0 to 100.")
+        raise BadInput(f"{text!r} is no number of {unit} from 0 to 100.")
     return float(parts[1]) / 100

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Write the files, print their paths and return 0; 1 where nobody disputes a key."""
+    """Write the files, print their paths and return 0; 1 if nobody disputes a key."""
     from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
     from flipcore.store.export import export
 
@@ -45,8 +45,8 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 
 
 def write_errata(store: Store, study_id: str, folder: str | Path) -> list[Path]:
-    """Write <study>-errata.jsonl, one row per disputed item with its evidence. Returns its path, or
-    [] where nobody disputes a key. AccessDenied where the current person may not publish."""
+    """Write <study>-errata.jsonl, one row per disputed item with its evidence. Return its path, or
+    [] if nobody disputes a key. Raises AccessDenied if the acting person may not publish."""
     from flipcore.annotation.key_review import errata_of
 
     require(Permission.PUBLISH)

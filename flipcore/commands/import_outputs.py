@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 
 from flipcore.commands.opening import add_map, admit_folders_of, interruptible, open_store
-from flipcore.commands.questions import UNANSWERED, Unanswered, settled
+from flipcore.commands.questions import UNANSWERED, Unanswered, settle
 from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.columns import read_words
@@ -60,8 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def act(options: argparse.Namespace) -> int:
     """Import the files and return the exit code.
 
-    It is 0 when all of it is stored, 1 for an incomplete import, 130 when it was interrupted, and 4
-    where a table can be read in two ways and no user can choose. FlipscopeError for files that
+    It is 0 if all rows are stored, 1 for an incomplete import, 130 if it was interrupted, and 4 if
+    a table can be read in two ways and no user can choose. Raises FlipscopeError for files that
     cannot be used.
     """
     admit_folders_of(options.files)
@@ -79,7 +79,7 @@ def act(options: argparse.Namespace) -> int:
         return survey(options.files, corrections, _show_looking, on_read=on_read)
 
     try:
-        log_survey = settled(look, words)
+        log_survey = settle(look, words)
     except Unanswered:
         return UNANSWERED
     print("", file=sys.stderr)
@@ -103,8 +103,8 @@ def act(options: argparse.Namespace) -> int:
     return int(state == INCOMPLETE)
 
 
-def _show_looking(n: int) -> None:
-    print(f"\r{n:,} rows looked at   ", end="", file=sys.stderr)
+def _show_looking(n_rows: int) -> None:
+    print(f"\r{n_rows:,} rows looked at   ", end="", file=sys.stderr)
 
 
 def _show(progress: ImportProgress) -> None:

@@ -91,12 +91,12 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 
 def lines(matching: Matching) -> list[str]:
     """Return the lines to print: a sentence, and the balance of each trait."""
-    text = [matching.sentence()]
+    texts = [matching.sentence()]
     if matching.unknown:
-        text.append(
+        texts.append(
             f"Not matched on {', '.join(matching.unknown)}: one of the two sets does not hold it."
         )
-    text.append(
+    texts.append(
         "Standardised differences, benchmark - control; a paired claim needs at most "
         f"{MAX_IMBALANCE:g} after matching:"
     )
@@ -104,5 +104,5 @@ def lines(matching: Matching) -> list[str]:
         before = number_text(difference.before, sign=True)
         after = number_text(difference.after, sign=True)
         remark = "" if difference.trait in matching.by else "  (not matched)"
-        text.append(f"  {difference.title:30} before {before:>6}  after {after:>6}{remark}")
-    return text
+        texts.append(f"  {difference.title:30} before {before:>6}  after {after:>6}{remark}")
+    return texts

@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do the action and return 0; BadInput where it fails."""
+    """Do the action and return 0. Raises BadInput if it fails."""
     return {"list": _list, "add": _add, "test": _test, "remove": _remove}[options.action](options)
 
 

@@ -14,7 +14,7 @@ from flipcore.store.connection import Store
 
 @contextmanager
 def open_store() -> Iterator[Store]:
-    """Open the database for a block; StoreHeld if another process holds it."""
+    """Open the database for a block. Raises StoreHeld if another process holds it."""
     with closing(Store.open()) as store:
         yield store
 
@@ -40,23 +40,23 @@ def admit_folders_of(names: Iterable[str]) -> None:
 def on_study(
     act: Callable[[Store, str, argparse.Namespace], int],
 ) -> Callable[[argparse.Namespace], int]:
-    """Turn a command about one study into one of the command line. The command gets the open
-    database and the study's id. BadInput where no study has that name, or several have."""
+    """Decorate a command about one study: give it the open database and the study's id.
+    Raises BadInput if no study has that name, or several have."""
 
     @wraps(act)
-    def opened(options: argparse.Namespace) -> int:
+    def act_on_study(options: argparse.Namespace) -> int:
         from flipcore.reports.whole_study import study_id_of
 
         with open_store() as store:
             return act(store, study_id_of(store, options.study), options)
 
-    return opened
+    return act_on_study
 
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
     """Give an event that Ctrl-C or SIGTERM sets, so that calls in flight are still stored.
-    A second Ctrl-C ends the command at once."""
+    A second Ctrl-C ends the command immediately."""
     cancel = threading.Event()
 
     def stop(number, frame) -> None:
@@ -65,12 +65,15 @@ def interruptible() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         cancel.set()
 
+    # Only the main thread may set signal handlers.
     if threading.current_thread() is not threading.main_thread():
         yield cancel
         return
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    former_handlers = {
+        number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield cancel
     finally:
-        for number, handler in before.items():
+        for number, handler in former_handlers.items():
             signal.signal(number, handler)

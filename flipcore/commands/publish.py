@@ -1,5 +1,4 @@
-"""`python -m flipcore publish STUDY --folder F`: writes a study as a dataset for
-`datasets.load_dataset`."""
+"""`python -m flipcore publish STUDY --folder F`: writes a study as a Hugging Face dataset."""
 
 import argparse
 

@@ -28,7 +28,7 @@ class _OpenQuestion(Exception):
         self.survey = survey
 
 
-def settled(
+def settle(
     look: Callable[[list[str], Callable[[Survey], None]], Survey],
     words: Sequence[str],
     *,
@@ -36,15 +36,15 @@ def settled(
 ) -> Survey:
     """Return a survey without open questions; repeat it with the user's answers.
 
-    `look` surveys the files with corrections as in `--map`, to which each answer adds some. It
-    calls its second argument as soon as it knows how it reads the tables. Where no user can answer,
-    the questions are printed and Unanswered is raised.
+    `look` surveys the files with corrections as in `--map`: `words`, and those of the answers. It
+    calls its second argument as soon as it knows how it reads the tables. If no user can answer,
+    print the questions and raise Unanswered.
     """
-    chosen = list(words)
+    corrections = list(words)
     has_user = not as_json and _is_terminal()
     for _ in range(MOST_ROUNDS):
         try:
-            return look(chosen, _stop_at_question)
+            return look(corrections, _stop_at_question)
         except _OpenQuestion as stop:
             survey = stop.survey
         if not has_user:
@@ -52,7 +52,7 @@ def settled(
             raise Unanswered
         question = survey.questions[0]
         print("\n".join([*survey.read_as[:1], question_text(question)]))
-        chosen += question.choices[_keystroke() - 1].words
+        corrections += question.choices[_ask_number() - 1].words
     raise Unanswered
 
 
@@ -66,7 +66,7 @@ def _stop_at_question(survey: Survey) -> None:
 
 
 def _as_text(survey: Survey) -> str:
-    end = "Nothing is claimed until this is settled: give the words of one line again with --map."
+    end = "Nothing is claimed until this is settle: give the words of one line again with --map."
     return "\n".join([*survey.read_as[:1], *map(question_text, survey.questions), end])
 
 
@@ -83,8 +83,8 @@ def _as_dict(question: Question) -> dict:
     return {"about": question.about, "seen": question.seen, "choices": choices}
 
 
-def _keystroke() -> int:
-    """Return 1 or 2 as the user types it; Unanswered where the user ends the command."""
+def _ask_number() -> int:
+    """Return 1 or 2, as the user types it. Raises Unanswered if the user ends the command."""
     print("Which one, 1 or 2? ", end="", flush=True)
     while True:
         key = _read_key()
@@ -97,16 +97,16 @@ def _keystroke() -> int:
 
 
 def _read_key() -> str:
-    """Read one key, or where there is no Unix terminal the first letter of a line."""
+    """Read one key, or without a Unix terminal the first letter of a line."""
     try:
         import termios
         import tty
     except ImportError:
         return sys.stdin.readline().strip()[:1]
     descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
+    settings = termios.tcgetattr(descriptor)
     try:
         tty.setcbreak(descriptor)
         return sys.stdin.read(1)
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)

@@ -30,7 +30,7 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 
 
 def write_report(store: Store, study_id: str, out: str | None, n_outputs: int | None) -> str:
-    """Write the file and return a sentence with its path; BadInput where that fails."""
+    """Write the file and return a sentence with its path. Raises BadInput if that fails."""
     from flipcore.reports.exports.document import N_OUTPUTS, report
 
     require(Permission.PUBLISH)

@@ -1,5 +1,4 @@
-"""`python -m flipcore reread STUDY`: reads stored outputs again, with another extractor, a pattern
-or a judge."""
+"""`python -m flipcore reread STUDY`: reads stored outputs again with another extractor or judge."""
 
 import argparse
 import sys
@@ -53,12 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Read or price the answers and return 0; 3 where a judge did not finish."""
+    """Read or price the answers and return 0; 3 if a judge did not finish."""
     from flipcore.reports.rereading import changes, old_readout
     from flipcore.runs.rereading import COMPARING_EXTRACTORS, params_of, reread
 
     if options.judge or options.extractor in ("judge", *COMPARING_EXTRACTORS):
-        name = _judgement(store, study_id, options)
+        name = _judge(store, study_id, options)
     else:
         name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
     if not name:
@@ -75,8 +74,8 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     return 0
 
 
-def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
-    """Return the name of the judge's readouts; "" where it was only priced or did not finish."""
+def _judge(store: Store, study_id: str, options: argparse.Namespace) -> str:
+    """Return the name of the judge's readouts; "" if it was only priced or did not finish."""
     from flipcore.runs.rereading import (
         AT_MOST,
         COMPARING_EXTRACTORS,

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Restore a backup where a file has that name, else a study."""
+    """Restore a backup if a file has that name, else a study."""
     path = Path(options.study)
     return _go_back(path) if path.is_file() else _restore_study(options)
 

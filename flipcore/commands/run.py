@@ -1,6 +1,6 @@
 """`python -m flipcore run STUDY.toml`: makes a study's missing calls.
 
-They are made in this process or on a cluster. Where a dashboard holds the database, it gets the
+They are made in this process or on a cluster. If a dashboard holds the database, it gets the
 study instead.
 """
 
@@ -116,8 +116,8 @@ def ask(study: Study, resume: str, budget: float | None = None, on: str = "") ->
     """Run the study, or hand it to a dashboard that holds the database and answers.
 
     `on` names a cluster, or is "" for this process; `resume` is the command that resumes the run.
-    Where another command holds the database, this one waits. The exit code is that of the study's
-    own run, or 0 where a dashboard took it.
+    If another command holds the database, wait. The exit code is that of the study's own run, or 0
+    if a dashboard took it.
     """
     while True:
         try:
@@ -198,7 +198,7 @@ def _with_kept_files(study: Study) -> Study:
 
 def _wait_for_file(held: StoreHeld) -> None:
     """Wait until the database can be opened, but at most OFFER_AGAIN_S.
-    After that a dashboard may hold it, which takes studies."""
+    By then a dashboard may hold it, which takes studies."""
     print(
         f"{held.holder}, which takes no studies: another command, or a dashboard that does not "
         "answer. Waiting until the file is free; Ctrl-C ends this.",

@@ -18,12 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Return 0 where nothing was changed; else print a sentence for each change and return 1."""
+    """Return 0 if nothing was changed; else print a sentence for each change and return 1."""
     from flipcore.core.locks import manifest
     from flipcore.store.archiving import no_problem_sentence, problems
 
     published = [manifest(name) for name in options.manifest]
     with open_store() as store:
-        wrong = problems(store, published)
-        print("\n".join(wrong) or no_problem_sentence(store))
-        return 1 if wrong else 0
+        sentences = problems(store, published)
+        print("\n".join(sentences) or no_problem_sentence(store))
+        return 1 if sentences else 0
