@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.access.acting import Level, Permission, Person, acting, is_access_on
 from pages import navigation
 from pages.common import surroundings, tab_title
-from pages.common.identity import entrance
+from pages.common.identity import show_entrance
 from pages.navigation import Visibility
 
 tab_title.begin()
@@ -35,7 +35,7 @@ def _entrance(person: Person, url_path: str) -> st.Page:
 
     A link to the page then shows the entrance first and, after a login, the page.
     """
-    visit = lambda: entrance(person)  # noqa: E731 -- Streamlit names a page by its function
+    visit = lambda: show_entrance(person)  # noqa: E731 -- Streamlit names a page by its function
     return st.Page(
         visit,
         title="Flipscope",
@@ -75,7 +75,7 @@ def shown_pages(person: Person) -> list:
 
 
 page = st.navigation(shown_pages(acting()), position="top")
-surroundings.style()
+surroundings.apply_style()
 if acting().may(Permission.READ):
     with tab_title.around_page():
         surroundings.offer_meeting()

@@ -32,7 +32,7 @@ class Entry:
         Says for which studies the menu of the card on Studies lists the page; None for none.
     has_decisions
         The page can write decisions into the record.
-    counts
+    shows_flips
         The page shows a study's flips, which are counted as soon as the page is requested.
     in_menu
         The menu next to every title lists the page.
@@ -48,7 +48,7 @@ class Entry:
     keys: Keys = ()
     on_card: Callable[[Study], bool] | None = None
     has_decisions: bool = False
-    counts: bool = False
+    shows_flips: bool = False
     visibility: Visibility = "visible"
     in_menu: bool = False
     former_links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -101,7 +101,7 @@ PAGES = (
         keys=(*MAP, *RECORD, *INSPECTOR),
         on_card=lambda study: True,
         has_decisions=True,
-        counts=True,
+        shows_flips=True,
         former_links={
             "flip_surface": {"show": "Map"},
             "decomposition": {"show": "Parts"},

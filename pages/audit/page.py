@@ -30,10 +30,10 @@ from pages.common.inspector import draw_inspector, open_item
 from pages.common.showing import SEND_HOLDOUT_LABEL, how_to_read, plain, shown_problem
 
 
-def next_steps(study_id: str) -> None:
+def offer_next_steps(study_id: str) -> None:
     """Offer to extract answers again, to judge, or to ask the items again, in one row."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        _read_again(study_id)
+        _offer_reading(study_id)
         offer_judge(study_id)
         if st.button(
             "Ask again",
@@ -50,7 +50,7 @@ def _fitting_extractors(study_id: str) -> list[str]:
     return rereading.fitting(session.store(), study_id)
 
 
-def _read_again(study_id: str) -> None:
+def _offer_reading(study_id: str) -> None:
     """Offer to apply another extractor to the stored texts; nothing if none fits."""
     names = _fitting_extractors(study_id)
     if not names:
@@ -180,7 +180,7 @@ def _judge(
     st.info(plain(judge_run.sentence), icon=":material/pause_circle:")
 
 
-def card(number: int, finding: Finding) -> None:
+def show_finding(number: int, finding: Finding) -> None:
     """Show a finding; its number is the `finding` of the link that opens its items."""
     with st.container(border=True):
         left, right = st.columns([5, 1], vertical_alignment="center")
@@ -205,12 +205,12 @@ def card(number: int, finding: Finding) -> None:
             )
 
 
-def cards(findings: Sequence[tuple[int, Finding]]) -> None:
+def show_findings(findings: Sequence[tuple[int, Finding]]) -> None:
     for number, finding in findings:
-        card(number, finding)
+        show_finding(number, finding)
 
 
-def _every_choice(study_id: str) -> None:
+def _show_every_choice(study_id: str) -> None:
     """Say whether the best model leads under every choice, with a link to that part."""
     claim = every_choice(study_id)
     if claim is None:
@@ -330,7 +330,7 @@ if study_id is not None:
     n = len(report.findings)
     st.markdown(f"## {plain(report.headline)}")
     _show_scores(study_id)
-    next_steps(study_id)
+    offer_next_steps(study_id)
     number_in_link = st.query_params.get("finding", "")
     # A link may name a finding of an earlier audit, which this audit does not have. Longer numbers
     # are not converted, because `int` refuses very long ones.
@@ -347,17 +347,17 @@ if study_id is not None:
     for grade, findings in report.graded.items():
         if grade in (WRONG, LESS_SURE):
             st.markdown(f"### {grade} ({len(findings):,})")
-            cards(findings)
+            show_findings(findings)
             continue
         # Most people open a log to compare two models, so only comparisons are shown at once.
         compared = [numbered for numbered in report.compared if numbered in findings]
-        cards(compared)
+        show_findings(compared)
         collapsed = [numbered for numbered in findings if numbered not in compared]
         if collapsed:
             with st.expander(f"{grade} ({len(collapsed):,})"):
-                cards(collapsed)
+                show_findings(collapsed)
     if report.compared:
-        _every_choice(study_id)
+        _show_every_choice(study_id)
     lines = report.coverage.lines()
     with st.expander(
         f"Checks that could not be made ({len(lines)})" if lines else "What was checked"

@@ -21,7 +21,7 @@ def _palette() -> dict:
     return asdict(colours(st.context.theme.type))
 
 
-def differences(
+def show_differences(
     original: str, changed: str, *, key: str, as_losses: bool = False, shorten: bool = False
 ) -> None:
     """Show `changed` with the words underlined that `original` does not have at that place.
@@ -40,7 +40,7 @@ def differences(
     _text(data={"runs": runs, "colours": _palette()}, key=key)
 
 
-def marked_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str) -> None:
+def show_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str) -> None:
     """Show `text` with the spans [low, high) of its characters highlighted.
 
     Overlapping spans are highlighted as one; None among the spans is skipped.
@@ -55,7 +55,7 @@ def marked_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str
     _text(data={"runs": [run for run in runs if run[1]], "colours": _palette()}, key=key)
 
 
-def share_bars(bars: Sequence[tuple[str, float, bool]], *, key: str) -> None:
+def show_share_bars(bars: Sequence[tuple[str, float, bool]], *, key: str) -> None:
     """Show small bars of (label, share, is chosen) on a scale from 0 to 1."""
     rows = [[label, share, percent_text(share), is_chosen] for label, share, is_chosen in bars]
     _bars(data={"bars": rows, "colours": _palette()}, key=key)

@@ -38,7 +38,7 @@ from flipcore.store.judgements import KEY_VERDICTS
 from flipcore.store.queries import judgements
 from pages.common import gates, modes, record, screen, session
 from pages.common.answers import PageStudy
-from pages.common.inspector import output_under
+from pages.common.inspector import draw_output
 from pages.common.showing import how_to_read, plain, show_table, shown_problem
 from pages.components import boards
 
@@ -110,7 +110,7 @@ def show_pair(study_id: str, line: DeltaGenerator) -> None:
     """Show the lead of one model over another; the control in `line` chooses the two."""
     with shown_problem():
         models = _models(study_id)
-        pairs = {f"{a} v {b}": (a, b) for a, b in combinations(models, 2)}
+        pairs = {f"{one} v {other}": (one, other) for one, other in combinations(models, 2)}
         if len(models) > 2:
             pairs |= {f"{model} v {EVERY_OTHER}": (model, EVERY_OTHER) for model in models}
         pair = screen.select("Models", list(pairs), "pair", place=line, width=340, **_UNLABELED)
@@ -238,11 +238,11 @@ def _draw(
         st.rerun(scope="fragment")
     if way := st.query_params.get("way"):
         material = _material(study_id, subject, lock["lock_id"] if lock else None)
-        _behind(study_id, subject, material, way)
+        _show_behind(study_id, subject, material, way)
     modes.remember(study_id, page, start, moved)
 
 
-def _behind(study_id: str, subject: Subject, material: Material, way: str) -> None:
+def _show_behind(study_id: str, subject: Subject, material: Material, way: str) -> None:
     """Show the settings of a way, and the outputs of an item that it counts differently."""
     setting, words = every_choice.setting_from(way, material)
     # Items that this way counts differently from the declared way.
@@ -270,7 +270,7 @@ def _behind(study_id: str, subject: Subject, material: Material, way: str) -> No
         for column, model in zip(st.columns(len(models)), models, strict=True):
             with column:
                 prompt_way = every_choice.way_of(setting, material)
-                output_under(study_id, model, item, prompt_way, is_left=model == models[0])
+                draw_output(study_id, model, item, prompt_way, is_left=model == models[0])
 
 
 def _close_way() -> None:

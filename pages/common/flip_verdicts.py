@@ -24,7 +24,7 @@ HOW_MARKED = (
 )
 
 
-def flip_verdict_bar(
+def ask_flip_verdict(
     study_id: str,
     model: str,
     item_id: str,
@@ -76,15 +76,15 @@ def flip_verdict_bar(
     )
 
 
-def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
+def show_marked_flips(study_id: str, model: str, readout: str, cell: Decomposition) -> None:
     """Show the shares of marks on the flips of one axis and extractor, next to the measured G."""
-    marks = flip_marks(session.store(), study_id, model, decomposition.axis, readout)
+    marks = flip_marks(session.store(), study_id, model, cell.axis, readout)
     st.subheader("How people judged single flips", anchor=False)
-    st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))
+    st.markdown(plain(human_share(marks).sentence(cell.T, cell.G)))
     st.caption(HOW_MARKED)
 
 
-def marked_flips_by_readout(study_id: str, model: str, cells: list[Decomposition]) -> None:
+def show_marked_flips_by_extractor(study_id: str, model: str, cells: list[Decomposition]) -> None:
     """Show one line per axis and extractor that has a marked flip; nothing without marks."""
     lines = []
     for cell in cells:

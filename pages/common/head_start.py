@@ -103,7 +103,7 @@ class FirstStyle:
 
 _names_of_counting_pages: list[str] = []
 for _entry in PAGES:
-    if _entry.counts:
+    if _entry.shows_flips:
         # Old links lead to the page by its former names.
         _names_of_counting_pages += [_entry.folder, *_entry.former_links]
 COUNTING_PAGES = tuple(f"/{name}" for name in _names_of_counting_pages)
@@ -112,8 +112,8 @@ COUNTING_PAGES = tuple(f"/{name}" for name in _names_of_counting_pages)
 class HeadStart:
     """ASGI middleware that begins to count a study's flips when a page of flips is requested.
 
-    It stands behind the gate, which sets the acting person. Nothing is counted before the store
-    is open, so that the first page can draw its heading at once.
+    It comes after the gate, which sets the acting person. Nothing is counted before the store is
+    open, so that the first page need not wait to draw its heading.
     """
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:

@@ -85,7 +85,7 @@ def page_header(
     """
     line = header_line(folder, question)
     with line:
-        study_id = session.chosen_study(fits) if choose else None
+        study_id = session.choose_study(fits) if choose else None
     if not choose:
         link = st.query_params.get("study", "")
         if link and acting().may(Permission.READ):
@@ -103,7 +103,7 @@ def page_header(
     if hidden := locks.hidden_sentence(session.store(), study_id):
         st.info(plain(hidden), icon=":material/visibility_off:")
     with line:
-        _provenance(row)
+        _show_provenance(row)
         offer_copy(f"{row['name']} ({study_id})", study_id)
         show_badges(badges(row))
         if study_id in running:
@@ -124,7 +124,7 @@ def offer_suited(page: str, fits: Callable[[Study], bool]) -> None:
             return
 
 
-def _provenance(row: dict) -> None:
+def _show_provenance(row: dict) -> None:
     """Show models and items of the study, and its date, version and id behind a click."""
     models = ", ".join(row["models"]) or "no model"
     if len(row["models"]) > 1:
@@ -188,11 +188,11 @@ def offer_copy(source: str, study_id: str = "") -> None:
         data = {"source": f"{source}, Flipscope {__version__}"}
         _sentence(key="copy-sentence", data=data, width="content")
         if study_id:
-            _methods(study_id)
+            _offer_methods(study_id)
 
 
 @st.fragment
-def _methods(study_id: str) -> None:
+def _offer_methods(study_id: str) -> None:
     """Offer the methods, computed on the click because they name every estimate of the study."""
     if st.button("Methods with BibTeX", key="copy-methods", icon=":material/format_quote:"):
         # Imported on the click, because the exports import slowly and few people need them.

@@ -76,7 +76,7 @@ def can_login() -> bool:
         return False
 
 
-def entrance(person: Person) -> None:
+def show_entrance(person: Person) -> None:
     """Show the entrance page to somebody who may see no other page."""
     st.title("Flipscope", anchor=False)
     st.markdown("This dashboard is open to people who log in or were invited.")

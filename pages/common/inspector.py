@@ -30,8 +30,8 @@ from flipcore.store.queries.inspection import Inspection, SampleView, SeenVarian
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import beginning, count_of
 from pages.common import session
-from pages.common.differences import differences, marked_spans, share_bars
-from pages.common.flip_verdicts import flip_verdict_bar
+from pages.common.differences import show_differences, show_share_bars, show_spans
+from pages.common.flip_verdicts import ask_flip_verdict
 from pages.common.showing import plain, show_table
 from pages.components import component
 
@@ -49,8 +49,8 @@ def draw_inspector(
 ) -> bool:
     """Draw the inspector of the item in the link; return False if the link has none.
 
-    `readout` is the extractor if the link names none. With `sheet`, or on screens below 1,200 px,
-    the inspector covers the chart instead of standing next to it.
+    `readout` is the extractor if the link names none. With `sheet`, and on screens below 1,200 px,
+    the inspector covers the chart; else it is next to it.
     """
     item_id = st.query_params.get("item")
     if not item_id:
@@ -62,7 +62,7 @@ def draw_inspector(
             st.caption("The filters hide the row of this item.")
         axis = st.query_params.get("axis", IDENTITY)
         extractor = st.query_params.get("readout", readout)
-        inspector(study_id, model, item_id, axis, extractor, steps)
+        draw_view(study_id, model, item_id, axis, extractor, steps)
     return True
 
 
@@ -72,7 +72,7 @@ def close_item() -> None:
         st.query_params.pop(name, None)
 
 
-def inspector(
+def draw_view(
     study_id: str, model: str, item_id: str, axis: str, extractor: str, steps: Steps
 ) -> None:
     """Show the original on the left and a variant on the right, each with the answers read from it.
@@ -125,10 +125,10 @@ def inspector(
     _who_flips(view, names, key)
     left, right = st.columns(2)
     with left:
-        side("Original", view, variant, base, base_samples, as_losses=True)
+        draw_side("Original", view, variant, base, base_samples, as_losses=True)
     with right:
-        other_side(f"Variant: {key}", view, pairs[key])
-    trials_of(pairs[key])
+        _draw_right_side(f"Variant: {key}", view, pairs[key])
+    draw_trials(pairs[key])
     if extractor_name not in VALUES or why_no_flip(view, pairs[key]):
         _ask_verdict(study_id, model, axis, extractor_name, view, pairs[key])
 
@@ -194,10 +194,10 @@ def _show_two_models(
         base = seen_view.variants[0]
         samples = [sample for sample in base.readings if sample.extractor == extractor]
         with column:
-            side(model, view, base, base, samples, as_losses=seen_view is view)
+            draw_side(model, view, base, base, samples, as_losses=seen_view is view)
         both_samples.append((base, samples))
     left, right = both_samples
-    trials_of((left, right))
+    draw_trials((left, right))
 
 
 def _who_flips(view: Inspection, names: list[str], key: str) -> None:
@@ -210,16 +210,11 @@ def _who_flips(view: Inspection, names: list[str], key: str) -> None:
         if pair and has_both(pair) and not why_no_flip(view, pair)
     }
     flipping = ", ".join(_title(name) for name, pair in comparable_pairs.items() if flips(pair))
-    same = ", ".join(_title(name) for name, pair in comparable_pairs.items() if not flips(pair))
+    staying = ", ".join(_title(name) for name, pair in comparable_pairs.items() if not flips(pair))
     if comparable_pairs:
-        st.markdown(
-            "The answer "
-            + "; ".join(
-                [f"**flips** under {flipping}"] * bool(flipping)
-                + [f"stays under {same}"] * bool(same)
-            )
-            + "."
-        )
+        parts = [f"**flips** under {flipping}"] if flipping else []
+        parts += [f"stays under {staying}"] if staying else []
+        st.markdown(f"The answer {'; '.join(parts)}.")
 
 
 def _ask_verdict(
@@ -232,7 +227,7 @@ def _ask_verdict(
         st.caption(plain(reason))
     elif base is not variant:
         if flips(pair):
-            flip_verdict_bar(
+            ask_flip_verdict(
                 study_id,
                 model,
                 view.item.item_id,
@@ -304,7 +299,7 @@ def _close_button() -> None:
 MOST_TITLE_LETTERS, MOST_TURNS, MOST_TEXT_LETTERS = 160, 80, 8_000
 
 
-def trials_of(pair: tuple[Side, Side]) -> None:
+def draw_trials(pair: tuple[Side, Side]) -> None:
     """Show both trials turn by turn; nothing if neither was stored with its turns."""
     base_turns, variant_turns = (
         turns_of(samples[0].raw_reply) if samples else () for _, samples in pair
@@ -315,33 +310,35 @@ def trials_of(pair: tuple[Side, Side]) -> None:
     are_equal = base_turns == variant_turns
     trial_pair = trials(base_turns, variant_turns)
     st.markdown("**What was done, turn by turn**")
-    # Each side holds the turns and the index of the first turn that differs.
-    sides = [(base_turns, trial_pair.first_at)]
+    # Per column: the turns, and the index of the first turn that differs.
+    column_turns = [(base_turns, trial_pair.first_at)]
     if not are_equal:
         st.caption(plain(trial_pair.sentence))
-        sides.append((variant_turns, trial_pair.second_at))
-    for column, (turns, parting) in zip(st.columns(len(sides)), sides, strict=True):
+        column_turns.append((variant_turns, trial_pair.second_at))
+    columns = st.columns(len(column_turns))
+    for column, (turns, first_different) in zip(columns, column_turns, strict=True):
         with column:
-            _show_turns(turns, parting)
+            _show_turns(turns, first_different)
 
 
-def _show_turns(turns: tuple[Turn, ...], parting: int | None) -> None:
-    """Show the turns of one trial; those before the index `parting` share one expander.
+def _show_turns(turns: tuple[Turn, ...], first_different: int | None) -> None:
+    """Show the turns of one trial; those before the index `first_different` share one expander.
 
-    Both sides then begin with the first turn that differs. None means that no turn differs.
+    So both trials begin with the first turn that differs. None means that no turn differs.
     """
-    if parting:
-        with st.expander(f"{count_of(parting, 'turn')} before"):
+    start = first_different or 0
+    if start:
+        with st.expander(f"{count_of(start, 'turn')} before"):
             # Only the last ones, because they lead to the difference.
-            for number, turn in list(enumerate(turns[:parting], 1))[-MOST_TURNS:]:
+            for number, turn in list(enumerate(turns[:start], 1))[-MOST_TURNS:]:
                 st.caption(plain(f"{number} · {turn.role}"))
                 _show_turn(turn)
     # Turns are numbered from 1. Only the first turn that differs is unfolded.
-    for number, turn in enumerate(turns[parting or 0 :][:MOST_TURNS], (parting or 0) + 1):
+    for number, turn in enumerate(turns[start : start + MOST_TURNS], start + 1):
         title = f"{number} · {beginning(turn.title, MOST_TITLE_LETTERS)}"
-        with st.expander(plain(title), expanded=number - 1 == parting):
+        with st.expander(plain(title), expanded=number - 1 == first_different):
             _show_turn(turn)
-    n_hidden = len(turns) - (parting or 0) - MOST_TURNS
+    n_hidden = len(turns) - start - MOST_TURNS
     if n_hidden > 0:
         st.caption(f"{count_of(n_hidden, 'further turn')} in the raw reply.")
 
@@ -360,7 +357,7 @@ MOST_QUOTED_LETTERS = 80
 MANY_SAMPLES, MANY_SAMPLES_PX = 3, 520
 
 
-def side(
+def draw_side(
     title: str,
     view: Inspection,
     other_variant: SeenVariant,
@@ -393,7 +390,7 @@ def side(
             st.caption(f"System prompt: {plain(variant.system)}")
         # Equal prompts are shown in full, because shortening would leave nothing of them.
         differs = other_variant.prompt != variant.prompt
-        differences(
+        show_differences(
             other_variant.prompt,
             variant.prompt,
             key=f"prompt-{key}",
@@ -402,7 +399,7 @@ def side(
         )
 
 
-def output_under(study_id: str, model: str, item: str, way: Way, *, is_left: bool) -> None:
+def draw_output(study_id: str, model: str, item: str, way: Way, *, is_left: bool) -> None:
     """Show the prompt of a way, what one model answered and what was read from it.
 
     `is_left` is True for the left one of two models, which were sent the same prompt.
@@ -419,19 +416,19 @@ def output_under(study_id: str, model: str, item: str, way: Way, *, is_left: boo
             samples = [
                 readout for readout in variant.readings if readout.extractor == way.extractor
             ]
-            side(model, view, variant, variant, samples, as_losses=is_left)
+            draw_side(model, view, variant, variant, samples, as_losses=is_left)
             return
     st.info(f"Nothing of {plain(model)} has come back for this item.")
 
 
-def other_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:
+def _draw_right_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:
     """Show the variant; for a prompt that was asked once, show what each extractor reads."""
     (base, base_samples), (variant, samples) = pair
     # A prompt that was asked once is compared with itself.
     if base_samples is samples:
         _show_every_readout(view, base)
     else:
-        side(title, view, base, variant, samples, as_losses=False)
+        draw_side(title, view, base, variant, samples, as_losses=False)
 
 
 def _show_every_readout(view: Inspection, variant: SeenVariant) -> None:
@@ -488,10 +485,10 @@ def _show_sample(
         same_text = [
             other_sample.span for other_sample in other_samples if other_sample.text == sample.text
         ]
-        marked_spans(sample.text, [sample.span, *same_text], key=f"text-{key}")
+        show_spans(sample.text, [sample.span, *same_text], key=f"text-{key}")
     _list_other_readouts(view, sample, other_samples)
     if sample.probabilities:
-        share_bars(
+        show_share_bars(
             [
                 (answer_text(view.item, option), share, option == sample.answer)
                 for option, share in sorted(sample.probabilities, key=lambda pair: -pair[1])

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.common.showing import plain
 
 
-def bound(key: str) -> Literal["query-params"] | None:
+def binding(key: str) -> Literal["query-params"] | None:
     """Return the argument `bind` for a number field with this key.
 
     None where the link says infinity, on which Streamlit fails.
@@ -44,7 +44,7 @@ def say_missing(name: str, title: str) -> None:
         )
 
 
-def study_choice(
+def choose_linked_study(
     label: str,
     names: Mapping[str, str],
     key: str,

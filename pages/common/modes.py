@@ -15,7 +15,7 @@ from flipcore.store.queries import decisions, locks
 from pages.common import screen, session
 from pages.common.header import show_badges
 from pages.common.identity import name_field
-from pages.common.showing import nothing_yet, plain, shown_problem
+from pages.common.showing import plain, show_nothing_yet, shown_problem
 
 SETTINGS_PARAMETER = "at"  # of the link
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
@@ -29,7 +29,7 @@ def mode_selector() -> str:
     return mode
 
 
-def note(mode: str, study_id: str, band: str) -> str:
+def note_text(mode: str, study_id: str, band: str) -> str:
     """Return what the intervals of this mode promise.
 
     `band` names what the simultaneous intervals hold for.
@@ -58,7 +58,7 @@ def lock_of(study_id: str, mode: str, page: str) -> dict | None:
     return lock
 
 
-def has_something(
+def can_show(
     study_id: str, page: str, mode: str, lock: dict | None, start: dict, *, has_readouts: bool
 ) -> bool:
     """Return True if the page has readouts to show in this mode; else show what is missing.
@@ -71,7 +71,7 @@ def has_something(
         offer_lock(study_id, page, view_of(study_id, page, start, None))
         return False
     if not has_readouts:
-        nothing_yet(is_recorded=session.declared(study_id).is_recorded)
+        show_nothing_yet(is_recorded=session.declared(study_id).is_recorded)
     return has_readouts
 
 
@@ -96,10 +96,10 @@ def offer_lock(study_id: str, page: str, settings: dict) -> None:
         return
     # The seed is locked, too, because another seed would give other intervals.
     locked_settings = settings | {"models": list(session.study_row(study_id)["models"]), "seed": 0}
-    offer_button(study_id, page, locked_settings, f"lock-{page}")
+    offer_lock_button(study_id, page, locked_settings, f"lock-{page}")
 
 
-def offer_button(
+def offer_lock_button(
     record_id: str,
     page: str,
     settings: dict,

@@ -58,19 +58,19 @@ def computed(step: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Decorate a function that Streamlit caches: run it in a thread, acting for the same person.
 
     The page shows `step` until the function returns. The thread goes on when the person leaves the
-    page, and the next visitor finds the result in the cache. Streamlit computes once what several
-    sessions ask for at the same time. The function must not draw or read the session state.
+    page, and the next visitor finds the result in the cache. If several sessions ask at the same
+    time, Streamlit computes once. The function must not draw or read the session state.
     """
 
-    def decorate(remembered: Callable[P, T]) -> Callable[P, T]:
-        @wraps(remembered)
-        def wait_for(*args: P.args, **kwargs: P.kwargs) -> T:
+    def decorate(cached_function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(cached_function)
+        def call_and_wait(*args: P.args, **kwargs: P.kwargs) -> T:
             # The surrounding computation already has a thread and a progress line.
             if at_work() or in_cached_function.get():
-                return remembered(*args, **kwargs)
-            return _in_thread(step, partial(remembered, *args, **kwargs))
+                return cached_function(*args, **kwargs)
+            return _in_thread(step, partial(cached_function, *args, **kwargs))
 
-        return wait_for
+        return call_and_wait
 
     return decorate
 
@@ -194,7 +194,7 @@ def _memory_by_revision(make: Callable[..., T], max_entries: int) -> Callable[..
     return st.cache_resource(show_spinner=False, max_entries=max_entries)(make_at)
 
 
-def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
+def choose_study(fits: Callable[[Study], bool] | None = None) -> str | None:
     """Draw the selector of studies and return the chosen study's id; None without any study.
 
     The id is in the link (`?study=`), because two studies may have the same name. Without a
@@ -241,7 +241,7 @@ def names_of_studies() -> dict[str, str]:
     rows = rows[rows["problem"] == ""] if len(rows) else rows
     names = dict(zip(rows["study_id"], rows["name"], strict=True)) if len(rows) else {}
     # The browser cannot tell choices with equal labels apart.
-    shared_names = {name for name, n in Counter(names.values()).items() if n > 1}
+    shared_names = {name for name, n_studies in Counter(names.values()).items() if n_studies > 1}
     return {
         study_id: f"{name} · {study_id[:6]}" if name in shared_names else name
         for study_id, name in names.items()
@@ -284,7 +284,8 @@ def readouts(
     """Return one row per readout of the study, read again only after a commit.
 
     With a `lock` (its id) these are the readouts of the items that were set aside. `of_scores`
-    adds the readouts of which a score is made: shares and grades by the log's scorers.
+    adds the readouts of which a score is made: shares and grades by the log's scorers. The other
+    arguments are those of `studies.readouts`.
     """
     grades_of = scores.graders(store(), study_id, declared(study_id).scorers) if of_scores else ()
     # A shallow copy is enough: pandas copies a column on writing, so no page changes the cached

@@ -43,7 +43,7 @@ def plain(text: object) -> str:
     return _SPECIAL.sub(r"\\\1", without_links)
 
 
-def nothing_yet(*, is_recorded: bool = False) -> None:
+def show_nothing_yet(*, is_recorded: bool = False) -> None:
     """Say that the page has no answers, and whether they may still come."""
     if is_recorded:
         st.info("Nothing here says right or wrong: these are grades. Score shows them.")

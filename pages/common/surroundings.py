@@ -15,7 +15,7 @@ _screen = component("screen", "listening.js", "saving.js", isolate_styles=False)
 _meeting = component("meeting")
 
 
-def style() -> None:
+def apply_style() -> None:
     """Mount the component that passes theme and view to the page's style (see `head_start`).
 
     `?view=projector` applies to this tab until a link says `?view=screen`.

@@ -28,7 +28,7 @@ SELECTION_KEY = "map-selection"
 AXIS_TOGGLED_KEY = "axis-toggled"  # True until the page is drawn again
 
 
-def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
+def draw_explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
     """Draw the map and the part next to it; `flip_table` has one row per item, most flips first."""
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium")

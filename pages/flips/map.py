@@ -17,9 +17,9 @@ from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen, session
 from pages.common.inspector import draw_inspector, open_item
-from pages.common.showing import how_to_read, nothing_yet, plain, show_figure, show_table
+from pages.common.showing import how_to_read, plain, show_figure, show_nothing_yet, show_table
 from pages.flips import map_data
-from pages.flips.explorer import OPENED_AXES_KEY, explorer
+from pages.flips.explorer import OPENED_AXES_KEY, draw_explorer
 from pages.flips.map_data import View, drawn_map, readouts_of_model
 
 
@@ -110,7 +110,7 @@ def _view_settings(choices: Choices, leading_extractor: str) -> dict:
     }
 
 
-def controls(study_id: str) -> View:
+def choose_view(study_id: str) -> View:
     """Draw the controls of the map, whose values are in the link; return them as a view.
 
     Controls that change rarely are behind the View button.
@@ -149,7 +149,8 @@ def controls(study_id: str) -> View:
     screen.view_line(
         view.model,
         " v ".join(title.lower() for title in view.titles),
-        *[view.sort_title] * (view.sort != "field"),
+        # The default order is not named.
+        view.sort_title if view.sort != "field" else "",
     )
     return view
 
@@ -205,10 +206,10 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     # This takes long, so do it while the page is empty: its progress line then stands at the top.
     map_data.leading_extractor(study_id)
     if not map_data.choices(study_id).models:
-        nothing_yet(is_recorded=session.declared(study_id).is_recorded)
+        show_nothing_yet(is_recorded=session.declared(study_id).is_recorded)
         return
     with line:
-        view = controls(study_id)
+        view = choose_view(study_id)
     # If the variants of one axis are shown, the claim is about that axis only.
     one_axis = view.opened[0] if len(view.opened) == 1 else None
     claim = map_data.map_claim(study_id, view.model, view.compared, view.reference, one_axis)
@@ -230,7 +231,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     if flipmap.items:
         cells = map_data.cells(study_id, view.model, view.compared, view.reference)
         questions = map_data.questions(study_id)
-        explorer(view, flipmap, flip_table(*cells, flipmap.items, questions, view.titles))
+        draw_explorer(view, flipmap, flip_table(*cells, flipmap.items, questions, view.titles))
     else:
         st.info("No item passes these filters.", icon=":material/filter_alt_off:")
     show_disagreement(study_id, view.model)

@@ -64,8 +64,7 @@ def questions(study_id: str) -> dict[str, str]:
 
 
 def families(study_id: str) -> dict[str, str]:
-    """Return item id -> its family: the template or source that it shares with other items, or an
-    id of its own."""
+    """Return item id -> cluster: the template or source that items share, or an id of its own."""
     return _column(study_id, "family")
 
 
@@ -235,8 +234,7 @@ def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
     rows = flip_map.in_groups(compared_cells, reference_cells, order, names, view.sort)
     items = [compared_cells.items[i] for i in rows.rows]
     models = [model_of_row[i] for i in rows.rows]
-    compared_cells = _with_variants(view, compared_cells, 0)
-    reference_cells = _with_variants(view, reference_cells, 1)
+    compared_cells, reference_cells = _with_variants(view, compared_cells, reference_cells)
     if view.is_difference:
         title = f"{view.titles[0]} minus {view.titles[1].lower()}, points"
         panels = [(title, map_cells.difference(compared_cells, reference_cells))]
@@ -253,20 +251,21 @@ def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
     return arrays, tuple(items), tuple(models)
 
 
-def _with_variants(view: View, base: Cells, side: int) -> Cells:
-    """Return one extractor's cells. On a map of one model they include the variants of the opened
-    axes.
-
-    `side` is 0 for the compared extractor and 1 for the reference.
-    """
-    if len(view.models) > 1:
-        return base
-    variants: dict[str, Cells] = {}
-    for axis in view.opened:
-        if axis in base.columns:
-            pair = cells(view.study_id, view.models[0], view.compared, view.reference, axis)
-            variants[axis] = pair[side]
-    return map_cells.with_variants(base, variants) if variants else base
+def _with_variants(view: View, compared: Cells, reference: Cells) -> tuple[Cells, Cells]:
+    """Return the cells of both extractors, on a map of one model with variants of opened axes."""
+    compared_variants: dict[str, Cells] = {}
+    reference_variants: dict[str, Cells] = {}
+    for axis in view.opened if len(view.models) == 1 else ():
+        if axis in compared.columns:
+            compared_variants[axis], reference_variants[axis] = cells(
+                view.study_id, view.models[0], view.compared, view.reference, axis
+            )
+    if not compared_variants:
+        return compared, reference
+    return (
+        map_cells.with_variants(compared, compared_variants),
+        map_cells.with_variants(reference, reference_variants),
+    )
 
 
 def _group_names(view: View, items: Sequence[str], model_of_row: Sequence[str]) -> list[str] | None:

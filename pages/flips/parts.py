@@ -27,7 +27,7 @@ from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.judgements import OUTPUT_LABELS
 from flipcore.store.queries import judgements, studies
 from pages.common import gates, headline, modes, record, repeats, screen, session
-from pages.common.flip_verdicts import marked_flips_by_readout
+from pages.common.flip_verdicts import show_marked_flips_by_extractor
 from pages.common.header import offer_suited
 from pages.common.inspector import draw_inspector, open_item
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
@@ -107,7 +107,7 @@ def _board(
 
 @session.cached("Preparing the board", max_entries=12, is_kept=True)
 def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] | None:
-    """Return the cells of all pairings, which are claimed together in simultaneous mode.
+    """Return the cells under every reference extractor, which simultaneous mode claims together.
 
     None in the other modes, which claim only the cells on the page.
     """
@@ -347,7 +347,7 @@ def show_closed_gates(closed_gates: dict[str, str]) -> None:
 
 
 @st.fragment
-def board(
+def draw_board(
     study_id: str, model: str, mode: str, view: dict, closed_gates: dict, cells: list
 ) -> None:
     """Draw the threshold board, and next to it the outputs behind a row that was clicked."""
@@ -370,7 +370,7 @@ def board(
             )
         record.log_move(study_id, moved)
         record.offer_decision(study_id, PAGE, mode, decision and decision | {"model": model})
-        st.caption(modes.note(mode, study_id, levels.band_words(cells)))
+        st.caption(modes.note_text(mode, study_id, levels.band_words(cells)))
     if right is not None:
         with right:
             items = items_of_row(study_id, model, mode, opened_row(), view["reference"])
@@ -395,7 +395,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     models = list(frame["model"].unique())
     example = ""
-    if modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
+    if modes.can_show(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
         model = model_place.selectbox(
             "Model", models, key="model", bind="query-params", label_visibility="collapsed"
         )
@@ -420,16 +420,16 @@ def show(study_id: str, line: DeltaGenerator) -> None:
             closed_gates = gates.closed_gates(
                 study_id, axes, extractors, lock["lock_id"] if lock else None
             )
-            board(study_id, model, mode, view, closed_gates, cells)
+            draw_board(study_id, model, mode, view, closed_gates, cells)
             show_closed_gates(closed_gates)
             repeats.show(study_id)
             st.subheader("Every estimate", anchor=False)
             temperature = session.temperature(study_id, model)
-            family = _every_pairing(study_id, model, mode)
-            claims = flips.cell_claims(cells, closed_gates, temperature, family)
+            all_pairings = _every_pairing(study_id, model, mode)
+            claims = flips.cell_claims(cells, closed_gates, temperature, all_pairings)
             _show_table(cells, claims, temperature)
             _show_warnings(cells)
-            marked_flips_by_readout(study_id, model, cells)
+            show_marked_flips_by_extractor(study_id, model, cells)
             # People's labels treat an unreadable answer as one more answer, like this policy.
             if view["policy"] == "own_class":
                 show_by_people(study_id, model, mode, view, closed_gates, cells)

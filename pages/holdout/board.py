@@ -96,7 +96,7 @@ def offer_lock(sets: Sets, settings: dict) -> None:
     item_ids = None
     if not sets.is_of_study:
         item_ids = sorted(holdout.entries_aside(session.store(), sets.record_id))
-    modes.offer_button(
+    modes.offer_lock_button(
         sets.record_id, PAGE, locked_settings, "lock-holdout", item_ids, sets.study_ids
     )
 
@@ -106,7 +106,7 @@ VERDICTS_KEY = "holdout-verdicts"
 
 
 class BoardPlace:
-    """The place of the board, with a progress line above it and a container below it."""
+    """The container of the board, with those of a progress line above it and of texts below it."""
 
     def __init__(self) -> None:
         with screen.reserved_space("board", 450, 800):
@@ -154,9 +154,8 @@ class BoardPlace:
                 mode,
                 decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id},
             )
-            st.caption(
-                modes.note(mode, sets.record_id, "for all four tests together, at whatever margins")
-            )
+            band = "for all four tests together, at whatever margins"
+            st.caption(modes.note_text(mode, sets.record_id, band))
         # In later runs the quick board would only flicker.
         st.session_state.setdefault(VERDICTS_KEY, set()).add(prediction_key(sets, view))
         return report

@@ -17,7 +17,7 @@ from flipcore.store.connection import Store
 from flipcore.text.counts import count_of
 from flipcore.vectors import classifiers
 from pages.common import screen
-from pages.common.differences import differences
+from pages.common.differences import show_differences
 from pages.common.session import computed
 from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout.likeness import comparison_of, embedding_choice, selected_ids
@@ -77,7 +77,7 @@ def _show_duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) ->
         "holdout, and one that stands twice in a set counts twice."
     )
     texts = [entry_text(item) for item in (*target, *retro)]
-    pair_table(
+    show_pair_table(
         [(texts[pair.first], texts[pair.second]) for pair in pairs],
         {
             "where": [
@@ -138,7 +138,7 @@ def _show_likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) 
                 f"Inside the {name}: the highest cosine is {pairs[0][2]:.3f}. Choose a row to see "
                 "its pair."
             )
-            pair_table(
+            show_pair_table(
                 [(comparison.texts[i], comparison.texts[j]) for i, j, _ in pairs],
                 {"cosine": [round(cosine, 3) for _, _, cosine in pairs]},
                 key=f"alike-{name}",
@@ -154,7 +154,7 @@ def _show_alike_across(comparison: Comparison) -> None:
         "copies its benchmark shows here, while no test of the whole sets finds one copied entry. "
         "Choose a row to see its pair."
     )
-    pair_table(
+    show_pair_table(
         [(comparison.texts[pair.target], comparison.texts[pair.retro]) for pair in pairs],
         {
             "cosine": [round(pair.cosine, 3) for pair in pairs],
@@ -169,7 +169,7 @@ def _show_alike_across(comparison: Comparison) -> None:
 MOST_ROWS = 500
 
 
-def pair_table(
+def show_pair_table(
     pairs: Sequence[tuple[str, str]],
     values: dict[str, Sequence],
     *,
@@ -202,9 +202,9 @@ def pair_table(
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
-            differences(second, first, key=f"{key}-one", as_losses=True)
+            show_differences(second, first, key=f"{key}-one", as_losses=True)
         with right:
-            differences(first, second, key=f"{key}-other")
+            show_differences(first, second, key=f"{key}-other")
 
 
 N_BARS = 15

@@ -19,7 +19,7 @@ from flipcore.text.counts import count_of
 from flipcore.vectors import embeddings
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common import screen
-from pages.common.links import bound
+from pages.common.links import binding
 from pages.common.showing import offer_file, plain, show_figure, show_table, shown_problem
 from pages.holdout import excluding, likeness
 
@@ -210,7 +210,7 @@ def _drawing_choice(*, is_umap: bool) -> Drawing | None:
             key="map-distance",
             bind="query-params",
         )
-        seed = st.number_input("Seed", 0, 2**31 - 2, 0, key="map-seed", bind=bound("map-seed"))
+        seed = st.number_input("Seed", 0, 2**31 - 2, 0, key="map-seed", bind=binding("map-seed"))
         st.caption(
             "Few neighbors show small groups, many the whole. A shape that another seed does not "
             "draw is not there."
@@ -269,7 +269,8 @@ def _show_quality(
     )
 
 
-MOST_ROWS, MOST_AT_PLACE = 500, 20
+# Entries in a selection, on one place of the map, next to an opened entry, and in the last list.
+MOST_ROWS, MOST_AT_PLACE, N_NEIGHBORS, N_LONELIEST = 500, 20, 5, 20
 
 
 def show_selection(
@@ -324,7 +325,7 @@ def _offer_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
         st.button(
             "Deselect", key="let-go", icon=":material/deselect:", on_click=likeness.clear_selection
         )
-        label_form(comparison, rows)
+        offer_labels(comparison, rows)
         if excluding.may_exclude() and st.button(
             "Exclude",
             key="exclude-entries",
@@ -337,7 +338,7 @@ def _offer_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
         ):
             excluding.exclude(whole_id, ids)
             st.rerun()
-        label_file(comparison)
+        offer_label_file(comparison)
 
 
 def _offer_covering(comparison: Comparison, row: int, places) -> None:
@@ -397,8 +398,8 @@ def _show_entry(comparison: Comparison, row: int, counts: dict[str, tuple[int, i
             title.split(" (")[0].lower().replace(" ", "-"),
             entry_rows(
                 comparison,
-                rows[:5].tolist(),
-                cosine=[round(float(cosine), 3) for cosine in cosines[:5]],
+                rows[:N_NEIGHBORS].tolist(),
+                cosine=[round(float(cosine), 3) for cosine in cosines[:N_NEIGHBORS]],
             ),
             column_config={"set": None, "entry": st.column_config.TextColumn(width="large")},
         )
@@ -407,7 +408,7 @@ def _show_entry(comparison: Comparison, row: int, counts: dict[str, tuple[int, i
 def _show_loneliest(comparison: Comparison) -> None:
     """List the entries with the farthest neighbors, such as typing errors or foreign topics."""
     st.markdown("**Which entries stand alone?**")
-    rows = [int(row) for row in comparison.loneliest[:20]]
+    rows = [int(row) for row in comparison.loneliest[:N_LONELIEST]]
     st.caption(
         f"By the mean cosine with the {comparison.near[0].shape[1]} nearest entries of either "
         "set, loneliest first."
@@ -429,7 +430,7 @@ def labels() -> dict[str, str]:
     return st.session_state.setdefault(LABELS_KEY, {})
 
 
-def label_form(comparison: Comparison, rows: Sequence[int]) -> None:
+def offer_labels(comparison: Comparison, rows: Sequence[int]) -> None:
     """Offer to label the selected entries; an empty label removes their labels."""
     with st.popover("Label", icon=":material/label:"), st.form("label-entries", border=False):
         name = st.text_input(
@@ -445,7 +446,7 @@ def label_form(comparison: Comparison, rows: Sequence[int]) -> None:
             st.rerun()
 
 
-def label_file(comparison: Comparison) -> None:
+def offer_label_file(comparison: Comparison) -> None:
     """Offer the labels as a file, because they are lost when the page is closed."""
     rows = [
         {

@@ -11,7 +11,7 @@ from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, repeats, screen, session
 from pages.common.header import badges, header_line, offer_copy, show_badges
-from pages.common.links import bound, say_missing
+from pages.common.links import binding, say_missing
 from pages.common.showing import how_to_read, plain, shown_problem
 from pages.holdout import (
     board,
@@ -41,7 +41,7 @@ full_sets = set_selection.sets_of(key, name, confirmatory=mode == "locked")
 sets = excluding.without_excluded(full_sets)
 
 
-def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
+def choose_settings(sets: Sets, view: dict, lock: dict | None) -> dict:
     """Draw the controls under View; return `view` with their values, unchanged under a lock."""
     with controls.place:
         embeddings_by_name = {kind.name: kind for kind in embeddings.EMBEDDINGS}
@@ -65,7 +65,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
         chosen_classifier = classifiers_by_name[classifier]
         st.caption(plain(chosen_classifier.why_not() or chosen_classifier.about))
         seed = st.number_input(
-            "Seed", 0, 2**31 - 1, 0, key="seed", bind=bound("seed"), disabled=bool(lock)
+            "Seed", 0, 2**31 - 1, 0, key="seed", bind=binding("seed"), disabled=bool(lock)
         )
         n_permutations = st.number_input(
             "Permutations of the cross-validation",
@@ -73,7 +73,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
             9_999,
             START["permutations"],
             key="permutations",
-            bind=bound("permutations"),
+            bind=binding("permutations"),
             disabled=bool(lock),
             help="19 reach p = .05, 199 reach p = .005",
         )
@@ -93,7 +93,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
 example = ""
 if full_sets is not None and sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
-    view = settings(sets, modes.view_of(sets.record_id, PAGE, START, lock), lock)
+    view = choose_settings(sets, modes.view_of(sets.record_id, PAGE, START, lock), lock)
     with header:
         offer_copy(sets.name, sets.record_id if sets.is_of_study else "")
         # Several studies may have asked these sets, so show each badge once.

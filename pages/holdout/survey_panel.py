@@ -38,7 +38,7 @@ def show(sets: Sets) -> None:
     for survey in surveys.values():
         _show_survey(survey, sets)
     with st.expander("Build a survey", expanded=not surveys, icon=":material/add:"):
-        build_survey(sets)
+        offer_new_survey(sets)
 
 
 def _show_results(sets: Sets) -> None:
@@ -178,7 +178,10 @@ def _import_sheets() -> None:
             st.rerun()
 
 
-def build_survey(sets: Sets) -> None:
+N_EXAMPLES = N_TRIPLES = 10  # as in the source
+
+
+def offer_new_survey(sets: Sets) -> None:
     """Ask how many examples, triples and checks a sheet has, and offer to build the survey."""
     st.caption(
         "Each annotator gets a sheet of their own: labelled examples of both sets, then triples of "
@@ -187,10 +190,10 @@ def build_survey(sets: Sets) -> None:
         "with three checks."
     )
     examples_place, triples_place, checks_place, seed_place = st.columns(4)
-    # The source shows ten examples; small sets allow fewer.
-    n_usual = 10
-    if most_triples(sets.target, sets.retro, 10) < 10:
-        n_usual = min(10, most_triples(sets.target, sets.retro, 0) // 3)
+    # Small sets get fewer examples, so that enough triples remain.
+    n_usual = N_EXAMPLES
+    if most_triples(sets.target, sets.retro, N_EXAMPLES) < N_TRIPLES:
+        n_usual = min(N_EXAMPLES, most_triples(sets.target, sets.retro, 0) // 3)
     n_examples = examples_place.number_input(
         "Examples of each set", 0, 50, n_usual, key=f"survey-examples-{sets.sets_id}"
     )
@@ -199,7 +202,7 @@ def build_survey(sets: Sets) -> None:
         f"Triples (at most {n_possible})",
         1,
         100,
-        max(1, min(10, n_possible)),
+        max(1, min(N_TRIPLES, n_possible)),
         key=f"survey-triples-{sets.sets_id}",
     )
     n_checks = checks_place.number_input("Attention checks", 0, 10, 3, key="survey-checks")

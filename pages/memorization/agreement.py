@@ -14,7 +14,7 @@ from flipcore.text.counts import count_of
 from pages.common import screen
 from pages.common.showing import how_to_read, plain, show_table
 from pages.memorization.cached import View, flags
-from pages.memorization.items import item_table
+from pages.memorization.items import show_item_table
 
 
 def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> None:
@@ -45,7 +45,7 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
     st.caption(plain(pairs_note(overlaps)))
     st.markdown("**Items, those that most detectors flag first**")
     axis, readout = opened_under(view.frame)
-    item_table(view, flag_table(by_detector), axis, readout, key="agreement-items")
+    show_item_table(view, flag_table(by_detector), axis, readout, key="agreement-items")
     how_to_read(
         "κ is agreement beyond chance: 0 is what independent detectors show, 1 is perfect. "
         "Detectors measure different things. Losses see the wording; PEARL sees whether a damaged "

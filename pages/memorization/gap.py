@@ -24,7 +24,7 @@ from flipcore.store.queries import memory
 from pages.common import screen, session
 from pages.common.drafts import open_draft
 from pages.common.identity import name_field
-from pages.common.links import bound
+from pages.common.links import binding
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
 from pages.memorization.cached import (
@@ -38,7 +38,7 @@ from pages.memorization.cached import (
     show_verdict,
     tests,
 )
-from pages.memorization.items import item_table
+from pages.memorization.items import show_item_table
 
 START = {"margin": MARGIN}
 
@@ -53,7 +53,7 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
             icon=":material/edit_note:",
         )
         return
-    operator, extractor = _choices(controls, gaps, extractors)
+    operator, extractor = _choose(controls, gaps, extractors)
     analysis = gap_analysis(view, operator, extractor, settings["margin"])
     # `tests` puts the gap at these settings first.
     verdict = tests(view, settings["margin"], operator, extractor)[0]
@@ -99,7 +99,7 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
         show_table("published-inconsistencies", inconsistency_rows())
     st.markdown("**Benchmark items, those that broke first**")
     rows = frames.drop_rows(frames.rewritten(view.frame, operator, extractor, view.item_roles))
-    item_table(view, rows, operator, extractor, key=f"gap-items-{operator}")
+    show_item_table(view, rows, operator, extractor, key=f"gap-items-{operator}")
     how_to_read(
         "A model that remembers loses accuracy when items are rewritten; a brittle one also on the "
         "control. The **gap** is the difference of both drops. With a *random* control it is "
@@ -110,7 +110,7 @@ def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> No
     )
 
 
-def _choices(
+def _choose(
     controls: screen.Controls, gaps: Mapping[str, DropGapDetector], extractors: list[str]
 ) -> tuple[str, str]:
     """Draw the controls; return the chosen rewriting axis and extractor."""
@@ -224,7 +224,7 @@ def _match_controls(view: View) -> None:
             value=CALIPER,
             step=0.05,
             key="match-caliper",
-            bind=bound("match-caliper"),
+            bind=binding("match-caliper"),
             width=220,
         )
     references = (

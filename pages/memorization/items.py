@@ -42,7 +42,7 @@ COLUMN_TITLES = {
 FORMATS = {"right before": "percent", "right after": "percent", "drop, points": "%.1f"}
 
 
-def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
+def show_item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
     """List items; a click on a row opens the item in the inspector, on this axis and readout.
 
     `rows` has a column item_id, and numbers or texts to show.

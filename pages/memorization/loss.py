@@ -19,7 +19,7 @@ from pages.common import screen, session
 from pages.common.showing import how_to_read, plain, show_table, shown_problem
 from pages.components import boards
 from pages.memorization import cached
-from pages.memorization.items import detector_title, item_table
+from pages.memorization.items import detector_title, show_item_table
 
 START = {"loss_cutoff": None}
 
@@ -68,7 +68,7 @@ def show(view: cached.View, mode: str, settings: dict, controls: screen.Controls
         _show_exchangeability(view, measure)
     st.markdown("**Items, the largest D first**")
     rows = scores.sort_values("d", ascending=False, ignore_index=True)
-    item_table(
+    show_item_table(
         view,
         rows,
         detector.table_axis or IDENTITY,

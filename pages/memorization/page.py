@@ -40,7 +40,7 @@ if study_id is not None:
     start = loss.START | pearl.START | gap.START
     settings = modes.view_of(study_id, PAGE, start, lock)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None, everything=True)
-    if modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
+    if modes.can_show(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
         models = list(frame["model"].unique())
         kinds = kinds_in(frames.compared_sets(frame, session.declared(study_id)))
         with controls.place:
@@ -77,5 +77,5 @@ if study_id is not None:
             if st.query_params.get("item") and tab != "truth":
                 draw_inspector(study_id, model, Steps(view.frame["item_id"].unique()), sheet=True)
             repeats.show(study_id)
-            st.caption(modes.note(mode, study_id, "at every position of a cut-off at once"))
+            st.caption(modes.note_text(mode, study_id, "at every position of a cut-off at once"))
             record.show_decisions(study_id)

@@ -15,7 +15,7 @@ from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from flipcore.text.similarity import compressor_warning
 from pages.common import screen, session
-from pages.common.links import bound
+from pages.common.links import binding
 from pages.common.showing import how_to_read, show_figure
 from pages.components import boards
 from pages.memorization.cached import (
@@ -27,7 +27,7 @@ from pages.memorization.cached import (
     show_verdict,
     verdict,
 )
-from pages.memorization.items import item_table
+from pages.memorization.items import show_item_table
 
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 
@@ -129,7 +129,7 @@ def _show_items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) 
         }
     )
     st.markdown(f"**Texts, the most abrupt first; α = {number_text(alpha, 3)}**")
-    item_table(
+    show_item_table(
         view,
         rows.sort_values("sensitivity", ascending=False, ignore_index=True),
         axis,
@@ -192,7 +192,7 @@ def _choose_rule(controls: screen.Controls, mode: str, settings: dict) -> tuple[
             value=float(settings["fpr"]),
             step=0.005,
             key="pearl-fpr",
-            bind=bound("pearl-fpr"),
+            bind=binding("pearl-fpr"),
             format="%.3f",
             disabled=mode == "locked",
         )

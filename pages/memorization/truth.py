@@ -31,15 +31,15 @@ from pages.memorization.items import set_title
 def show(view: View, mode: str, settings: dict, controls: screen.Controls) -> None:
     """Show the detectors on this study's items, and on those of the pocket model."""
     detector_scores, doses, fresh_items = _scores_and_doses(view)
-    _ground_truth(detector_scores, doses, fresh_items)
+    _show_ground_truth(detector_scores, doses, fresh_items)
     st.caption(
         "The same with all numbers of times read, 150 controls and 400 fresh items per family: "
         f"`{command('run data/ground_truth.toml')}`, some 76,000 calls."
     )
-    every_detector()
+    show_every_detector()
 
 
-def every_detector() -> None:
+def show_every_detector() -> None:
     """Show how every detector does on the pocket model's items, per kind and dose."""
     if rows := shipped_rows():
         with st.expander(
@@ -101,7 +101,7 @@ RULE_TITLES = {
 }
 
 
-def _ground_truth(
+def _show_ground_truth(
     scores: Mapping[str, Mapping[str, float]],
     doses: Mapping[str, int | None],
     fresh: Collection[str] = (),

@@ -22,7 +22,7 @@ from pages.common.header import page_header
 from pages.common.showing import how_to_read, offer_table, plain, show_table, shown_problem
 
 
-def card(model: ModelCard) -> None:
+def draw_card(model: ModelCard) -> None:
     """Draw one of the user's models: what its tests found, and buttons to test, edit and remove."""
     record = record_of(model)
     with st.container(border=True, key=f"model-{model.name}"):
@@ -43,7 +43,7 @@ def card(model: ModelCard) -> None:
                 if record
                 else "No test has succeeded yet."
             )
-            _actions(model)
+            _draw_actions(model)
         if record:
             with st.expander("What the test found out", expanded=False):
                 rows = [{"matter": label, "result": text} for label, text in lines(record).items()]
@@ -52,7 +52,7 @@ def card(model: ModelCard) -> None:
         st.caption(plain(provenance(model)))
 
 
-def _actions(model: ModelCard) -> None:
+def _draw_actions(model: ModelCard) -> None:
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
     with st.container(horizontal=True):
         if st.button(
@@ -65,7 +65,7 @@ def _actions(model: ModelCard) -> None:
                 st.session_state[f"test-of-{model.name}"] = ask_and_keep(model)
                 st.rerun()
         with st.popover("Edit", icon=":material/edit:"):
-            edit(model)
+            offer_edit(model)
         with st.popover("Remove", icon=":material/delete:"):
             st.markdown(
                 "Forgets this model. What it answered stays, and studies that name it can no "
@@ -77,8 +77,8 @@ def _actions(model: ModelCard) -> None:
                     st.rerun()
 
 
-def add() -> None:
-    """Offer to add a model; unfolded for a link that has `add`, as New study's."""
+def offer_new_model() -> None:
+    """Offer to add a model; unfolded for a link that has `offer_new_model`, as New study's."""
     # With another model the form is a new one for the browser, so it is folded again.
     place, number = st.container(key="add-a-model"), len(own_cards())
     with place.expander(
@@ -106,7 +106,7 @@ def add() -> None:
             _store(card_from(name, kind, server_model, **values), "", is_tested=with_test)
 
 
-def edit(model: ModelCard) -> None:
+def offer_edit(model: ModelCard) -> None:
     """Offer to edit a stored model; it loses its test result if it is another model then."""
     values = _draw_fields(model, f"edit-{model.name}")
     if st.button("Save", type="primary", key=f"save-{model.name}"):
@@ -280,9 +280,9 @@ page_header("models", choose=False)
 
 with shown_problem():
     user_models = own_cards()
-    add()
+    offer_new_model()
     for model in user_models.values():
-        card(model)
+        draw_card(model)
     if not user_models:
         st.info(
             "You have added no model yet: open **Add a model**. The pocket model and the "

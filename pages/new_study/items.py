@@ -22,7 +22,7 @@ from pages.common import screen, session
 from pages.common.showing import UPLOAD_LIMIT, plain, saved_upload, show_table
 
 
-def own_file(sources: list[ItemSource]) -> None:
+def offer_own_file(sources: list[ItemSource]) -> None:
     """Offer to upload a file of questions, which replaces `sources`; show the first questions."""
     with screen.reserved_space("own-file", 100, 150):
         upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")

@@ -16,7 +16,7 @@ from flipcore.stats.memory.hardness_curve import MIN_REFERENCES
 from pages.common.showing import plain
 
 
-def chosen_models(models: list[ModelUse]) -> list[ModelUse]:
+def choose_models(models: list[ModelUse]) -> list[ModelUse]:
     """Ask for models by name; return them, those of the draft with their settings."""
     cards = model_cards()
     left, right = st.columns([3, 1], vertical_alignment="center")

@@ -16,16 +16,16 @@ from pages.common import session
 from pages.common.drafts import offered_draft
 from pages.common.header import page_header
 from pages.common.showing import plain
-from pages.new_study.items import items_step, own_file
+from pages.new_study.items import items_step, offer_own_file
 from pages.new_study.models import (
+    choose_models,
     choose_reference,
     choose_references,
-    chosen_models,
     models_step,
     with_callable,
 )
-from pages.new_study.price import price_panel
-from pages.new_study.questions import parts_step, preview, prompt_step, purposes_step
+from pages.new_study.price import draw_price_panel
+from pages.new_study.questions import parts_step, prompt_step, purposes_step, show_preview
 
 MOST_LETTERS = 120  # of the name of a study
 
@@ -106,12 +106,12 @@ steps, side = st.columns([5, 2], gap="medium")
 with steps:
     st.header("1 Your questions", anchor=False)
     sources = st.session_state["draft-sources"]
-    own_file(sources)
+    offer_own_file(sources)
     with step_details(1, "Holdout, other sources and filters", ":material/list:"):
         sources = items_step(sources)
         set_summary(1, items_summary(sources))
     st.header("2 The model", anchor=False)
-    models = chosen_models(list(base.models))
+    models = choose_models(list(base.models))
     how_asked = step_details(3, "How it is asked", ":material/smart_toy:")
     with how_asked:
         models = with_callable(models)
@@ -134,7 +134,7 @@ with steps:
         set_summary(3, models_summary(models))
     if sources:
         with st.expander("See what will be asked", icon=":material/visibility:"):
-            preview(replace(base, items=tuple(sources), **settings))
+            show_preview(replace(base, items=tuple(sources), **settings))
     toml = st.expander("The study as TOML", icon=":material/code:")
 # Drawn after the steps, because on a phone it is below them. Otherwise the steps would move.
 with side:
@@ -181,7 +181,7 @@ with toml:
 
 with before_start:
     if study is not None:
-        price_panel(study)
+        draw_price_panel(study)
     else:
         missing = [
             word

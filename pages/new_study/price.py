@@ -33,7 +33,7 @@ from pages.common.showing import plain, shown_problem
 MOST_CALLS_TO_LOOK_UP = 20_000
 
 
-def price_panel(study: Study) -> None:
+def draw_price_panel(study: Study) -> None:
     """Show what this study would cost and could find, and offer a pilot and the start."""
     with shown_problem():
         study_plan, full_projection = _study_plan(study.to_toml())
@@ -68,7 +68,7 @@ def price_panel(study: Study) -> None:
         with st.expander("Pilot, sample size, where it runs", icon=":material/calculate:"):
             place = choose_place()
             _offer_pilot(study, len(study_plan.items))
-            calculator()
+            offer_calculator()
             show_detectable(n_by_role, study.control)
             _show_score_plan(study, n_by_role)
             if conditions:
@@ -276,7 +276,7 @@ def show_detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> No
         st.caption(plain(f"{claim.text} {claim.detail}"))
 
 
-def calculator() -> None:
+def offer_calculator() -> None:
     """Offer to compute how many items a drop gap or the equality of two accuracies needs."""
     with st.popover("How many items do I need?", icon=":material/calculate:"):
         power = screen.segments(

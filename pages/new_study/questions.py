@@ -24,7 +24,7 @@ from flipcore.text.own_prompts import FIELDS, FILTERS
 from flipcore.text.prompt_presets import PRESETS, resolved
 from flipcore.text.prompts import LAYOUTS
 from pages.common import session
-from pages.common.differences import differences
+from pages.common.differences import show_differences
 from pages.common.showing import plain, shown_problem
 from pages.new_study.items import items_of, shown_items
 
@@ -110,7 +110,7 @@ def prompt_step(base: Study) -> dict:
     """Draw protocol, layout, seed and own prompt; return them as keyword arguments of `Study`."""
     settings = _choose_settings(base)
     with shown_problem():
-        settings["prompt"] = own_prompt(base.prompt)
+        settings["prompt"] = choose_own_prompt(base.prompt)
     return settings
 
 
@@ -226,7 +226,7 @@ PICK_TITLES = {
 OWN_ITEMS = "the study's own items"
 
 
-def own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
+def choose_own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
     """Ask for the user's own prompt; None while the switch is off.
 
     A preset is written out in full, so that the declaration holds every word of the prompt.
@@ -375,7 +375,7 @@ def _number(typed):
         return typed
 
 
-def preview(study: Study) -> None:
+def show_preview(study: Study) -> None:
     """Show every variant of one item, with its differences from the base prompt marked.
 
     Items that the study sets aside are not offered.
@@ -421,4 +421,4 @@ def preview(study: Study) -> None:
                 st.caption(plain(variant.key))
                 if variant.prompt.system:
                     st.caption(f"System prompt: {plain(variant.prompt.system)}")
-                differences(base, variant.prompt.transcript, key=f"preview-{variant.key}")
+                show_differences(base, variant.prompt.transcript, key=f"preview-{variant.key}")

@@ -15,7 +15,7 @@ from flipcore.store.queries import judgements, review
 from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.differences import differences
+from pages.common.differences import show_differences
 from pages.common.identity import name_field
 from pages.common.showing import plain, show_figure, show_table, shown_problem
 
@@ -192,10 +192,11 @@ def _show_disagreement(disagreement: ratings.Disagreement) -> None:
     with left.container(border=True):
         st.caption("Original")
         key = f"settle-a-{disagreement.pair_id}"
-        differences(pair["paraphrase"], pair["original"], key=key, as_losses=True)
+        show_differences(pair["paraphrase"], pair["original"], key=key, as_losses=True)
     with right.container(border=True):
         st.caption("Paraphrase")
-        differences(pair["original"], pair["paraphrase"], key=f"settle-b-{disagreement.pair_id}")
+        key = f"settle-b-{disagreement.pair_id}"
+        show_differences(pair["original"], pair["paraphrase"], key=key)
     if pair["options"]:
         st.caption("Options: " + plain(" · ".join(pair["options"])))
     rows = [*disagreement.verdicts, *([disagreement.settled] if disagreement.settled else [])]

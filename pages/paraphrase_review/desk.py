@@ -17,7 +17,7 @@ from flipcore.store.queries import judgements
 from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.identity import name_field
-from pages.common.links import study_choice
+from pages.common.links import choose_linked_study
 from pages.common.showing import plain, shown_problem
 from pages.paraphrase_review.judging import reviewer
 
@@ -111,7 +111,7 @@ class Desk:
             st.toast(plain(error), icon=":material/error:")
 
 
-def answer_row(
+def draw_answer_row(
     item: Item,
     labels: Sequence[str],
     order: Sequence[int],
@@ -146,10 +146,10 @@ def answer_row(
     return row
 
 
-def reviewed_study(key: str) -> str | None:
+def choose_reviewed_study(key: str) -> str | None:
     """Ask for the study to review and return its id; None, after a hint, without any study."""
     if names := session.names_of_studies():
-        return study_choice("Study", names, key, 420)
+        return choose_linked_study("Study", names, key, 420)
     st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")
     st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
     return None

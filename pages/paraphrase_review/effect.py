@@ -24,8 +24,8 @@ from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS, few_pairs_s
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
-from pages.common.flip_verdicts import marked_flips
-from pages.common.links import study_choice
+from pages.common.flip_verdicts import show_marked_flips
+from pages.common.links import choose_linked_study
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.paraphrase_review import which_pairs
 from pages.paraphrase_review.judging import reviewer
@@ -101,7 +101,7 @@ def _show_estimates(studies: dict[str, str]) -> None:
     """Ask for study, axis, model and extractor; show T, G and A with and without struck pairs."""
     st.subheader("What it did to the estimate", anchor=False)
     study_place, axis_place, model_place, extractor_place = st.columns(4)
-    study_id = study_choice("Study", studies, "effect-study", place=study_place)
+    study_id = choose_linked_study("Study", studies, "effect-study", place=study_place)
     axes = list(review.materials_by_axis(session.store(), study_id))
     axis = axis_place.selectbox(
         "Axis",
@@ -134,7 +134,9 @@ def _show_estimates(studies: dict[str, str]) -> None:
             st.markdown(plain(_own_effect(study_id, axis, model, extractor, reference, name)))
         _show_table(effect)
         which_pairs.show_struck(study_id, axis)
-        marked_flips(study_id, model, extractor, effect.subsets[1][2])
+        # The second subset has the paraphrases that were not struck out.
+        _, _, cell_without_struck = effect.subsets[1]
+        show_marked_flips(study_id, model, extractor, cell_without_struck)
     how_to_read(
         "**Pairs that flip**: how often two prompts of an item get different answers. "
         "**Genuine**: the same under the written answer. **Artifact**: the difference of the two. "

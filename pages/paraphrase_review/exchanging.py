@@ -30,7 +30,7 @@ from pages.common.showing import (
 )
 
 
-def _propose() -> None:
+def _offer_proposals() -> None:
     """Offer to let a model or a rule propose paraphrases; those that pass wait for a reviewer."""
     st.subheader("Let a model propose", anchor=False)
     st.markdown(
@@ -198,7 +198,7 @@ PREVIEW_COLUMNS = ("original", "paraphrase")
 
 def show() -> None:
     """Draw the part."""
-    _propose()
+    _offer_proposals()
     st.subheader("Bring pairs or verdicts in", anchor=False)
     st.markdown(
         "A file of pairs has an original and a paraphrase in each row; a file of verdicts a "
@@ -206,15 +206,15 @@ def show() -> None:
         "be a file of their own, row by row."
     )
     with shown_problem():
-        _import()
+        _offer_import()
     st.subheader("Take them out", anchor=False)
     _offer_downloads()
     st.subheader("Publish the verified set", anchor=False)
     with shown_problem():
-        publish_set()
+        offer_publishing()
 
 
-def _import() -> None:
+def _offer_import() -> None:
     """Ask for a file of pairs or verdicts, its originals and columns, and offer to store it."""
     upload = st.file_uploader("File of pairs or verdicts", SUFFIXES, key="pairs-file")
     if upload is None:
@@ -239,7 +239,7 @@ def _import() -> None:
         if originals_upload is None:
             return
         originals = pair_files.row_originals(originals_source, saved_upload(originals_upload))
-    columns = column_mapping(names, has_originals=originals is not None)
+    columns = choose_columns(names, has_originals=originals is not None)
     dataset_place, author_place, kind_place = st.columns(3)
     dataset = dataset_place.text_input(
         "Dataset, where a row names none",
@@ -345,7 +345,7 @@ CHOSEN_FIELDS = tuple(
 )
 
 
-def column_mapping(names: list[str], *, has_originals: bool) -> dict[str, str]:
+def choose_columns(names: list[str], *, has_originals: bool) -> dict[str, str]:
     """Offer to correct the guessed columns; return field -> column of an uploaded file.
 
     With `has_originals`, the originals come from another file, so the file needs only paraphrases.
@@ -359,14 +359,14 @@ def column_mapping(names: list[str], *, has_originals: bool) -> dict[str, str]:
         "Which column is which",
         expanded=not {"original", "paraphrase"} <= set(guessed) and not has_originals,
     ):
-        places = st.columns(4)
+        columns = st.columns(4)
         fields = [
             field
             for field in CHOSEN_FIELDS
             if not (has_originals and field in ("original", "answer", "item_id"))
         ]
         mapping = {
-            field: places[i % 4].selectbox(
+            field: columns[i % len(columns)].selectbox(
                 field.replace("_", " "),
                 [NO_COLUMN, *names],
                 key=f"column-{field}",
@@ -375,15 +375,15 @@ def column_mapping(names: list[str], *, has_originals: bool) -> dict[str, str]:
             for i, field in enumerate(fields)
         }
     # Fields without a control keep the guessed column.
-    columns = {
+    unshown = {
         field: name
         for field, name in guessed.items()
         if field in pair_files.COLUMNS and field not in CHOSEN_FIELDS
     }
-    return columns | {field: name for field, name in mapping.items() if name != NO_COLUMN}
+    return unshown | {field: name for field, name in mapping.items() if name != NO_COLUMN}
 
 
-def publish_set() -> None:
+def offer_publishing() -> None:
     """Offer to publish the accepted paraphrases with their verdicts, in a folder or on the hub."""
     st.caption(
         "Only paraphrases that people accepted, with numbered reviewers and a card. Models' "

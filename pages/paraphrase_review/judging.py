@@ -12,7 +12,7 @@ from pages.common import session
 from pages.common.showing import plain, shown_problem
 from pages.components.boards import kept_verdicts, pair_review
 from pages.paraphrase_review import which_pairs
-from pages.paraphrase_review.which_pairs import INVITED, JUDGES_AS, settings_of_queue
+from pages.paraphrase_review.which_pairs import INVITED, JUDGES_AS, choose_queue
 
 ALL_DONE = "All done. Effect says what your verdicts changed. Press Z to undo."
 NOT_ALL_SHARED = "Pairs that only one person judges belong to the first reviewer."
@@ -36,7 +36,7 @@ def show(form_place) -> None:
         return
     with shown_problem():
         with form_place:
-            settings = INVITED if person.level is Level.REVIEWER else settings_of_queue()
+            settings = INVITED if person.level is Level.REVIEWER else choose_queue()
         _review(reviewer_name(reviewer()), settings)
 
 

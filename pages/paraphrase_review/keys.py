@@ -11,9 +11,9 @@ from flipcore.store.judgements import KEY_VERDICTS
 from flipcore.store.queries import judgements, review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
-from pages.common.differences import marked_spans
+from pages.common.differences import show_spans
 from pages.common.showing import how_to_read, offer_file, plain, show_table
-from pages.paraphrase_review.desk import Desk, answer_row, reviewed_study
+from pages.paraphrase_review.desk import Desk, choose_reviewed_study, draw_answer_row
 
 DESK = Desk(
     KEY_VERDICTS,
@@ -30,7 +30,7 @@ LETTERS = [chr(ord("A") + i) for i in range(26)]
 
 def show() -> None:
     """Show suspect and disputed keys, or the review if it has begun."""
-    study_id = reviewed_study("keys-study")
+    study_id = choose_reviewed_study("keys-study")
     if study_id is None:
         return
     suspects = _suspects(study_id)
@@ -148,9 +148,9 @@ def _draw_question(item: Item, name: str, *, drawn_as_suspect: bool) -> None:
 
     # The page asks whether the key is right. A reviewer, who does not see it, answers the question.
     st.markdown(f"## {KEY_VERDICTS.question}")
-    marked_spans(item.question, (), key=f"key-{item.item_id}")
+    show_spans(item.question, (), key=f"key-{item.item_id}")
     order = list(range(len(item.options)))
-    with answer_row(
+    with draw_answer_row(
         item,
         LETTERS[: len(order)],
         order,

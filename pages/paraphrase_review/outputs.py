@@ -18,10 +18,10 @@ from flipcore.store.judgements import OUTPUT_LABELS
 from flipcore.store.queries import judgements, judges
 from flipcore.text.counts import count_of
 from pages.common import gates, session
-from pages.common.differences import marked_spans
+from pages.common.differences import show_spans
 from pages.common.header import show_badges
 from pages.common.showing import how_to_read, plain, show_figure, show_table
-from pages.paraphrase_review.desk import Desk, answer_row, reviewed_study
+from pages.paraphrase_review.desk import Desk, choose_reviewed_study, draw_answer_row
 
 NONE_KEY = "0"
 DESK = Desk(
@@ -52,7 +52,7 @@ DESK = Desk(
 
 def show() -> None:
     """Show the errors of extractors and the judge's gate, or the labelling if it has begun."""
-    study_id = reviewed_study("outputs-study")
+    study_id = choose_reviewed_study("outputs-study")
     if study_id is None:
         return
     if DESK.sitting:
@@ -186,14 +186,14 @@ def _draw_output(output: dict, name: str, order: str) -> None:
     left, right = st.columns([2, 3])
     with left:
         st.caption("The question was")
-        marked_spans(output["question"], (), key=f"asked-{output['call_id']}")
+        show_spans(output["question"], (), key=f"asked-{output['call_id']}")
     with right.container(border=True):
         st.caption(
             "The output. Which answer does it settle on? Do not solve the question, do not "
             "correct the text."
         )
-        marked_spans(output["text"] or " ", (), key=f"read-{output['call_id']}")
-    with answer_row(item, output["labels"], output["option_order"], output["call_id"], keep):
+        show_spans(output["text"] or " ", (), key=f"read-{output['call_id']}")
+    with draw_answer_row(item, output["labels"], output["option_order"], output["call_id"], keep):
         st.button(
             "No single answer",
             key=f"label-none-{output['call_id']}",

@@ -12,7 +12,7 @@ from flipcore.stats.flips.exclusion_bounds import moved_by_all
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
-from pages.common.links import study_choice
+from pages.common.links import choose_linked_study
 from pages.common.showing import show_table
 
 
@@ -21,7 +21,7 @@ def studies() -> dict[str, str]:
     return {row["study_id"]: row["name"] for row in review.studies_with_rewordings(session.store())}
 
 
-def chosen_study() -> str | None:
+def choose_ordering_study() -> str | None:
     """Ask for the study whose flips give the order; None, after a hint, if no study has any."""
     names = studies()
     if not names:
@@ -34,7 +34,7 @@ def chosen_study() -> str | None:
         "In this order the first pairs are those that flipped. Your verdicts strike pairs out as "
         "always; for the gate only pairs in random order count."
     )
-    return study_choice("By the flips of", names, "risk-study")
+    return choose_linked_study("By the flips of", names, "risk-study")
 
 
 @session.cached(
@@ -76,7 +76,7 @@ ORDERS = {
 }
 
 
-def settings_of_queue() -> dict:
+def choose_queue() -> dict:
     """Draw the settings of the queue, which a team can share as a link; return them."""
     strata = review.strata(session.store())
     with st.popover("Which pairs, in which order", icon=":material/tune:"):
@@ -98,7 +98,7 @@ def settings_of_queue() -> dict:
         order = st.selectbox(
             "Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.__getitem__
         )
-        study_id = chosen_study() if order == "risk" else None
+        study_id = choose_ordering_study() if order == "risk" else None
         if not acting().name and st.button(
             "Leave: somebody else judges now", icon=":material/logout:"
         ):

@@ -30,7 +30,7 @@ from flipcore.store.queries import holdout
 from pages.common import every_choice, gates, modes, record, repeats, scores, screen, session
 from pages.common.answers import answer_of
 from pages.common.header import offer_suited, page_header
-from pages.common.inspector import output_under
+from pages.common.inspector import draw_output
 from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.components import boards
 from pages.ranking import cached
@@ -143,7 +143,7 @@ def show_outputs(study_id: str, report: RankingReport) -> None:
             return
         for column, model, is_left in zip(st.columns(2), pairs[pair], (True, False), strict=True):
             with column:
-                output_under(study_id, model, item, way, is_left=is_left)
+                draw_output(study_id, model, item, way, is_left=is_left)
 
 
 def _close_way() -> None:
@@ -160,7 +160,7 @@ JOINT = (
 BAND = "for all models and all ways of asking and reading at once, at any one level"
 
 
-def settings(study_id: str, lock: dict | None) -> dict:
+def choose_settings(study_id: str, lock: dict | None) -> dict:
     """Return level, reference extractor and role, from the lock or from the controls."""
     scorers = session.declared(study_id).scorer_names
     view = modes.view_of(study_id, PAGE, start_of(scorers, START), lock)
@@ -187,7 +187,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
 
 
 @st.fragment
-def board(
+def draw_board(
     study_id: str, mode: str, chosen: dict, lock_id: str | None, report: RankingReport
 ) -> None:
     """Draw the board, and below it two outputs under the way that was clicked."""
@@ -208,7 +208,7 @@ def board(
         mode,
         decision and decision | {"reference": chosen["reference"], "role": chosen["role"]},
     )
-    st.caption(modes.note(mode, study_id, BAND))
+    st.caption(modes.note_text(mode, study_id, BAND))
     if way and isinstance(way, str):
         # Written into the link, so that others can open the same view.
         st.query_params["way"] = way
@@ -217,10 +217,10 @@ def board(
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)
 
 
-def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -> None:
+def draw_content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -> None:
     """Draw everything below the header of a study with answers; controls go to `line`."""
     with line:
-        chosen = settings(study_id, lock)
+        chosen = choose_settings(study_id, lock)
     lock_id = lock["lock_id"] if lock else None
     report: RankingReport | None = answer_of(
         study_id, Question.RANKING, cached.settings_of(study_id, lock_id, chosen), lock_id
@@ -230,7 +230,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
             "## There is nothing to rank: no two models have answers that are right or wrong."
         )
         return
-    board(study_id, mode, chosen, lock_id, report)
+    draw_board(study_id, mode, chosen, lock_id, report)
     st.markdown(plain(report.winners.text))
     for note in report.notes:
         st.caption(plain(note))
@@ -278,8 +278,8 @@ def show_order(study_id: str, line: DeltaGenerator) -> None:
     lock = modes.lock_of(study_id, mode, PAGE)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     start = start_of(session.declared(study_id).scorer_names, START)
-    if modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
-        content(study_id, mode, lock, line)
+    if modes.can_show(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
+        draw_content(study_id, mode, lock, line)
     how_to_read(
         "A row is one **way**: a version of the prompt under one extractor. The number is the "
         "share of right answers. The dot is the model's rank, the bar its **rank interval**: all "

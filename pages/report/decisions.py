@@ -29,7 +29,7 @@ def studies_and_pages() -> tuple[dict[str, str], list[str]]:
 MODE_BADGES = {"explore": "EXPLORATORY", "locked": "LOCKED"}
 
 
-def card(entry: Entry) -> None:
+def draw_card(entry: Entry) -> None:
     """Show a decision: who made it and when, whether it still holds, and what it rests on."""
     with st.container(border=True, key=f"decision-{entry.decision_id}"):
         if entry.resolution:
@@ -76,7 +76,7 @@ def card(entry: Entry) -> None:
                 st.markdown(plain(f"Outputs looked at: {entry.outputs or 'none was open'}"))
 
 
-def open_questions(study_id: str) -> None:
+def show_open_questions(study_id: str) -> None:
     """Show the questions that decisions left open, each with a field for its answer.
 
     With "" these are the questions of all studies.
@@ -99,10 +99,10 @@ def open_questions(study_id: str) -> None:
                 width="content",
             )
             with st.popover("Answer", type="tertiary"):
-                _answer(row)
+                _ask_answer(row)
 
 
-def _answer(row: dict) -> None:
+def _ask_answer(row: dict) -> None:
     """Ask for the answer to an open question and store it, which settles the question."""
     key = f"question-{row['question_id']}"
     words = st.text_input("Answer", key=f"{key}-words", max_chars=decisions.MOST_LETTERS)
@@ -124,7 +124,7 @@ MOST_CARDS = 50  # on the page; the files hold all decisions
 FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
 
 
-def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
+def choose_filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
     """Draw the filters, which are in the link; return the arguments of `entries`."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         study_names = {"": "every study"} | studies
@@ -159,7 +159,9 @@ def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
 def show_decisions() -> None:
     """Show the decisions of every study, or of one, and the open questions."""
     studies, pages = studies_and_pages()
-    choices = filters(studies, pages) if studies else {"study_id": "", "page": "", "words": ""}
+    choices = {"study_id": "", "page": "", "words": ""}
+    if studies:
+        choices = choose_filters(studies, pages)
     record = entries(session.store(), **choices)
     if not studies:
         st.markdown("## No decision has been written down yet.")
@@ -180,7 +182,7 @@ def show_decisions() -> None:
                 text = table_text([entry.row() for entry in record], format)
                 offer_file(title, text, f"decisions.{format}", mime, key=f"record-{format}")
         for entry in record[:MOST_CARDS]:
-            card(entry)
+            draw_card(entry)
         if len(record) > MOST_CARDS:
             st.caption(
                 f"{MOST_CARDS} of {len(record):,} decisions are shown. Narrow the filter; the "
@@ -191,7 +193,7 @@ def show_decisions() -> None:
             "No decision fits this filter. Clear it to see all of them.",
             icon=":material/search_off:",
         )
-    open_questions(choices["study_id"])
+    show_open_questions(choices["study_id"])
     how_to_read(
         "A **decision** is what people decided, in their words, and the sentence of the page that "
         "they decided it from, with its settings and a name. **Open the view** leads back to that "

@@ -13,7 +13,7 @@ from pages.common import gates, screen, session
 from pages.common.answers import PageStudy, study_contents
 from pages.common.header import page_header
 from pages.common.headline import leading_sentences
-from pages.common.showing import how_to_read, nothing_yet, offer_file, plain, shown_problem
+from pages.common.showing import how_to_read, offer_file, plain, show_nothing_yet, shown_problem
 from pages.report.decisions import show_decisions
 
 # Format of a table -> language for syntax highlighting.
@@ -96,7 +96,7 @@ def show_tables(study_id: str) -> None:
     with shown_problem():
         tables_by_title = {table.title: table for table in tables(study_contents(study_id))}
         if not tables_by_title:
-            nothing_yet()
+            show_nothing_yet()
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             title = st.selectbox(

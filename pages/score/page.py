@@ -14,7 +14,7 @@ from pages.common.answers import answer_of
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import draw_inspector, open_item
-from pages.common.links import bound
+from pages.common.links import binding
 from pages.common.showing import how_to_read, plain, show_table
 from pages.components import boards
 
@@ -84,7 +84,7 @@ def _show_best_split(model_score: score_reports.ModelScore) -> None:
         10_000_000,
         model_score.n_calls,
         key="score-budget",
-        bind=bound("score-budget"),
+        bind=binding("score-budget"),
         width=220,
     )
     st.caption(plain(score_reports.best_sentence(model_score, int(n_calls))))
@@ -129,7 +129,7 @@ START = {"level": scores.LEVEL, "reader": "", "role": "", "axes": ""}
 BAND = "for every model and extractor here at once, at any one level"
 
 
-def settings(study_id: str, lock: dict | None) -> dict:
+def choose_settings(study_id: str, lock: dict | None) -> dict:
     """Return level, extractor, role and axes drawn at random, from the lock or the controls."""
     view = modes.view_of(study_id, PAGE, START, lock)
     lock_id = lock["lock_id"] if lock else None
@@ -181,7 +181,7 @@ def _answer_settings(study_id: str, lock: str | None, chosen: dict) -> Settings:
 
 
 @st.fragment
-def board(
+def draw_board(
     study_id: str, mode: str, chosen: dict, lock: str | None, report: score_reports.ScoreReport
 ) -> None:
     """Draw the board, and the inspector with outputs of the dot that was clicked."""
@@ -201,7 +201,7 @@ def board(
     record.log_move(study_id, moved)
     settings = {name: chosen[name] for name in ("reader", "role", "axes")}
     record.offer_decision(study_id, PAGE, mode, decision and decision | settings)
-    st.caption(modes.note(mode, study_id, BAND))
+    st.caption(modes.note_text(mode, study_id, BAND))
     # The click may come from a board with other settings and other models.
     if isinstance(dot, dict) and (model_score := report.find_model(dot.get("model", ""))):
         _open_dot(model_score, dot)
@@ -228,10 +228,10 @@ def _open_dot(model_score: score_reports.ModelScore, dot: dict) -> None:
         )
 
 
-def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -> None:
+def draw_content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -> None:
     """Draw everything below the header of a study with answers; controls go to `line`."""
     with line:
-        chosen = settings(study_id, lock)
+        chosen = choose_settings(study_id, lock)
     lock_id = lock["lock_id"] if lock else None
     report: score_reports.ScoreReport | None = answer_of(
         study_id, Question.SCORE, _answer_settings(study_id, lock_id, chosen), lock_id
@@ -247,7 +247,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
         for sentence in sentences:
             st.markdown(plain(sentence))
         return
-    board(study_id, mode, chosen, lock_id, report)
+    draw_board(study_id, mode, chosen, lock_id, report)
     repeats.show(study_id)
     show_details(report)
     record.show_decisions(study_id)
@@ -259,8 +259,8 @@ def show_intervals(study_id: str, line: DeltaGenerator) -> None:
         mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
     has_readouts = bool(scores.Choices.load(study_id, lock["lock_id"] if lock else None).extractors)
-    if modes.has_something(study_id, PAGE, mode, lock, START, has_readouts=has_readouts):
-        content(study_id, mode, lock, line)
+    if modes.can_show(study_id, PAGE, mode, lock, START, has_readouts=has_readouts):
+        draw_content(study_id, mode, lock, line)
     how_to_read(
         "The open circle is the score. Around it lie, from inside out: **reruns** of the same "
         "calls; **other questions** in these prompts; **other questions and prompts**; the thin "

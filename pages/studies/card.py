@@ -18,13 +18,13 @@ from pages.common.tab_title import draw_again
 from pages.navigation import BY_FOLDER, PAGES, Entry
 
 
-def card(row: dict, *, running: bool) -> None:
+def draw_card(row: dict, *, running: bool) -> None:
     """Draw the card of a study; `row` is its `study_row`.
 
     `running` must be read before the row, so that a study that ends in between is drawn again.
     """
     if row["problem"]:
-        unreadable(row)
+        draw_unreadable(row)
         return
     study_id = row["study_id"]
     with st.container(border=True, key=f"card-{study_id}"):
@@ -36,18 +36,18 @@ def card(row: dict, *, running: bool) -> None:
                 items = items_text(session.store(), row)
                 st.caption(plain(f"{', '.join(row['models'])} · {items}{failed}"), width="content")
             with screen.reserved_space(f"summary-{study_id}", 50, 100):
-                _summary(study_id)
+                _show_summary(study_id)
         with right.container(gap="xxsmall"):
             if running:
                 show_live_state(study_id)
             else:
                 show_state(row)
-            _actions(row, running=running)
+            _draw_actions(row, running=running)
 
 
 # In parallel, so that other cards need not wait for the sentences of this one.
 @st.fragment(parallel=True)
-def _summary(study_id: str) -> None:
+def _show_summary(study_id: str) -> None:
     """Show the study's first sentence, and the others on hover.
 
     A running study's sentences are computed again with each tenth of its calls.
@@ -56,7 +56,7 @@ def _summary(study_id: str) -> None:
     st.markdown(plain(first), help=plain(" ".join(other_sentences)) or None)
 
 
-def _actions(row: dict, *, running: bool) -> None:
+def _draw_actions(row: dict, *, running: bool) -> None:
     """Draw the buttons to cancel, start or open the study, and its menu."""
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
@@ -85,7 +85,7 @@ def _actions(row: dict, *, running: bool) -> None:
         with st.popover(
             "Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"
         ):
-            _menu(row, main_page, running=running)
+            _draw_menu(row, main_page, running=running)
 
 
 def _main_page(row: dict) -> Entry:
@@ -106,7 +106,7 @@ def _cancel(study_id: str) -> None:
         session.registry().cancel(study_id)
 
 
-def _menu(row: dict, main_page: Entry, *, running: bool) -> None:
+def _draw_menu(row: dict, main_page: Entry, *, running: bool) -> None:
     study_id = row["study_id"]
     declared = session.declared(study_id)
     _show_calls(row)
@@ -124,14 +124,14 @@ def _menu(row: dict, main_page: Entry, *, running: bool) -> None:
             query_params={"from_study": study_id},
         )
     if declared.budget_usd is not None or row["state"] == "over_budget":
-        budget_button(study_id, declared)
+        offer_budget(study_id, declared)
     if not declared.is_recorded:
-        harness_button(study_id, declared)
-    provenance(row)
-    delete_button(study_id, running=running)
+        offer_harness_task(study_id, declared)
+    show_provenance(row)
+    offer_deletion(study_id, running=running)
 
 
-def unreadable(row: dict) -> None:
+def draw_unreadable(row: dict) -> None:
     """Show a study whose declaration this version cannot read: its text, and Delete."""
     with st.container(border=True, key=f"card-{row['study_id']}"):
         st.subheader(plain(row["name"]), anchor=False)
@@ -143,7 +143,7 @@ def unreadable(row: dict) -> None:
                     f"{plain(row['code_version'])}"
                 )
                 st.code(studies.toml(session.store(), row["study_id"]), language="toml")
-            delete_button(row["study_id"], running=False)
+            offer_deletion(row["study_id"], running=False)
 
 
 STATE_TITLES = {
@@ -199,7 +199,7 @@ def _show_calls(row: dict) -> None:
         st.caption(plain(row["message"]))
 
 
-def delete_button(study_id: str, *, running: bool) -> None:
+def offer_deletion(study_id: str, *, running: bool) -> None:
     """Offer to delete the study, after a second click; nothing while it runs."""
     if running:
         return
@@ -213,7 +213,7 @@ def delete_button(study_id: str, *, running: bool) -> None:
                 st.rerun()
 
 
-def budget_button(study_id: str, study: Study) -> None:
+def offer_budget(study_id: str, study: Study) -> None:
     """Show what the study has spent over all its runs, and offer to set a new budget."""
     store = session.store()
     with st.expander("Budget", icon=":material/payments:"):
@@ -237,7 +237,7 @@ HARNESS_TITLES = {
 }
 
 
-def harness_button(study_id: str, study: Study) -> None:
+def offer_harness_task(study_id: str, study: Study) -> None:
     """Offer the study's prompts as a task for another harness, whose log can be imported here."""
     with st.expander("For another harness", icon=":material/output:"):
         st.markdown(
@@ -265,7 +265,7 @@ def harness_button(study_id: str, study: Study) -> None:
                 )
 
 
-def provenance(row: dict) -> None:
+def show_provenance(row: dict) -> None:
     """Show when and by which version the study was declared, and offer its declaration."""
     study_id = row["study_id"]
     with st.expander("Provenance", icon=":material/receipt_long:"):

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ RECORDED_KINDS = ("choice", "number", "text")
 MOST_LISTED = 6  # models in the sentence below how the files were read
 
 
-def section() -> None:
+def draw_section() -> None:
     """Draw the field for files, and below it how the uploaded files were read."""
     uploads = st.file_uploader(
         "Drop a log or a table of outputs",
@@ -78,7 +79,7 @@ def section() -> None:
     )
     if uploads:
         with st.container(border=True), shown_problem():
-            offer(upload_folder(uploads))
+            show_reading(upload_folder(uploads))
 
 
 def upload_folder(uploads: list) -> list[str]:
@@ -105,7 +106,7 @@ def upload_folder(uploads: list) -> list[str]:
     return [str(folder)]
 
 
-def offer(paths: list[str]) -> None:
+def show_reading(paths: list[str]) -> None:
     """Show how the files were read, with fields to correct it, and offer the import.
 
     A question that a table leaves open comes first. Corrections are collected as the words that
@@ -138,13 +139,13 @@ def offer(paths: list[str]) -> None:
     try:
         if tables:
             with corrections_place:
-                words += [*column_words(tables, words, key, fields_place), *_choose_control(key)]
+                words += [*choose_columns(tables, words, key, fields_place), *_choose_control(key)]
             has_fields = True
             log_survey = _survey(tuple(paths), tuple(words), True)
         else:
             log_survey = _survey(tuple(paths), (), False)
             with corrections_place:
-                words = [*corrections(log_survey, key, fields_place), *_choose_control(key)]
+                words = [*choose_corrections(log_survey, key, fields_place), *_choose_control(key)]
             has_fields = True
             log_survey = _survey(tuple(paths), tuple(words), False) if words else log_survey
     except FlipscopeError:
@@ -167,8 +168,8 @@ def offer(paths: list[str]) -> None:
             listed = ", ".join(names[:MOST_LISTED])
             if len(names) > MOST_LISTED:
                 listed = f"{listed} …"
-            rows = count_of(log_survey.n_records, "row")
-            st.markdown(plain(f"{len(names):,} models: {listed}. {rows}."))
+            n_rows = count_of(log_survey.n_records, "row")
+            st.markdown(plain(f"{len(names):,} models: {listed}. {n_rows}."))
         _offer_undo(answers)
         _show_rows(log_survey)
     with fields_place:
@@ -242,8 +243,7 @@ def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) 
         zip(st.columns(2), question.choices, strict=True), start=1
     ):
         with place:
-            # Without a score it is NaN, the only value that differs from itself.
-            score = "" if choice.score != choice.score else f" Score: {choice.score_text}."
+            score = "" if isnan(choice.score) else f" Score: {choice.score_text}."
             st.button(
                 plain(f"{choice.says}{score}"),
                 key=f"table-reading-{number}-{key}",
@@ -344,7 +344,7 @@ SAMPLE_HELP = (
 )
 
 
-def corrections(log_survey: Survey, key: str, name_place: DeltaGenerator) -> list[str]:
+def choose_corrections(log_survey: Survey, key: str, name_place: DeltaGenerator) -> list[str]:
     """Draw the fields that correct how logs were read; return the words for `--map`.
 
     The field for the study's name goes to `name_place`, the others to the current container.
@@ -506,10 +506,11 @@ FIELDS = {
         "length where the model ran out of tokens: such an answer is cut off.",
     ),
 }
+N_PER_ROW = 3  # fields
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
 
-def column_words(
+def choose_columns(
     tables: Sequence[Source], words: Sequence[str], key: str, names_place: DeltaGenerator
 ) -> list[str]:
     """Draw the fields that correct how tables were read; return the words for `--map`.
@@ -530,8 +531,8 @@ def column_words(
         "output a row.",
     )
     columns = columns_of(answers_in(str(table.path), guess), nested)
-    recording = recorded_columns(replace(guess, nested=nested), columns, key)
-    recording = recorded_fields(recording, columns, key)
+    recording = choose_recording(replace(guess, nested=nested), columns, key)
+    recording = choose_fields(recording, columns, key)
     table_names = names_of_tables(tables).values()
     names = dict.fromkeys(table_name.model for table_name in table_names if table_name.model)
     if not recording.models:
@@ -554,12 +555,12 @@ def column_words(
     return new_words
 
 
-def recorded_columns(guess: Recording, columns: list[str], key: str) -> Recording:
-    """Offer a choice per field, three in a row, and patterns; return the corrected recording."""
+def choose_recording(guess: Recording, columns: list[str], key: str) -> Recording:
+    """Offer a choice per field, and patterns; return the corrected recording."""
     mapping: dict[str, Any] = {}
     places: list[DeltaGenerator] = []
-    for _ in range(0, len(COLUMNS), 3):
-        places += st.columns(3)
+    for _ in range(0, len(COLUMNS), N_PER_ROW):
+        places += st.columns(N_PER_ROW)
     for place, field in zip(places, COLUMNS, strict=False):
         (label, about), value = FIELDS[field], getattr(guess, field)
         names = [None, *columns]
@@ -575,15 +576,15 @@ def recorded_columns(guess: Recording, columns: list[str], key: str) -> Recordin
             accept_new_options=True,
         )
         mapping[field] = column or ""
-    right, left = st.columns(2)
+    after_place, pattern_place = st.columns(2)
     if not mapping["options"]:
-        mapping["option_pattern"] = left.text_input(
+        mapping["option_pattern"] = pattern_place.text_input(
             "Options in the prompt (regular expression)",
             guess.option_pattern,
             key=f"recorded-pattern-{key}",
         )
     # A line break cannot be typed into this field, so it is typed as \n.
-    text_after = right.text_input(
+    text_after = after_place.text_input(
         "The answer begins after",
         guess.text_after.replace("\n", "\\n"),
         key=f"recorded-after-{key}",
@@ -593,7 +594,7 @@ def recorded_columns(guess: Recording, columns: list[str], key: str) -> Recordin
     return replace(guess, **mapping)
 
 
-def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recording:
+def choose_fields(recording: Recording, columns: list[str], key: str) -> Recording:
     """Offer columns with first-token scores, answers or other scores; return the recording.
 
     Each chosen column becomes an extractor of the study.

@@ -77,7 +77,7 @@ def _show_turn(position: int, turn: Turn, *, is_alone: bool) -> None:
                 st.rerun()
 
 
-def merge_button() -> None:
+def offer_merge() -> None:
     """Offer to merge database files of other machines into this store."""
     with st.popover("Merge results", icon=":material/merge:"):
         st.markdown(
@@ -109,10 +109,10 @@ page_header("studies", choose=False)
 st.markdown("**Flipscope** shows how much of a benchmark score to trust.")
 if lost := session.store().lost_commits:
     st.warning(plain(lost), icon=":material/database_off:")
-import_outputs.section()
+import_outputs.draw_section()
 with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
-    merge_button()
+    offer_merge()
     words = st.text_input(
         "Find",
         key="find",
@@ -121,7 +121,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
         label_visibility="collapsed",
         width=260,
     )
-answer_places = questions.places(session.all_studies().to_dict("records"))
+answer_places = questions.draw_cards(session.all_studies().to_dict("records"))
 show_queue()
 
 # Read before the rows, so that a study that ends in between is drawn again and not called stopped.
@@ -141,7 +141,7 @@ with st.container(key="cards", gap="xsmall"):
             icon=":material/search_off:",
         )
     for row in hits:
-        card.card(row, running=row["study_id"] in running)
+        card.draw_card(row, running=row["study_id"] in running)
 how_to_read(
     "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A "
     "headline says whether what flips is mostly the extractor (under the compared extractor alone) "
@@ -149,4 +149,4 @@ how_to_read(
     "unbiased, because items are asked in random order. Most answers of the demo were recorded; "
     "the others are asked on this machine."
 )
-questions.answers(answer_places, rows, running)
+questions.draw_answers(answer_places, rows, running)

@@ -29,58 +29,59 @@ from pages.holdout.set_selection import sets_of
 from pages.memorization.cached import View, gap_analysis
 from pages.memorization.items import PARTS
 
-HEIGHT_PX = 200
-MARGIN = 0.05
+HEIGHT_PX = 200  # of a chart
+MARGIN = 0.05  # of the drop gap, a share
+# Answered by the last of the demo's studies, the second from the end, and the third from the end.
+TITLES = ("Does the answer flip?", "Is it memory?", "Is the holdout fair?")
 
 
-def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
+def draw_cards(rows: list[dict]) -> dict[str, DeltaGenerator]:
     """Draw three cards with their questions; return demo study -> container for its answer.
 
     `rows` are the rows of all studies. The cards are folded if the user has own studies. They are
     drawn early, with reserved space, so that nothing moves when the answers come. Returns {} if the
     demo's studies are not in the store.
     """
-    ids = [study.study_id for study in demo_studies()]
+    demo = demo_studies()
+    ids = [study.study_id for study in reversed(demo)][: len(TITLES)]
     # This container exists without the demo, too, so that fragments below it keep their path.
     place = st.container()
     answer_places: dict[str, DeltaGenerator] = {}
-    if len(ids) < 3 or not set(ids[-3:]) <= {row["study_id"] for row in rows}:
+    if len(ids) < len(TITLES) or not set(ids) <= {row["study_id"] for row in rows}:
         return answer_places
     cards = place.expander(
         "Three questions, answered by the demo",
-        expanded=len(rows) <= len(ids),
+        expanded=len(rows) <= len(demo),
         key="first-look",
         on_change="rerun",
     )
     with cards:
-        titles = ("Does the answer flip?", "Is it memory?", "Is the holdout fair?")
-        for study_id, column, title in zip(
-            reversed(ids[-3:]), st.columns(3, border=True), titles, strict=True
-        ):
+        columns = st.columns(len(TITLES), border=True)
+        for study_id, column, title in zip(ids, columns, TITLES, strict=True):
             with column, screen.reserved_space(f"answer-{study_id}", 400, 350):
                 st.subheader(title, anchor=False)
                 answer_places[study_id] = st.container()
     return answer_places
 
 
-def answers(
+def draw_answers(
     answer_places: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]
 ) -> None:
     """Draw the answer of each demo study that is done, else why it has to wait.
 
-    `answer_places` are those of `places`. `running` must be read before `rows`.
+    `answer_places` are those of `draw_cards`. `running` must be read before `rows`.
     """
     if not answer_places:
         return
     done = {row["study_id"] for row in rows if row["state"] == "done"}
-    draw_answer = dict(zip(answer_places, (_flips, _memory, _holdout), strict=True))
+    draw_answer = dict(zip(answer_places, (_draw_flips, _draw_memory, _draw_holdout), strict=True))
     # Cards that wait are drawn first, because an answer may take seconds to compute.
     for study_id in sorted(answer_places, key=lambda study_id: study_id in done):
         with answer_places[study_id]:
             if study_id in done:
                 draw_answer[study_id](study_id)
             elif study_id in running:
-                _waiting(study_id)
+                _show_waiting(study_id)
             else:
                 st.caption(
                     "The demo study was stopped. Press Resume on its card to have the answer."
@@ -94,7 +95,7 @@ def _show_chart(figure, name: str) -> None:
 
 
 @st.fragment(run_every=2.0)
-def _waiting(study_id: str) -> None:
+def _show_waiting(study_id: str) -> None:
     """Show the progress of the demo study; its card draws the page again when it is done."""
     progress = session.registry().progress(study_id)
     if progress is not None and progress.state == QUEUED:
@@ -105,7 +106,7 @@ def _waiting(study_id: str) -> None:
         show_progress(progress)
 
 
-def _flips(study_id: str) -> None:
+def _draw_flips(study_id: str) -> None:
     """Show the claim on flips, with a chart of its parts and a link to two outputs."""
     summary = headline(study_id)
     st.markdown(plain(summary.claims[0].text))
@@ -116,7 +117,7 @@ def _flips(study_id: str) -> None:
         _link_to_outputs("flips/page.py", {"study": study_id} | opened_cell)
 
 
-def _memory(study_id: str) -> None:
+def _draw_memory(study_id: str) -> None:
     """Show whether the model remembers, with a chart of the drop gap and a link to two outputs."""
     st.markdown(plain(memory_headline(study_id)))
     view = View(
@@ -139,11 +140,11 @@ def _memory(study_id: str) -> None:
         )
 
 
-def _holdout(study_id: str) -> None:
+def _draw_holdout(study_id: str) -> None:
     """Show the verdict of the four tests, and the inflation if the holdout is fair."""
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
     if sets:
-        _verdict(study_id)
+        _draw_verdict(study_id)
         conditions = holdout_cached.all_conditions(sets, confirmatory=False, boosted=False)[:1]
     else:
         conditions = []
@@ -162,7 +163,7 @@ def _holdout(study_id: str) -> None:
     )
 
 
-def _verdict(study_id: str) -> None:
+def _draw_verdict(study_id: str) -> None:
     """Show the verdict of the four tests, or their progress."""
     # The tests run in a thread, because they take long: if the next run of a page begins while the
     # page is still being drawn, the browser shows a blank page.

@@ -14,7 +14,7 @@ from pages.common.identity import name_field
 from pages.common.showing import plain
 
 
-def annotator(survey: Survey) -> str:
+def ask_annotator(survey: Survey) -> str:
     """Return the annotator's name; until it is given, show the instructions and return ""."""
     key = f"annotator-{survey.survey_id}"
     if st.session_state.get(key):
@@ -37,7 +37,7 @@ def annotator(survey: Survey) -> str:
     return ""
 
 
-def run(survey: Survey, name: str) -> None:
+def show_survey(survey: Survey, name: str) -> None:
     """Show the examples, then one question at a time; answers are stored at once."""
     sheet = sheets.sheet(survey, name)
     answers = {row["position"]: row for row in sheets.answers_to(session.store(), survey, name)}
@@ -161,9 +161,9 @@ surveys = sheets.stored_surveys(session.store())
 link_id = acting().survey or st.query_params.get("survey", "")
 
 if link_id in surveys:
-    name = annotator(surveys[link_id])
+    name = ask_annotator(surveys[link_id])
     if name:
-        run(surveys[link_id], name)
+        show_survey(surveys[link_id], name)
 elif link_id:
     st.error(
         "There is no survey under this link. Ask whoever sent it for a new one.",

@@ -31,7 +31,7 @@ def page(what: str):
         doses = {item: dose for item, dose in doses.items() if dose or int(item.removeprefix("never")) < 60}
     if what == "some unknown":
         doses |= dict.fromkeys(list(doses)[:3])
-    truth._ground_truth({} if what == "no scores" else scores, doses)
+    truth._show_ground_truth({} if what == "no scores" else scores, doses)
 
 
 def shown(what: str = "") -> AppTest:
@@ -81,7 +81,7 @@ def test_items_of_unknown_dose_are_counted():
 def all_detectors():
     from pages.memorization import truth
 
-    truth.every_detector()
+    truth.show_every_detector()
 
 
 def test_every_detector_stands_in_one_table_with_those_that_fail():

@@ -111,9 +111,9 @@ def test_the_first_page_asks_whether_a_holdout_is_fair_and_answers_that(path, mo
     store.close()
 
     def card(study_id):
-        from pages.studies.questions import _holdout
+        from pages.studies.questions import _draw_holdout
 
-        _holdout(study_id)
+        _draw_holdout(study_id)
 
     app = AppTest.from_function(card, args=(STUDY.study_id,), default_timeout=300).run()
     for _ in range(300):  # the tests are at work beside the page, which goes on

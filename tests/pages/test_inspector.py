@@ -89,8 +89,8 @@ def test_a_text_that_somebody_judges_is_shown_whole_and_a_prompt_beside_outputs_
     monkeypatch.setattr(marks_of_words, "_text", lambda data, key: shown.append("".join(text for _, text in data["runs"])))
     monkeypatch.setattr(marks_of_words, "_palette", dict)
     text = "word " * 1_000
-    marks_of_words.differences(text, text + "more", key="judged")
-    marks_of_words.differences(text, text + "more", key="beside", shorten=True)
+    marks_of_words.show_differences(text, text + "more", key="judged")
+    marks_of_words.show_differences(text, text + "more", key="beside", shorten=True)
     assert shown[0] == text + "more" and len(shown[1]) < 600 and shown[1].endswith("more")
 
 

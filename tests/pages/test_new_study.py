@@ -235,7 +235,7 @@ def test_a_duplicate_keeps_every_setting(app):
 
 def test_the_preview_shows_the_variants_that_are_asked_and_the_seed_is_a_control(app, monkeypatch):
     shown = []
-    monkeypatch.setattr("pages.new_study.questions.differences", lambda base, text, key: shown.append(text))
+    monkeypatch.setattr("pages.new_study.questions.show_differences", lambda base, text, key: shown.append(text))
     page = duplicated(FULL)
     page.selectbox(key="preview-axis").set_value("option_order").run()
     prompts = []

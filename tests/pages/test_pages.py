@@ -114,10 +114,10 @@ def test_the_three_questions_stand_there_while_the_demo_runs(monkeypatch):
     registry = SimpleNamespace(progress=lambda _: None)
     monkeypatch.setattr("pages.studies.questions.demo_studies", lambda: [SimpleNamespace(study_id=name) for name in names])
     monkeypatch.setattr("pages.studies.questions.session.registry", lambda: registry)
-    monkeypatch.setattr("pages.studies.questions._flips", lambda study_id: st.markdown(f"The answer of {study_id}."))
+    monkeypatch.setattr("pages.studies.questions._draw_flips", lambda study_id: st.markdown(f"The answer of {study_id}."))
 
     def script():
-        from pages.studies.questions import answers, places
+        from pages.studies.questions import draw_answers, draw_cards
 
         for rows in (
             [{"study_id": "holdout", "state": "cancelled"}, {"study_id": "memory", "state": "running"}],
@@ -126,7 +126,7 @@ def test_the_three_questions_stand_there_while_the_demo_runs(monkeypatch):
                 for name, state in (("holdout", "cancelled"), ("memory", "running"), ("flips", "done"))
             ],
         ):
-            answers(places(rows), rows, {"memory"})
+            draw_answers(draw_cards(rows), rows, {"memory"})
 
     app = AppTest.from_function(script).run()
     assert not app.exception and [str(one.value) for one in app.subheader].count("Is it memory?") == 1

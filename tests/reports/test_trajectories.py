@@ -42,9 +42,9 @@ def test_no_depth_and_no_length_of_a_reply_ends_the_page():
     def script(text: str):
         from types import SimpleNamespace
 
-        from pages.common.inspector import trials_of
+        from pages.common.inspector import draw_trials
 
-        trials_of(((None, [SimpleNamespace(raw_reply=text)]),) * 2)
+        draw_trials(((None, [SimpleNamespace(raw_reply=text)]),) * 2)
 
     long = [{"role": "user", "content": "x" * 1_000_000}, *[REFUSES] * 500]
     app = AppTest.from_function(script, args=(reply(*long),)).run()
@@ -71,10 +71,10 @@ def test_the_page_opens_the_turn_at_which_trials_part_and_folds_the_others():
     def script(first: str, second: str):
         from types import SimpleNamespace
 
-        from pages.common.inspector import trials_of
+        from pages.common.inspector import draw_trials
 
         side = lambda text: (None, [SimpleNamespace(raw_reply=text)])  # noqa: E731
-        trials_of((side(first), side(second)))
+        draw_trials((side(first), side(second)))
 
     pair = reply(ASKS, LOOKS, TOLD, CANCELS), reply(ASKS, LOOKS, TOLD, REFUSES)
     app = AppTest.from_function(script, args=pair).run()
