@@ -67,7 +67,7 @@ export default function (component) {
     return low;
   }
 
-  function stretch() {
+  function setHeight() {
     filler.style.height = `${head + display.length * ROW + 4}px`;
     root.style.height = `${Math.min(data.height, head + Math.max(display.length, 6) * ROW + 8)}px`;
   }
@@ -82,7 +82,7 @@ export default function (component) {
     });
     display = Int32Array.from(rows);
     geometry();
-    stretch();
+    setHeight();
     scroller.setAttribute("aria-rowcount", String(display.length));
     scroller.setAttribute("aria-colcount", String(columns.length));
     state.row = Math.min(state.row, Math.max(display.length - 1, 0));
@@ -93,7 +93,7 @@ export default function (component) {
   }
 
   // Return the items of a row as [from, to) of their order.
-  function span(r) {
+  function itemsOf(r) {
     const at = display[r];
     if (at < 0) return [groups[-1 - at].start, groups[-1 - at].end];
     const binStarts = starts[state.zoom];
@@ -107,7 +107,7 @@ export default function (component) {
   // Return the row that shows the item at a position of the order.
   function rowOf(position) {
     for (let r = 0; r < display.length; r += 1) {
-      const [from, to] = span(r);
+      const [from, to] = itemsOf(r);
       if (position >= from && position < to && (!isHeader(r) || !state.open.has(-1 - display[r]))) return r;
     }
     return 0;
@@ -118,7 +118,7 @@ export default function (component) {
     if (wanted === state.zoom || !display.length) return;
     const at = Math.min(Math.max(anchor, 0), display.length - 1);
     const place = at * ROW - scroller.scrollTop;
-    const [from] = span(at);
+    const [from] = itemsOf(at);
     state.zoom = wanted;
     build();
     state.row = rowOf(from);
@@ -126,20 +126,20 @@ export default function (component) {
     draw();
   }
 
-  function value(panel, r, c) {
+  function rateOf(panel, r, c) {
     const at = display[r];
     if (at < 0) return panel.groups[-1 - at].cells[c][0] ?? NaN;
     const cell = panel.levels[state.zoom].values[at * columns.length + c];
     return cell === UNDEFINED ? NaN : cell / 1000;
   }
 
-  function share(panel, which, r, c) {
+  function shareOf(panel, which, r, c) {
     const at = display[r];
     return at < 0 ? panel.groups[-1 - at][which][c] : panel.levels[state.zoom][which][at * columns.length + c] / 1000;
   }
 
-  function title(r) {
-    const [from, to] = span(r);
+  function titleOf(r) {
+    const [from, to] = itemsOf(r);
     if (isHeader(r)) return `${state.open.has(-1 - display[r]) ? "▾" : "▸"} ${groups[-1 - display[r]].label || "no name"}`;
     if (isItem(r)) return labels[from];
     return `${numberText(from + 1, 0)}–${numberText(to, 0)}: ${labels[from]}`;
@@ -160,7 +160,7 @@ export default function (component) {
     return !map.grouped && display.length * ROW > 3 * (root.clientHeight - head);
   }
 
-  function sized(target, width, height) {
+  function contextOf(target, width, height) {
     const ratio = window.devicePixelRatio || 1;
     if (target.width !== Math.round(width * ratio) || target.height !== Math.round(height * ratio)) {
       target.width = Math.round(width * ratio);
@@ -177,9 +177,9 @@ export default function (component) {
   function draw() {
     const before = head;
     const g = geometry();
-    if (head !== before) stretch();
+    if (head !== before) setHeight();
     const height = root.clientHeight;
-    paint(sized(canvas, g.width, height), g, height);
+    paint(contextOf(canvas, g.width, height), g, height);
     drawOverview();
     root.dataset.painted = String(performance.now());
   }
@@ -198,14 +198,14 @@ export default function (component) {
   }
 
   function drawRow(ctx, g, r, y) {
-    const chosen = state.focused && r === state.row;
-    const [from, to] = span(r);
-    const marked = selectedIn(from, to);
-    if (marked) {
+    const isFocused = state.focused && r === state.row;
+    const [from, to] = itemsOf(r);
+    const nSelected = selectedIn(from, to);
+    if (nSelected) {
       ctx.fillStyle = accent;
-      ctx.fillRect(0, y + 2, marked === to - from ? 5 : 2, ROW - 4);
+      ctx.fillRect(0, y + 2, nSelected === to - from ? 5 : 2, ROW - 4);
     }
-    ctx.font = `${chosen || isHeader(r) ? "600 " : ""}13px ${font}`;
+    ctx.font = `${isFocused || isHeader(r) ? "600 " : ""}13px ${font}`;
     ctx.textBaseline = "middle";
     ctx.textAlign = "left";
     ctx.fillStyle = colours.text;
@@ -213,10 +213,10 @@ export default function (component) {
     if (isHeader(r)) {
       const count = numberText(to - from, 0);
       const wide = ctx.measureText(count).width;
-      ctx.fillText(fitted(ctx, title(r), room - wide - 8), MARK, y + ROW / 2);
+      ctx.fillText(fitted(ctx, titleOf(r), room - wide - 8), MARK, y + ROW / 2);
       ctx.fillStyle = colours.muted;
       ctx.fillText(count, MARK + room - wide, y + ROW / 2);
-    } else ctx.fillText(fitted(ctx, title(r), room), MARK + (map.grouped ? 10 : 0), y + ROW / 2);
+    } else ctx.fillText(fitted(ctx, titleOf(r), room), MARK + (map.grouped ? 10 : 0), y + ROW / 2);
     panels.forEach((panel, p) => {
       const left = g.label + p * (g.panel + g.gap);
       columns.forEach((column, c) => drawCell(ctx, panel, p, r, c, left + c * g.cell, y, g.cell));
@@ -242,7 +242,7 @@ export default function (component) {
   }
 
   function drawCell(ctx, panel, p, r, c, x, y, cell) {
-    const rate = value(panel, r, c);
+    const rate = rateOf(panel, r, c);
     const inset = columns[c].variant ? 4 : 1; // cells of variants are lower than those of their axis
     const dark = !signed && rate > 0.5 ? colours.on_dark : colours.dots;
     if (Number.isNaN(rate)) hatched(ctx, x + 1, y + inset, cell - 2, ROW - 2 * inset, colours.undefined);
@@ -250,7 +250,7 @@ export default function (component) {
       ctx.fillStyle = mixed(stops, scale(rate));
       ctx.fillRect(x + 1, y + inset, cell - 2, ROW - 2 * inset);
     }
-    const [unreadable, cut] = [share(panel, "unreadable", r, c), share(panel, "cut", r, c)];
+    const [unreadable, cut] = [shareOf(panel, "unreadable", r, c), shareOf(panel, "cut", r, c)];
     if (unreadable > 0) dotted(ctx, x + 1, y + inset, cell - 2, ROW - 2 * inset, unreadable, dark);
     if (cut > 0) folded(ctx, x + 1, y + inset, cell - 2, ROW - 2 * inset, cut, dark);
     if (state.focused && r === state.row && c === state.column) {
@@ -319,7 +319,7 @@ export default function (component) {
     const room = root.clientHeight - head;
     overview.style.right = `${root.clientWidth - scroller.clientWidth}px`;
     overview.style.top = `${head}px`;
-    const ctx = sized(overview, 14, room);
+    const ctx = contextOf(overview, 14, room);
     let level = 0;
     while (level < sizes.length - 1 && starts[level].length > 2 * room) level += 1;
     const means = panels[0].levels[level].means;
@@ -365,7 +365,7 @@ export default function (component) {
       zoomTo(state.zoom - 1, state.row);
       return;
     } else {
-      const [position] = span(state.row);
+      const [position] = itemsOf(state.row);
       state.shown = `${ids[position]}|${columns[state.column].id}`;
       send({ kind: "cell", position, column: columns[state.column].id, panel: state.panel });
     }
@@ -381,13 +381,13 @@ export default function (component) {
       const more = columns[cell.column].variant || !columns[cell.column].opens ? "" : "\nclick: open or close its variants";
       return `${columns[cell.column].label}, ${panel.title}\n${signed ? "difference" : "flip rate"} ${text}${signed ? " points" : ""} ${interval}${more}`;
     }
-    const [from, to] = span(cell.row);
-    const what = isItem(cell.row) ? labels[from] : `${title(cell.row).replace(/^[▸▾] /, "")} (${numberText(to - from, 0)} items)`;
+    const [from, to] = itemsOf(cell.row);
+    const what = isItem(cell.row) ? labels[from] : `${titleOf(cell.row).replace(/^[▸▾] /, "")} (${numberText(to - from, 0)} items)`;
     if (cell.column < 0) return what;
-    const rate = value(panel, cell.row, cell.column);
+    const rate = rateOf(panel, cell.row, cell.column);
     const parts = [Number.isNaN(rate) ? "undefined: nothing to compare" : rateText(rate)];
     if (isHeader(cell.row)) parts.push(panel.groups[-1 - display[cell.row]].cells[cell.column][4]);
-    const [unreadable, cut] = [share(panel, "unreadable", cell.row, cell.column), share(panel, "cut", cell.row, cell.column)];
+    const [unreadable, cut] = [shareOf(panel, "unreadable", cell.row, cell.column), shareOf(panel, "cut", cell.row, cell.column)];
     if (unreadable > 0) parts.push(`${percentText(unreadable)} unreadable`);
     if (cut > 0) parts.push(`${percentText(cut)} cut off`);
     return `${what}\n${columns[cell.column].label}, ${panel.title}: ${parts.join(", ")}`;
@@ -414,6 +414,7 @@ export default function (component) {
   }
 
   // ---- selecting
+  // Return how many of the items [from, to) are selected.
   function selectedIn(from, to) {
     return state.selection.reduce((sum, [a, b]) => sum + Math.max(0, Math.min(b, to) - Math.max(a, from)), 0);
   }
@@ -429,7 +430,7 @@ export default function (component) {
   }
 
   const sendSelection = () => send({ kind: "brush", ranges: state.selection });
-  const rowsSpan = (a, b) => [span(Math.min(a, b))[0], span(Math.max(a, b))[1]];
+  const rowsSpan = (a, b) => [itemsOf(Math.min(a, b))[0], itemsOf(Math.max(a, b))[1]];
   const without = (from, to) => state.selection.flatMap(([a, b]) => [[a, Math.min(b, from)], [Math.max(a, to), b]]);
 
   function rowAt(event) {
@@ -458,7 +459,7 @@ export default function (component) {
   };
 
   // ---- saving the visible part with its caption
-  function captioned() {
+  function fullCaption() {
     const first = Math.floor(scroller.scrollTop / ROW);
     const last = Math.min(display.length, first + Math.floor((root.clientHeight - head) / ROW));
     if (!display.length) return data.caption;
@@ -491,12 +492,12 @@ export default function (component) {
     const height = root.clientHeight;
     const ruler = document.createElement("canvas").getContext("2d");
     ruler.font = `12px ${font}`;
-    const text = wrapped(ruler, captioned(), g.width - 4);
+    const text = wrapped(ruler, fullCaption(), g.width - 4);
     const tall = height + 26 + 16 * text.length + 10;
     if (kind === "svg") {
       const pen = new SvgPen(g.width, tall, ruler);
       picture(pen, g, height, text);
-      saved(new Blob([pen.text(captioned())], { type: "image/svg+xml" }), `${data.name}.svg`);
+      download(new Blob([pen.text(fullCaption())], { type: "image/svg+xml" }), `${data.name}.svg`);
       return;
     }
     const sheet = document.createElement("canvas");
@@ -504,11 +505,11 @@ export default function (component) {
     const ctx = sheet.getContext("2d");
     ctx.scale(2, 2);
     picture(ctx, g, height, text);
-    sheet.toBlob((blob) => saved(blob, `${data.name}.png`), "image/png");
+    sheet.toBlob((blob) => download(blob, `${data.name}.png`), "image/png");
   }
 
   // ---- keys
-  function intoSight() {
+  function scrollToRow() {
     const top = state.row * ROW;
     const room = root.clientHeight - head - ROW;
     if (top < scroller.scrollTop) scroller.scrollTop = top;
@@ -528,13 +529,13 @@ export default function (component) {
       select([...state.anchor.old, rowsSpan(state.anchor.row, state.row)]);
       sendSelection();
     } else state.anchor = null;
-    intoSight();
+    scrollToRow();
     draw();
     announce();
   }
 
   function toggleSelected() {
-    const [from, to] = span(state.row);
+    const [from, to] = itemsOf(state.row);
     select(selectedIn(from, to) === to - from ? without(from, to) : [...state.selection, [from, to]]);
     sendSelection();
   }
@@ -581,7 +582,7 @@ export default function (component) {
       state.row = rowOf(position);
       const c = columns.findIndex((column) => column.id === selected.column);
       state.column = c >= 0 ? c : Math.max(0, columns.findIndex((column) => column.id === selected.column.split("\x1f")[0]));
-      intoSight();
+      scrollToRow();
     }
     draw();
   }
@@ -620,10 +621,10 @@ export default function (component) {
   build();
   follow();
   draw();
-  const seen = new ResizeObserver(draw);
-  seen.observe(root);
+  const resizing = new ResizeObserver(draw);
+  resizing.observe(root);
   return onlyLast(root, () => {
-    seen.disconnect();
+    resizing.disconnect();
     window.removeEventListener("mousemove", moved);
     window.removeEventListener("mouseup", released);
     window.removeEventListener("flipscope-map-selected", follow);

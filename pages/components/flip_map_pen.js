@@ -1,5 +1,6 @@
 // Drawing functions of the flip map for a canvas, and `SvgPen`, which has the methods of a canvas but writes SVG.
-function part(hex, i) {
+// Return the red, green or blue of a hex colour, from 0 to 255; `i` is 0, 1 or 2.
+function channel(hex, i) {
   return parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
 }
 
@@ -7,7 +8,7 @@ function part(hex, i) {
 function mixed(stops, share) {
   const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(at), stops.length - 2);
-  const rgb = [0, 1, 2].map((i) => Math.round(part(stops[low], i) + (part(stops[low + 1], i) - part(stops[low], i)) * (at - low)));
+  const rgb = [0, 1, 2].map((i) => Math.round(channel(stops[low], i) + (channel(stops[low + 1], i) - channel(stops[low], i)) * (at - low)));
   return `rgb(${rgb.join(",")})`;
 }
 
@@ -172,10 +173,10 @@ class SvgPen {
 
   upwards(text, x, y) {
     this.parts.push(`<g transform="rotate(-90 ${rounded(x)} ${rounded(y)})">`);
-    const before = this.textAlign;
+    const oldAlign = this.textAlign;
     this.textAlign = "left";
     this.fillText(text, x, y);
-    this.textAlign = before;
+    this.textAlign = oldAlign;
     this.parts.push("</g>");
   }
 
@@ -185,7 +186,7 @@ class SvgPen {
   }
 }
 
-function saved(blob, name) {
+function download(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

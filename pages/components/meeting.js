@@ -17,7 +17,7 @@ function link() {
   return { page, query: window.location.search.replace(/^\?/, "") };
 }
 
-function sorted(query) {
+function comparable(query) {
   const pairs = [...new URLSearchParams(query)].filter(([name]) => !["view", "at"].includes(name)); // `at` holds the settings of a board
   return JSON.stringify(pairs.sort((a, b) => (a.join("=") < b.join("=") ? -1 : 1)));
 }
@@ -25,15 +25,15 @@ function sorted(query) {
 // The state that survives a change of the page: the socket, the people, and the latest place and position.
 class Meeting {
   constructor(base) {
-    Object.assign(this, { base, socket: null, waiting: null, fails: 0, me: null, room: null, place: null, position: null,
-      away: false, seen: "", problem: "", gesture: -Infinity, goal: null, unsaid: null, changed: () => {} });
+    Object.assign(this, { base, socket: null, connectTimer: null, nFails: 0, me: null, room: null, place: null, position: null,
+      isAway: false, lastLink: "", problem: "", gestureAt: -Infinity, goTimer: null, unsaid: null, changed: () => {} });
     const saved = JSON.parse(stored(window.sessionStorage, MEETING) ?? "null");
     const code = /^#meeting=([A-Za-z0-9-]{4,20})$/.exec(window.location.hash)?.[1];
     if (code && code !== saved?.code) this.join(code);
     else if (saved) { this.me = saved; this.connect(); }
     if (code) window.history.replaceState(window.history.state, "", window.location.pathname + window.location.search);
     for (const kind of ["pointerdown", "keydown"]) {
-      document.addEventListener(kind, (event) => { if (event.isTrusted) this.gesture = performance.now(); }, true);
+      document.addEventListener(kind, (event) => { if (event.isTrusted) this.gestureAt = performance.now(); }, true);
     }
     window.addEventListener("flipscope-board-moved", (event) => this.moved(event.detail));
     window.addEventListener("flipscope-board-drawn", (event) => this.drawn(event.detail));
@@ -43,24 +43,24 @@ class Meeting {
     window.addEventListener("online", () => this.connect());
   }
 
-  get presents() { return Boolean(this.me && this.room?.presents); }
+  get isPresenter() { return Boolean(this.me && this.room?.presents); }
 
-  get follows() { return Boolean(this.me && this.room && !this.room.presents); }
+  get isFollower() { return Boolean(this.me && this.room && !this.room.presents); }
 
   open(name) { this.me = null; this.connect({ do: "open", name }); }
 
-  join(code, name = "") { this.me = { code, ticket: "" }; this.away = false; this.connect({ do: "join", code, name }); }
+  join(code, name = "") { this.me = { code, ticket: "" }; this.isAway = false; this.connect({ do: "join", code, name }); }
 
   connect(hello = null) {
     if (!hello && !this.me) return;
     if (!hello && this.socket && this.socket.readyState <= WebSocket.OPEN) return;
-    window.clearTimeout(this.waiting);
+    window.clearTimeout(this.connectTimer);
     this.drop();
     const secure = window.location.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(`${secure}//${window.location.host}${this.base ? `/${this.base}` : ""}/meeting/socket`);
     const first = hello ?? { do: "join", ...this.me, name: stored(window.localStorage, NAME) ?? "" };
     this.socket = socket;
-    this.heard = performance.now();
+    this.heardAt = performance.now();
     socket.onopen = () => socket.send(JSON.stringify(first));
     socket.onmessage = (event) => this.hear(JSON.parse(event.data));
     socket.onclose = () => this.lost(socket);
@@ -76,16 +76,16 @@ class Meeting {
     if (this.socket !== socket) return;
     this.socket = null;
     if (!this.me) { this.changed(); return; }
-    this.fails += 1;
-    const wait = Math.min(500 * 2 ** (this.fails - 1), LONGEST_WAIT_MS) * (0.75 + 0.5 * Math.random());
-    this.waiting = window.setTimeout(() => this.connect(), wait);
+    this.nFails += 1;
+    const wait = Math.min(500 * 2 ** (this.nFails - 1), LONGEST_WAIT_MS) * (0.75 + 0.5 * Math.random());
+    this.connectTimer = window.setTimeout(() => this.connect(), wait);
     this.changed();
   }
 
   beat() {
     if (!this.me) return;
     if (this.socket?.readyState === WebSocket.OPEN) {
-      if (performance.now() - this.heard > SILENCE_MS) { this.drop(); this.connect(); return; }
+      if (performance.now() - this.heardAt > SILENCE_MS) { this.drop(); this.connect(); return; }
       this.say({ do: "ping" });
     } else this.connect();
   }
@@ -96,24 +96,24 @@ class Meeting {
   }
 
   hear(message) {
-    this.heard = performance.now();
-    this.fails = 0;
+    this.heardAt = performance.now();
+    this.nFails = 0;
     if (message.kind === "entered") {
       this.me = { code: message.code, ticket: message.ticket };
       this.problem = "";
-      this.begun = false;
+      this.hasBegun = false;
       store(window.sessionStorage, MEETING, JSON.stringify(this.me));
     } else if (message.kind === "room") {
       this.room = message;
-      if (this.presents && !this.begun) this.begin();
-      this.begun = this.presents;
+      if (this.isPresenter && !this.hasBegun) this.begin();
+      this.hasBegun = this.isPresenter;
       if (this.unsaid) { const unsaid = this.unsaid; this.unsaid = null; this.say(unsaid); }
     } else if (message.kind === "place") {
       this.place = message;
-      if (this.follows && !this.away) this.go();
+      if (this.isFollower && !this.isAway) this.go();
     } else if (message.kind === "position") {
       this.position = message;
-      if (!this.away && !this.presents) this.hand();
+      if (!this.isAway && !this.isPresenter) this.showPosition();
       return; // it comes with every frame of a drag, and the bar does not change
     } else if (message.kind === "end") {
       this.end(message.sentence);
@@ -125,74 +125,74 @@ class Meeting {
 
   end(sentence) {
     this.drop();
-    window.clearTimeout(this.waiting);
-    Object.assign(this, { me: null, room: null, place: null, position: null, away: false, problem: sentence, unsaid: null });
+    window.clearTimeout(this.connectTimer);
+    Object.assign(this, { me: null, room: null, place: null, position: null, isAway: false, problem: sentence, unsaid: null });
     store(window.sessionStorage, MEETING, null);
     this.changed();
   }
 
   // Begin to present: send the page, and let all boards send their positions.
   begin() {
-    this.seen = "";
-    this.away = false;
+    this.lastLink = "";
+    this.isAway = false;
     this.look();
     window.dispatchEvent(new Event("flipscope-board-say"));
   }
 
   moved(detail) {
-    if (this.presents) this.say({ do: "position", ...detail });
-    else if (this.follows && !this.away) { this.away = true; this.changed(); }
+    if (this.isPresenter) this.say({ do: "position", ...detail });
+    else if (this.isFollower && !this.isAway) { this.isAway = true; this.changed(); }
   }
 
   drawn(detail) {
-    if (this.presents) this.say({ do: "position", board: detail.board, at: detail.at, moving: false });
-    else if (this.follows && !this.away && this.position?.board === detail.board) this.hand();
+    if (this.isPresenter) this.say({ do: "position", board: detail.board, at: detail.at, moving: false });
+    else if (this.isFollower && !this.isAway && this.position?.board === detail.board) this.showPosition();
   }
 
-  hand() { window.dispatchEvent(new CustomEvent("flipscope-board-follow", { detail: this.position })); }
+  showPosition() { window.dispatchEvent(new CustomEvent("flipscope-board-follow", { detail: this.position })); }
 
   // Look at the link, which names page and view. If it changes after a click or a key, the follower has gone elsewhere. If the page
   // itself completes its link, the follower has not.
   look() {
     if (!this.room) return;
-    const here = link(), text = JSON.stringify(here);
-    if (text === this.seen) return;
-    const first = this.seen === "";
-    this.seen = text;
-    if (first && !this.presents) return;
-    if (this.presents) { this.say({ do: "place", ...here }); return; }
-    const since = performance.now() - this.gesture;
-    if (!this.away && this.place && since < GESTURE_MS && this.gesture > (this.went ?? -Infinity) && !this.isThere()) {
-      this.away = true;
+    const current = link(), text = JSON.stringify(current);
+    if (text === this.lastLink) return;
+    const first = this.lastLink === "";
+    this.lastLink = text;
+    if (first && !this.isPresenter) return;
+    if (this.isPresenter) { this.say({ do: "place", ...current }); return; }
+    const since = performance.now() - this.gestureAt;
+    if (!this.isAway && this.place && since < GESTURE_MS && this.gestureAt > (this.wentAt ?? -Infinity) && !this.isThere()) {
+      this.isAway = true;
       this.changed();
     }
   }
 
   isThere() {
     const here = link();
-    return here.page === this.place.page && sorted(here.query) === sorted(this.place.query);
+    return here.page === this.place.page && comparable(here.query) === comparable(this.place.query);
   }
 
   go() {
     if (!this.place || this.isThere()) return;
-    window.clearTimeout(this.goal);
-    this.went = performance.now(); // an earlier click was no wish to look elsewhere
-    this.goal = window.setTimeout(() => {
-      if (this.away || !this.place || this.isThere()) return;
+    window.clearTimeout(this.goTimer);
+    this.wentAt = performance.now(); // an earlier click was no wish to look elsewhere
+    this.goTimer = window.setTimeout(() => {
+      if (this.isAway || !this.place || this.isThere()) return;
       const view = new URLSearchParams(window.location.search).get("view");
       const query = new URLSearchParams(this.place.query);
       if (view) query.set("view", view);
       const path = `${this.base ? `/${this.base}` : ""}/${this.place.page}${query.size ? `?${query}` : ""}`;
       window.history.pushState(window.history.state, "", path);
       window.dispatchEvent(new PopStateEvent("popstate", { state: window.history.state }));
-      this.seen = JSON.stringify(link());
+      this.lastLink = JSON.stringify(link());
     }, LOOK_MS);
   }
 
   back() {
-    this.away = false;
+    this.isAway = false;
     this.go();
-    if (this.position) this.hand();
+    if (this.position) this.showPosition();
     this.changed();
   }
 }
@@ -226,18 +226,18 @@ export default function (component) {
     const n = room.n_followers;
     if (room.presents) return `Presenting · ${spaced(meeting.me.code)} · ${n} follower${n === 1 ? "" : "s"}`;
     if (!room.presenter_is_here) return `Waiting for ${room.presenter}`;
-    return meeting.away ? `You look elsewhere; ${room.presenter} presents` : `Following ${room.presenter}`;
+    return meeting.isAway ? `You look elsewhere; ${room.presenter} presents` : `Following ${room.presenter}`;
   }
 
-  function named(parent) {
+  function addNameField(parent) {
     const label = element("label", "Name that others see", parent);
     const input = element("input", "", label, { maxLength: 40, value: stored(window.localStorage, NAME) ?? "" });
     input.oninput = () => store(window.localStorage, NAME, input.value.trim() || null);
     return input;
   }
 
-  function outside() {
-    const name = named(panel);
+  function drawEntry() {
+    const name = addNameField(panel);
     element("p", "Others see this page, and its threshold while you drag it.", panel, { className: "quiet" });
     button("Present this page", panel, () => meeting.open(name.value), "main");
     const row = element("div", "", panel, { className: "row" });
@@ -248,7 +248,7 @@ export default function (component) {
     button("Join", row, join);
   }
 
-  function presenting() {
+  function drawPresenting() {
     const { room, me } = meeting;
     element("p", "Others type this code under Present, or open the link:", panel);
     element("div", spaced(me.code), panel, { className: "code" });
@@ -269,16 +269,16 @@ export default function (component) {
     button("End the meeting", row, () => meeting.say({ do: "end" }));
   }
 
-  function following() {
+  function drawFollowing() {
     const { room } = meeting;
-    const name = named(panel);
+    const name = addNameField(panel);
     element("p", room?.asks ? `${room.presenter} was told that you would like to present.` : "", panel, { className: "quiet" });
     const row = element("div", "", panel, { className: "row" });
     button("Ask to present", row, () => meeting.say({ do: "ask", name: name.value }));
     button("Leave the meeting", row, () => meeting.end(""));
   }
 
-  function projector(parent) {
+  function addProjectorButton(parent) {
     button(data.projector ? "Leave projector view" : "Projector view", parent, () => {
       const query = new URLSearchParams(window.location.search);
       query.set("view", data.projector ? "screen" : "projector");
@@ -290,14 +290,14 @@ export default function (component) {
 
   function paint() {
     const inside = Boolean(meeting.me);
-    root.dataset.role = meeting.presents ? "presenter" : inside ? "follower" : "none";
+    root.dataset.role = meeting.isPresenter ? "presenter" : inside ? "follower" : "none";
     line.hidden = !inside;
-    back.hidden = !(meeting.follows && meeting.away);
+    back.hidden = !(meeting.isFollower && meeting.isAway);
     opener.textContent = inside ? "Meeting" : "Present";
-    if (meeting.presents && meeting.room.asking.length) opener.textContent = `Meeting (${meeting.room.asking.length} asks)`;
+    if (meeting.isPresenter && meeting.room.asking.length) opener.textContent = `Meeting (${meeting.room.asking.length} asks)`;
     root.querySelector(".text").textContent = inside ? sentence() : "";
     root.querySelector(".dot").dataset.state = !inside || meeting.socket?.readyState !== WebSocket.OPEN ? "lost"
-      : meeting.away ? "away" : "live";
+      : meeting.isAway ? "away" : "live";
     opener.setAttribute("aria-expanded", String(!panel.hidden));
     if (panel.hidden && !meeting.problem) { panel.replaceChildren(); return; }
     if (panel.contains(root.getRootNode().activeElement) && root.getRootNode().activeElement.tagName === "INPUT"
@@ -305,8 +305,8 @@ export default function (component) {
     panel.dataset.role = root.dataset.role;
     panel.replaceChildren();
     if (meeting.problem) { panel.hidden = false; element("p", meeting.problem, panel, { className: "problem" }); }
-    if (meeting.presents) presenting(); else if (inside) following(); else outside();
-    projector(panel);
+    if (meeting.isPresenter) drawPresenting(); else if (inside) drawFollowing(); else drawEntry();
+    addProjectorButton(panel);
   }
 
   opener.onclick = () => { panel.hidden = !panel.hidden; meeting.problem = ""; paint(); };
