@@ -110,7 +110,9 @@ def show_pair(study_id: str, line: DeltaGenerator) -> None:
     """Show the lead of one model over another; the control in `line` chooses the two."""
     with shown_problem():
         models = _models(study_id)
-        pairs = {f"{one} v {other}": (one, other) for one, other in combinations(models, 2)}
+        pairs = {
+            f"{first} v {second}": (first, second) for first, second in combinations(models, 2)
+        }
         if len(models) > 2:
             pairs |= {f"{model} v {EVERY_OTHER}": (model, EVERY_OTHER) for model in models}
         pair = screen.select("Models", list(pairs), "pair", place=line, width=340, **_UNLABELED)

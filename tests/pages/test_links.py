@@ -16,7 +16,9 @@ NOT_HERE = "The study of this link is not here; this is "
 STUDY = tiny_study(axes=(Part("identity"), Part("paraphrase", {"unreviewed": True})))
 WAYS = {one.folder: one.link_to("nonsense") for one in PAGES if one.link}
 WAYS["holdout"]["part"] = "Guide"  # the part that computes nothing
-READS_A_STUDY = re.compile(r'page_header\((?!.*choose=False)|query_params\.get\("(from_)?study|choose_sets\(|choose_linked_study\(')
+READS_A_STUDY = re.compile(
+    r'page_header\((?!.*choose=False)|query_params\.get\("(from_)?study|choose_sets\(|choose_linked_study\('
+)
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.usefixtures("allowed_folders"),
