@@ -26,7 +26,7 @@ EXTRACTORS: Registry[Extractor] = Registry(
 
 class _Values(Set):
     """Names of the extractors that read a value, not an answer.
-    They are looked up at each use, because packages may add some."""
+    Each use looks them up again, because packages may add some."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in EXTRACTORS and EXTRACTORS[name].gives == VALUE
@@ -50,7 +50,7 @@ def reads(extractor: Extractor, variant: Variant) -> bool:
 
 
 def title_of(name: str) -> str:
-    """Return an extractor's title; one of a log or of another version has its own name."""
+    """Return an extractor's title; its name with spaces where it is not installed here."""
     return EXTRACTORS[name].title if name in EXTRACTORS else name.replace("_", " ")
 
 

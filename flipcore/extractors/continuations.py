@@ -14,6 +14,7 @@ Continuations are asked for with a fixed length, so a token limit does not count
 filter or an open reasoning block does.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,9 +35,8 @@ from flipcore.core.records import (
 from flipcore.extractors.readings import absent, failure, unfinished
 from flipcore.text.similarity import COMPRESSORS, ncd, rouge_l, tokens
 
-# In tokens. Token limits are rounded up to such steps, because a batch holds only requests with the
-# same limit.
-_ROOM_STEP, _MOST_ROOM = 16, 1024
+# In tokens. Limits are multiples of the step, because a batch holds only requests with one limit.
+_LIMIT_STEP, _MAX_LIMIT = 16, 1024
 _OPENING = " \"'“”‘’….:"  # may stand before a continuation
 _AROUND = f"{_OPENING},;!?*_`()[]"  # may stand around an option
 
@@ -44,7 +44,7 @@ _AROUND = f"{_OPENING},;!?*_`()[]"  # may stand around an option
 def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
     """Return the need for a continuation about as long as the reference, [] without a reference.
 
-    Its temperature is the axis's own. Where the variant has only a prompt for the reference, the
+    The temperature is the axis's own. Where the variant has only a prompt for the reference, the
     need for the reference comes first.
     """
     reference, prompt = variant.params.get("reference"), variant.params.get("reference_prompt")
@@ -52,17 +52,17 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
         return []
     if reference:
         n_tokens = 2 * len(str(reference).split()) + 8
-        room = min(_MOST_ROOM, _ROOM_STEP * -(-n_tokens // _ROOM_STEP))
+        max_tokens = min(_MAX_LIMIT, _LIMIT_STEP * math.ceil(n_tokens / _LIMIT_STEP))
     else:
-        room = min(_MOST_ROOM, ask.max_tokens)
-    room = int(variant.params.get("room", room))
+        max_tokens = min(_MAX_LIMIT, ask.max_tokens)
+    max_tokens = int(variant.params.get("room", max_tokens))
 
     def request(text: str, temperature: float, top_p: float) -> Request:
         return Request(
             "generate",
             text,
             system=variant.prompt.system,
-            max_tokens=room,
+            max_tokens=max_tokens,
             temperature=temperature,
             top_p=top_p,
             seed=ask.seed,
@@ -105,13 +105,19 @@ def filled_in(text: str, *, label: str, reference: str) -> str:
     if not label or not lines:
         return lines[0] if lines else ""
     # Remove each of them at most once: an option itself may begin like a label.
-    of_label, of_mask = rf"(?:option\s+)?{label}\W*[.:)]\s*", r"\[MASK\]\W*(?:is\b|=|:)?\s*"
-    lead = re.compile(rf"\W*(?:{of_label}(?:{of_mask})?|{of_mask}(?:{of_label})?)", re.IGNORECASE)
-    line = next(filter(lead.match, lines), lines[0])
+    label_pattern, mask_pattern = (
+        rf"(?:option\s+)?{label}\W*[.:)]\s*",
+        r"\[MASK\]\W*(?:is\b|=|:)?\s*",
+    )
+    prefix = re.compile(
+        rf"\W*(?:{label_pattern}(?:{mask_pattern})?|{mask_pattern}(?:{label_pattern})?)",
+        re.IGNORECASE,
+    )
+    line = next(filter(prefix.match, lines), lines[0])
     # The option "B. cereus" begins like a label, and is the reference itself.
     if " ".join(line.split()).casefold().startswith(" ".join(reference.split()).casefold()):
         return line
-    return lead.sub("", line, count=1) if lead.match(line) else line
+    return prefix.sub("", line, count=1) if prefix.match(line) else line
 
 
 @dataclass(frozen=True)
@@ -190,10 +196,12 @@ class WordForWord(_Continued):
         if is_whole:
             return Reading(OK, value=float(text.strip(_AROUND) == reference.strip(_AROUND)))
         reference, text = reference.lstrip(_OPENING), text.lstrip(_OPENING)
-        continuation = text.removeprefix(reference)
+        rest = text.removeprefix(reference)
+        # Nothing is continued where the reference is empty.
+        begins_with_reference = rest != text
         # "123" does not begin with the number "12". Scripts without blanks have no such limit.
-        ends_in_word = continuation[:1].isalnum() and continuation.isascii()
-        return Reading(OK, value=float(continuation != text and not ends_in_word))
+        ends_in_word = rest[:1].isalnum() and rest.isascii()
+        return Reading(OK, value=float(begins_with_reference and not ends_in_word))
 
 
 EXTRACTORS = (Ncd(), RougeL(), WordForWord())

@@ -22,26 +22,28 @@ _SPACES = " \t\r\n\u2581\u0120\u010a\u00a0"
 
 
 def label_shares(
-    labels: Sequence[str], top: Mapping[str, float]
+    labels: Sequence[str], logprobs: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
     """Return the probability of each label as first token, and of tokens that several labels share.
+
+    `logprobs` holds the alternatives of the token: text -> log-probability in nats.
 
     A token counts with or without a leading space, in brackets or bold, with a full stop, and in
     upper or lower case unless that is another label. A token may begin a longer label ("1" of
     "10", "v" of "vii"). If the longer label is an alternative too, the token means the short one.
     Otherwise it may mean either, and its probability is returned under both.
     """
-    bare: dict[str, float] = {}
-    for token, nats in top.items():
+    share_of_text: dict[str, float] = {}
+    for token, logprob in logprobs.items():
         text = _as_label(token, labels)
-        bare[text] = bare.get(text, 0.0) + math.exp(nats)
+        share_of_text[text] = share_of_text.get(text, 0.0) + math.exp(logprob)
     own_shares = dict.fromkeys(labels, 0.0)
     shared: dict[tuple[str, ...], float] = {}
-    for text, share in bare.items():
+    for text, share in share_of_text.items():
         possible = tuple(
             label
             for label in labels
-            if text and (label == text or (label.startswith(text) and label not in bare))
+            if text and (label == text or (label.startswith(text) and label not in share_of_text))
         )
         if len(possible) == 1:
             own_shares[possible[0]] += share
@@ -57,25 +59,25 @@ _ARTICLES = ("a", "i")  # after a blank they are words of a sentence
 def _as_label(token: str, labels: Sequence[str]) -> str:
     """Return the label that a token writes, or the token without its blanks."""
     text = token.strip(_SPACES)
-    core = text.strip(_AROUND)
-    if text in labels or not core or any(label.startswith(text) for label in labels):
+    bare_text = text.strip(_AROUND)
+    if text in labels or not bare_text or any(label.startswith(text) for label in labels):
         return text
-    if core in labels:
-        return core
-    same = [label for label in labels if label.casefold() == core.casefold()]
-    is_word = core in _ARTICLES and text != token
-    return same[0] if len(same) == 1 and not is_word else text
+    if bare_text in labels:
+        return bare_text
+    matching = [label for label in labels if label.casefold() == bare_text.casefold()]
+    is_word = bare_text in _ARTICLES and text != token
+    return matching[0] if len(matching) == 1 and not is_word else text
 
 
 _BLANKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
-LEAST_BLANK = 0.02  # below it, the token after the blank changes no label by more than this
+MIN_BLANK_SHARE = 0.02  # below it, the token after the blank changes no label by more than this
 
 
-def lone_blank(top: Mapping[str, float] | None) -> tuple[str, float]:
+def likeliest_blank(logprobs: Mapping[str, float] | None) -> tuple[str, float]:
     """Return the likeliest token of only blanks, and its probability; ("", 0.0) without one."""
     blanks = {
-        token: nats
-        for token, nats in (usable_alternatives(top) or {}).items()
+        token: logprob
+        for token, logprob in (usable_alternatives(logprobs) or {}).items()
         if token and not token.strip(_SPACES)
     }
     token = max(blanks, key=blanks.__getitem__, default="")
@@ -84,8 +86,8 @@ def lone_blank(top: Mapping[str, float] | None) -> tuple[str, float]:
 
 def read_first_token(
     variant: Variant,
-    top: Mapping[str, float] | None,
-    behind_blank: Mapping[str, float] | None = None,
+    logprobs: Mapping[str, float] | None,
+    logprobs_after_blank: Mapping[str, float] | None = None,
 ) -> Reading:
     """Read the label with the most probability as the first token.
 
@@ -93,9 +95,9 @@ def read_first_token(
     ----------
     variant
         Its labels and the order of its options.
-    top
+    logprobs
         Alternatives of the first token: text -> log-probability in nats.
-    behind_blank
+    logprobs_after_blank
         Alternatives after the likeliest blank token, where they were asked for.
 
     Returns
@@ -105,16 +107,16 @@ def read_first_token(
         several labels begin with, and where no label is among the alternatives. Ties are not broken
         by position, which would favor the first label.
     """
-    top = usable_alternatives(top)
-    if top is None:
+    logprobs = usable_alternatives(logprobs)
+    if logprobs is None:
         return absent(
             "The server gave no log-probabilities of the first token, or placeholders only."
         )
-    own_shares, shared = label_shares(variant.labels, top)
+    own_shares, shared = label_shares(variant.labels, logprobs)
     blank_sentence = _add_after_blank(
         variant,
-        top,
-        after_blank_top=usable_alternatives(behind_blank),
+        logprobs,
+        logprobs_after_blank=usable_alternatives(logprobs_after_blank),
         own_shares=own_shares,
         shared=shared,
     )
@@ -127,16 +129,17 @@ def read_first_token(
     best = max(own_shares.values(), default=0.0)
     if mass == 0.0:
         return unreadable(
-            f"None of the labels is among the {len(top)} most likely first tokens.{blank_sentence}",
+            f"None of the labels is among the {len(logprobs)} most likely first "
+            f"tokens.{blank_sentence}",
             probabilities=shares,
             label_mass=mass,
         )
-    blurred = max(shared, key=shared.__getitem__, default=())
-    # The blurred token may be the winner's own, so nothing below it can be called the likeliest.
-    if blurred and shared[blurred] >= best:
+    ambiguous = max(shared, key=shared.__getitem__, default=())
+    # The ambiguous token may be the winner's own, so nothing below it can be called the likeliest.
+    if ambiguous and shared[ambiguous] >= best:
         return unreadable(
-            f"The likeliest first token begins {len(blurred)} labels ({', '.join(blurred)}); one "
-            "token cannot tell them apart.",
+            f"The likeliest first token begins {len(ambiguous)} labels "
+            f"({', '.join(ambiguous)}); one token cannot tell them apart.",
             probabilities=shares,
             label_mass=mass,
         )
@@ -152,21 +155,23 @@ def read_first_token(
     )
 
 
-def _add_after_blank(variant: Variant, top, after_blank_top, own_shares: dict, shared: dict) -> str:
+def _add_after_blank(
+    variant: Variant, logprobs, logprobs_after_blank, own_shares: dict, shared: dict
+) -> str:
     """Add the labels after the likeliest blank to the shares, in place.
     Returns a sentence about it; "" where the blank is rare."""
-    _, blank = lone_blank(top)
-    if blank < LEAST_BLANK:
+    _, blank = likeliest_blank(logprobs)
+    if blank < MIN_BLANK_SHARE:
         return ""
-    if after_blank_top is None:
+    if logprobs_after_blank is None:
         return (
             f" A blank token holds {blank:.2f} of the probability, and what follows it was not "
             "given."
         )
-    further, blurred = label_shares(variant.labels, after_blank_top)
-    for label, share in further.items():
+    shares_after_blank, ambiguous = label_shares(variant.labels, logprobs_after_blank)
+    for label, share in shares_after_blank.items():
         own_shares[label] += blank * share
-    for labels, share in blurred.items():
+    for labels, share in ambiguous.items():
         shared[labels] = shared.get(labels, 0.0) + blank * share
     return (
         f" Read through a blank first token of probability {blank:.2f}: p(blank) · p(label | "
@@ -200,8 +205,8 @@ class FirstToken(Extractor):
             turns=prompt.turns,
         )
         # A tokenizer may write " A" as two tokens, a blank and then the label.
-        blank, share = lone_blank(so_far[0].top_logprobs) if so_far else ("", 0.0)
-        if share < LEAST_BLANK:
+        blank, share = likeliest_blank(so_far[0].top_logprobs) if so_far else ("", 0.0)
+        if share < MIN_BLANK_SHARE:
             return [Need(first)]
         return [Need(first), Need(replace(first, continuation=blank), optional=True)]
 
@@ -209,8 +214,10 @@ class FirstToken(Extractor):
         failed = failure(completions)
         if failed:
             return failed
-        after_blank_top = completions[1].top_logprobs if len(completions) > 1 else None
-        return read_first_token(variant, completions[0].top_logprobs, behind_blank=after_blank_top)
+        logprobs_after_blank = completions[1].top_logprobs if len(completions) > 1 else None
+        return read_first_token(
+            variant, completions[0].top_logprobs, logprobs_after_blank=logprobs_after_blank
+        )
 
 
 @dataclass(frozen=True)

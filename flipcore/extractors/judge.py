@@ -128,11 +128,11 @@ class Judge(Extractor):
         return needs
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        nothing = no_answer(completions)
-        if nothing:
-            return nothing
+        unanswered = no_answer(completions)
+        if unanswered:
+            return unanswered
         if not completions[0].text.strip():
-            return unreadable("The answer is empty, so there was nothing to judge.")
+            return unreadable("The answer is empty, so there was unanswered to judge.")
         failed = failure(completions, 2)
         if failed:
             return failed

@@ -42,7 +42,7 @@ def reference_answer(item: Item, variant: Variant) -> str:
     return f" {answer}" if answer else ""
 
 
-def nats(completions: Sequence[Completion], subject: str) -> tuple[float, ...] | Reading:
+def token_logprobs(completions: Sequence[Completion], subject: str) -> tuple[float, ...] | Reading:
     """Return the token log-probabilities of the one scored text.
 
     Parameters
@@ -82,7 +82,7 @@ class _Scored(Extractor):
         return [question_need(variant)]
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        values = nats(completions, self.subject)
+        values = token_logprobs(completions, self.subject)
         return values if isinstance(values, Reading) else self.read_values(values)
 
     def read_values(self, values: Sequence[float]) -> Reading:
@@ -180,7 +180,7 @@ class MinKPlus(MinK):
         return [replace(need, request=replace(need.request, spread=True))]
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        values = nats(completions, "the question")
+        values = token_logprobs(completions, "the question")
         if isinstance(values, Reading):
             return values
         spread = completions[0].spread or ()
@@ -249,8 +249,8 @@ class Cloze(Extractor):
         return Reading(OK, answer=winners[0], value=best, probabilities=shares)
 
     def _score(self, tokens, text: str) -> float:
-        nats = math.fsum(value for _, value in tokens)
-        return nats / {"sum": 1, "token": len(tokens), "char": max(1, len(text))}[self.norm]
+        total = math.fsum(value for _, value in tokens)
+        return total / {"sum": 1, "token": len(tokens), "char": max(1, len(text))}[self.norm]
 
 
 EXTRACTORS = (Cloze(), AnswerLoss(), QuestionLoss(), MinK(), MinKPlus())

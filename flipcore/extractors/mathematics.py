@@ -24,21 +24,21 @@ from flipcore.extractors.written.stated_number import stated_number
 from flipcore.extractors.written.stated_words import short_answer, stated_span, without_lead
 from flipcore.text.answers import boxed_spans, canonical_number
 
-MOST_CHARACTERS = 1_500  # of an expression
-MOST_WORDS = 12  # of an answer in words
-_FEW_WORDS = 6  # that may stand around an expression
-_WALL_S = 6 * expressions.LIMIT_S  # for systems that cannot limit processor time
+MAX_CHARACTERS = 1_500  # of an expression
+MAX_WORDS = 12  # of an answer in words
+_MAX_WORDS_AROUND = 6  # around an expression
+_CLOCK_S = 6 * expressions.LIMIT_S  # by the clock, for systems that cannot limit processor time
 _JOINED = re.compile(
     r"[\s$\\()\[\]]*(?:,|;|\band\b|\bor\b)[\s$\\()\[\]]*(?:and\b|or\b)?[\s$\\()\[\]]*"
 )
-_NO_WORDS = re.compile(
+_MATH_WORDS = re.compile(
     r"\\(?:text|mathrm|mathbf|operatorname|mbox|begin|end)\s*\{[^{}]*\}(?:\{[rlc|]*\})?|\\[A-Za-z]+"
     r"|\b(?:sqrt|sin|cos|tan|cot|sec|csc|log|exp|and|or|pi|infinity)\b"
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _PAIR = re.compile(r"\s*[-−]?\d+,\d{1,2}\s*")  # "18,50" is a decimal or two numbers
 _NUMERAL = re.compile(r"\d+(?:[.,/]\d+)*")
-_BOXES = re.compile(r"\}([^{}]*)\\f?boxed\s*\{")
+_JOINED_BOXES = re.compile(r"\}([^{}]*)\\f?boxed\s*\{")
 _EDGES = " \t\n*_`\"'“”.,;:"
 
 
@@ -47,18 +47,18 @@ class _Worker:
     It starts at the first request, and again after it was ended."""
 
     def __init__(self) -> None:
-        self._lock, self._owner = threading.Lock(), 0
+        self._lock, self._owner_pid = threading.Lock(), 0
         self._process: subprocess.Popen[str] | None = None
 
     def reply(self, words: str, targets: Sequence[str]) -> dict | None:
-        """Return the worker's reply; None where it was ended for its time or memory."""
+        """Return the worker's reply; None where it ran out of time or memory."""
         with self._lock:
             if (
                 self._process is None
                 or self._process.poll() is not None
-                or self._owner != os.getpid()
+                or self._owner_pid != os.getpid()
             ):
-                self._owner = os.getpid()
+                self._owner_pid = os.getpid()
                 # -P keeps the file's own folder out of the import path.
                 command = [sys.executable, "-P", str(Path(expressions.__file__))]
                 pipe = subprocess.PIPE
@@ -66,7 +66,7 @@ class _Worker:
                     command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8"
                 )
             process = self._process
-            timer = threading.Timer(_WALL_S, process.kill)
+            timer = threading.Timer(_CLOCK_S, process.kill)
             timer.start()
             assert process.stdin is not None and process.stdout is not None
             try:
@@ -84,7 +84,7 @@ class _Worker:
 
     def end(self) -> None:
         """End the worker, unless a parent of this process started it."""
-        if self._process is not None and self._owner == os.getpid():
+        if self._process is not None and self._owner_pid == os.getpid():
             self._process.kill()
             self._process.communicate()
             self._process = None
@@ -147,8 +147,8 @@ def _expression(text: str, *, is_stated: bool) -> tuple[int, int] | None:
     n_words = len(_WORD.findall(around))
     # A single expression may have a few words around it. Among several, any word leaves open
     # which of them is the answer.
-    most_words = _FEW_WORDS if len(groups) == 1 else 0
-    return (start, end) if n_words <= most_words else None
+    max_words = _MAX_WORDS_AROUND if len(groups) == 1 else 0
+    return (start, end) if n_words <= max_words else None
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ class Mathematics(TextExtractor):
         text = text[: answer_end(text, item.question, question)]
         start, end, is_stated = _answer_span(text)
         targets = tuple(variant.target.split("\n")) if variant.target else ()
-        is_whole = any(_plain(text[start:end]) == _plain(target) for target in targets)
-        if not is_whole:
+        is_target = any(_plain(text[start:end]) == _plain(target) for target in targets)
+        if not is_target:
             span = _expression(text[start:end], is_stated=is_stated)
             if span is None:
                 return unreadable("The answer holds several expressions in words.")
@@ -196,25 +196,25 @@ def _answer(words: str, targets: tuple[str, ...], question: str) -> tuple[str | 
     """Return (canonical answer, "") or (None, why not); any right answer gives the first one."""
     if any(_plain(words) == _plain(target) for target in targets):
         return targets[0], ""
-    numbers = [canonical_number(target) for target in targets]
+    target_numbers = [canonical_number(target) for target in targets]
     number = canonical_number(words.strip("$\\() "))
     # Words make it a sentence, whose letters are no variables.
-    if _WORD.search(_NO_WORDS.sub(" ", words)):
+    if _WORD.search(_MATH_WORDS.sub(" ", words)):
         if not any(character.isdigit() for character in words):
             right = "\n".join(map(_unwrapped, targets))
             answer, reason = short_answer(
-                _unwrapped(words), right, question=question, most_words=MOST_WORDS
+                _unwrapped(words), right, question=question, most_words=MAX_WORDS
             )
             return (targets[0] if targets and answer == _unwrapped(targets[0]) else answer), reason
         number, _, reason = stated_number(words, question)
-        if number is None or (None in numbers and len(_NUMERAL.findall(words)) > 1):
+        if number is None or (None in target_numbers and len(_NUMERAL.findall(words)) > 1):
             return None, reason or "The answer gives several numbers in a sentence."
         words = number
-    if number is not None and None not in numbers:
-        return (targets[0] if number in numbers else number), ""
-    if len(words) > MOST_CHARACTERS:
-        return None, f"The expression has more than {MOST_CHARACTERS:,} characters."
-    reply = _reply(_BOXES.sub(r"\1", words), targets)
+    if number is not None and None not in target_numbers:
+        return (targets[0] if number in target_numbers else number), ""
+    if len(words) > MAX_CHARACTERS:
+        return None, f"The expression has more than {MAX_CHARACTERS:,} characters."
+    reply = _reply(_JOINED_BOXES.sub(r"\1", words), targets)
     if reply is None:
         return None, "The expression takes too long to work out, and was left."
     if reply["place"] is not None:

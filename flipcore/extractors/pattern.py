@@ -13,10 +13,10 @@ from flipcore.extractors.readings import TextExtractor, unreadable
 from flipcore.extractors.written.stated_choice import ChoiceText
 from flipcore.text.answers import canonical_number, text_answer
 
-# For one answer. A pattern that needs longer backtracks without end.
+# Per answer. A pattern that needs longer backtracks without end.
 TIME_LIMIT_S = 0.25
 # Counted repeats are unrolled, so (((a{1000}){1000}){1000}) would never compile.
-MOST_CHARACTERS, MOST_REPEATS = (500, 10_000)
+MAX_CHARACTERS, MAX_REPEATS = 500, 10_000
 # The lookahead excludes letters that begin a word: they are no labels.
 DEFAULT = r"answer\s*(?:is|:)[\s*(]*([A-Za-z](?![\w'’])|[-+]?[\d,.]*\d)"
 _REPETITION = stdlib_re.compile(r"\{(\d*)(?:,(\d*))?\}")
@@ -52,21 +52,21 @@ class Pattern(TextExtractor):
 
     def compiled(self) -> regex.Pattern:
         """Return the compiled expression; BadInput for a wrong expression, group or flag."""
-        if not self.expression or len(self.expression) > MOST_CHARACTERS:
+        if not self.expression or len(self.expression) > MAX_CHARACTERS:
             raise BadInput(
                 f"The pattern has {len(self.expression)} characters; give a regular expression of "
-                f"1 to {MOST_CHARACTERS}."
+                f"1 to {MAX_CHARACTERS}."
             )
         if self.which not in WHICH:
             raise BadInput(
                 f"The pattern takes the match {self.which!r}; choose one of {', '.join(WHICH)}."
             )
         n_repeats = 1
-        for least, most in _REPETITION.findall(self.expression):
-            n_repeats *= max(int(most or least or 1), 1)
-        if n_repeats > MOST_REPEATS:
+        for low, high in _REPETITION.findall(self.expression):
+            n_repeats *= max(int(high or low or 1), 1)
+        if n_repeats > MAX_REPEATS:
             raise BadInput(
-                f"The pattern's counted repeats multiply to more than {MOST_REPEATS:,}. Use "
+                f"The pattern's counted repeats multiply to more than {MAX_REPEATS:,}. Use "
                 "smaller counts, or * and +."
             )
         unknown = [flag for flag in self.flags if flag not in FLAGS]

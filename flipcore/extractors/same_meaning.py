@@ -27,7 +27,7 @@ from flipcore.extractors.readings import (
 )
 from flipcore.extractors.written.scope import is_refusal
 from flipcore.extractors.written.stated_words import short_answer, without_lead
-from flipcore.extractors.written_answer import TEXT_MATCH, stated
+from flipcore.extractors.written_answer import TEXT_MATCH, answer_span
 from flipcore.text.answers import MAX_TEXT, plain_answer
 
 # The lines joined by a backslash are one line of the prompt: a reply is stored under the words that
@@ -95,6 +95,7 @@ class SameMeaning(TextExtractor):
     def judge_requests(self, item: Item, requests: Sequence[Request]) -> list[Request]:
         n = len(requests)
         longest = " " * max((4 * request.max_tokens for request in requests), default=0)
+        # Each pair is compared in both directions; a right answer is one more text.
         n_comparisons = n * (n - 1 if item.target is None else n + 1)
         return [self._request(item.question, longest, longest)] * n_comparisons
 
@@ -110,9 +111,9 @@ class SameMeaning(TextExtractor):
         if answer is None or is_refusal(text):
             return unreadable(REFUSAL if answer is not None else reason)
         bare = unicodedata.normalize("NFKC", without_lead(words, question)).casefold().strip(_ENDS)
-        return Reading(
-            OK, answer=_ARTICLE.sub("", " ".join(bare.split()), count=1) if bare else answer
-        )
+        if bare:
+            answer = _ARTICLE.sub("", " ".join(bare.split()), count=1)
+        return Reading(OK, answer=answer)
 
     def read_together(
         self, item: Item, answers: Sequence[tuple[Variant, Completion]], reply_to: Replies
@@ -231,11 +232,11 @@ def _names(answers: Sequence[_Answer], right: Sequence[str]) -> dict[str, str]:
     words unless that would be the name of another answer.
     """
     texts = [_usual_text(answer.keys) for answer in answers]
-    plain = [plain_answer(text) for text in texts]
-    reserved_words = {*right, *map(plain_answer, right)}
+    plain_texts = [plain_answer(text) for text in texts]
+    right_names = {*right, *map(plain_answer, right)}
     names = {}
-    for i, (answer, text, plain_text) in enumerate(zip(answers, texts, plain, strict=True)):
-        is_free = plain.count(plain_text) == 1 and plain_text not in reserved_words
+    for i, (answer, text, plain_text) in enumerate(zip(answers, texts, plain_texts, strict=True)):
+        is_free = plain_texts.count(plain_text) == 1 and plain_text not in right_names
         name = plain_text if is_free else text
         if len(name) >= MAX_TEXT:
             name = f"{name[:60]} {digest(text)}"
@@ -245,7 +246,7 @@ def _names(answers: Sequence[_Answer], right: Sequence[str]) -> dict[str, str]:
 
 
 def _words(item: Item, variant: Variant, text: str) -> str:
-    start, end = stated(item, variant, text=text)
+    start, end = answer_span(item, variant, text=text)
     return text[start:end]
 
 

@@ -45,9 +45,9 @@ def code_of(text: str, name: str) -> str | None:
     blocks = [match["code"] for match in _BLOCK.finditer(text)]
     if blocks:
         return next((block for block in reversed(blocks) if defines.search(block)), blocks[-1])
-    if start := defines.search(text):
-        first = re.search(r"^(?:from|import|class|def|@)\b", text, re.MULTILINE)
-        return text[min(start.start(), first.start() if first else len(text)) :]
+    if definition := defines.search(text):
+        statement = re.search(r"^(?:from|import|class|def|@)\b", text, re.MULTILINE)
+        return text[min(match.start() for match in (definition, statement) if match) :]
     return text if re.match(r"(?:[ \t]*\n)*(?: {2,}|\t)\S", text) else None
 
 
@@ -106,9 +106,9 @@ class UnitTests(Extractor):
         return program(str(item.meta.get("before", "")), code, name=name)
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        nothing = no_answer(completions)
-        if nothing:
-            return nothing
+        unanswered = no_answer(completions)
+        if unanswered:
+            return unanswered
         if self.program(item, completions[0].text) is None:
             return unreadable("The answer holds no code.")
         failed = failure(completions, 2)

@@ -52,7 +52,7 @@ class Regex(TextExtractor):
         return read_text(item, variant, text=text)
 
 
-def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
+def answer_span(item: Item, variant: Variant, text: str) -> tuple[int, int]:
     """Return the span of the answer that the text marks or states, else of the whole text."""
     text = text[: answer_end(text, item.question, asked_question(item, variant))]
     return marked_answer(text) or stated_span(text) or (0, len(text))
@@ -74,7 +74,7 @@ class TextMatch(TextExtractor):
 
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
         question = asked_question(item, variant)
-        start, end = stated(item, variant, text=text)
+        start, end = answer_span(item, variant, text=text)
         words = text[start:end]
         answer, reason = short_answer(
             words,

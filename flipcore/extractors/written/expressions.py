@@ -76,7 +76,7 @@ def _fraction(sign: str) -> tuple[int, int]:
     return Fraction(unicodedata.numeric(sign)).limit_denominator(10).as_integer_ratio()
 
 
-def parsed(words: str) -> list:
+def parse_words(words: str) -> list:
     """Return Math-Verify's [expression, text that it was taken from]; empty for no mathematics."""
     from math_verify import parse
 
@@ -84,8 +84,8 @@ def parsed(words: str) -> list:
     return parse(words if ENVIRONMENT.search(words) else f"${words}$", parsing_timeout=None)
 
 
-def same(gold: list, answer: list) -> bool:
-    """Tell whether Math-Verify calls two results of `parsed` equal."""
+def are_equal(gold: list, answer: list) -> bool:
+    """Tell whether Math-Verify calls two results of `parse_words` equal."""
     from math_verify import verify
 
     return bool(verify(gold, answer, timeout_seconds=None))
@@ -102,12 +102,15 @@ def canonical(expression) -> str:
     from sympy.core.function import AppliedUndef
 
     if isinstance(expression, (FiniteSet, sympy.FiniteSet)):
-        return "{" + ",".join(sorted(_unnamed(list(expression.args)))) + "}"
+        return "{" + ",".join(sorted(_without_variable(list(expression.args)))) + "}"
     if isinstance(expression, (list, tuple, sympy.Tuple)):
-        return "(" + ",".join(_unnamed(list(expression))) + ")"
+        return "(" + ",".join(_without_variable(list(expression))) + ")"
     if isinstance(expression, sympy.Interval):
-        ends = canonical(expression.start), canonical(expression.end)
-        return "[("[bool(expression.left_open)] + ",".join(ends) + "])"[bool(expression.right_open)]
+        opening, closing = (
+            "(" if expression.left_open else "[",
+            ")" if expression.right_open else "]",
+        )
+        return f"{opening}{canonical(expression.start)},{canonical(expression.end)}{closing}"
     if isinstance(expression, (sympy.Union, sympy.And, sympy.Or)):
         sign = "|" if isinstance(expression, (sympy.Union, sympy.Or)) else "&"
         return sign.join(sorted(map(canonical, expression.args)))
@@ -131,10 +134,10 @@ def canonical(expression) -> str:
             return canonical(expression.as_set())
         return f"{canonical(expression.lhs)}{expression.rel_op}{canonical(expression.rhs)}"
     exact = _exact(expression)
-    return _text(_lowest(exact)) if exact.free_symbols else _number(exact)
+    return _text(_in_lowest_terms(exact)) if exact.free_symbols else _number(exact)
 
 
-def _unnamed(parts: list) -> list[str]:
+def _without_variable(parts: list) -> list[str]:
     """Return the parts as texts, without the variable where all are values of one variable."""
     import sympy
 
@@ -167,11 +170,12 @@ def _number(value) -> str:
     parts = [sympy.N(part, _DIGITS + 8) for part in value.as_real_imag()]
     if not all(part.is_Float or part.is_Rational for part in parts):
         return _text(value)
+    # Adding 0.0 turns -0.0 into 0.0.
     real, imaginary = (f"{float(part) + 0.0:.{_DIGITS}g}" for part in parts)
     return real if abs(float(parts[1])) < 10**-_DIGITS else f"{real}+{imaginary}i"
 
 
-def _lowest(expression):
+def _in_lowest_terms(expression):
     import sympy
 
     if expression.is_rational_function():
@@ -186,12 +190,12 @@ def _text(expression) -> str:
 def reply_to(words: str, targets: list[str]) -> dict:
     """Return the reply to a request. `place` is the index of the right answer that the words equal.
     Where they equal none, `answer` is their canonical form, or None for no mathematics."""
-    answer = parsed(words)
+    answer = parse_words(words)
     for place, target in enumerate(targets):
-        if answer and same(parsed(target), answer):
+        if answer and are_equal(parse_words(target), answer):
             return {"place": place, "answer": None}
     # For graders "12%" is 12.
-    without_percent = parsed(re.sub(r"\s*\\?%", "", words))
+    without_percent = parse_words(re.sub(r"\s*\\?%", "", words))
     number_parts = [part for part in without_percent if not isinstance(part, str)]
     return {"place": None, "answer": canonical(number_parts[0])[:1000] if number_parts else None}
 
@@ -226,7 +230,8 @@ def _main() -> None:
     os.dup2(2, 1)  # keep what a library prints out of the replies
     logging.disable(logging.CRITICAL)
     while hasattr(os, "fork") and (child := os.fork()):
-        if os.waitpid(child, 0)[1] == 0:
+        _, exit_status = os.waitpid(child, 0)
+        if exit_status == 0:
             return
         print("null", file=replies, flush=True)
     _serve(replies)

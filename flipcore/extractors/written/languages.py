@@ -54,18 +54,18 @@ _CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩"
 # "\0" stands for a letter that may be a label in two alphabets.
 _ALPHABETS = ("АБ\0ГД", "कखगघङ", "أبجد", "가나다라마", "アイウエオ", "甲乙丙丁戊")
 _BETWEEN = rf"(?:[\s:*(\[\"'«「]|{FILLERS})*"
-_BEHIND = r"(?=[\s.।。،,:)\]/*»」]|です|で|입|이|번|$)"
+_AFTER = r"(?=[\s.।。،,:)\]/*»」]|です|で|입|이|번|$)"
 
 
-_LATIN = ("antwort", "respost", "respuest", "alternativ")
+_ASCII_PHRASES = ("antwort", "respost", "respuest", "alternativ")
 
 
-def may_state(text: str) -> bool:
-    """Tell whether the text may hold one of the phrases, before the slow search for them."""
+def may_be_foreign(text: str) -> bool:
+    """Tell whether a phrase of another language may occur, before the slow search for them."""
     if not text.isascii():
         return True
     folded = text.lower()
-    return any(beginning in folded for beginning in _LATIN)
+    return any(phrase in folded for phrase in _ASCII_PHRASES)
 
 
 def in_ascii(text: str) -> str:
@@ -90,19 +90,22 @@ def with_labels(text: str, labels: Sequence[str]) -> str:
     for alphabet in _ALPHABETS:
         label_of |= dict(zip(alphabet, labels, strict=False))
     label_of.pop("\0", None)
+    # The Cyrillic С is no label of its own alphabet, and looks like the Latin C.
     if "C" in labels:
         label_of["С"] = "C"
     circles = dict(zip(_CIRCLES, labels, strict=False))
     text = re.sub("|".join(_CIRCLES), lambda match: circles.get(match[0], match[0]), text)
     any_label = "|".join(map(re.escape, label_of))
     stated = re.compile(
-        rf"(?P<before>(?:{ANSWER_IS}){_BETWEEN}|\A[\s*(]*)(?P<label>{any_label}){_BEHIND}",
+        rf"(?P<before>(?:{ANSWER_IS}){_BETWEEN}|\A[\s*(]*)(?P<label>{any_label}){_AFTER}",
         re.IGNORECASE,
     )
-    joined = re.compile(rf"\s*(?:{JOINS}|[,/;])\s*(?P<label>{any_label}){_BEHIND}")
+    joined = re.compile(rf"\s*(?:{JOINS}|[,/;])\s*(?P<label>{any_label}){_AFTER}")
     for start in stated.finditer(text):
         match: re.Match | None = start
-        if start["before"].strip(" \n*(") or not text[start.end() :].strip(" \n.)*。।"):
+        is_announced = bool(start["before"].strip(" \n*("))
+        is_alone = not text[start.end() :].strip(" \n.)*。।")
+        if is_announced or is_alone:
             while match:
                 label = label_of.get(match["label"], match["label"])
                 text = text[: match.start("label")] + label + text[match.end("label") :]

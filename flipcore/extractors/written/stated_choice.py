@@ -59,7 +59,7 @@ _GAP = re.compile(r"[ \t*_`\"'“”]*(?:[.:,)\]]|[-–—(\[](?=[\s\w]))*[ \t*_
 _ALONE = (
     r"[ \t*_`\"'“”)\].]*(?:$|[;,:!?](?=\s|$)|(?<=[.)])(?=\s)|(?<=\s)(?:\(|[-–—]\s+(?=[^\W\d])))"
 )
-_SHORT = 30  # words of a short answer, beside the option's own
+_MAX_FURTHER_WORDS = 30  # in a short answer, besides the option's own words
 _SEPARATORS = re.compile(r"[\s.,:;()\[\]*\"'“”]+")
 
 
@@ -119,7 +119,7 @@ class _Labels:
         )
         fillers = rf"(?:{languages.FILLERS}|{_FILLER})*"
         self.stated = re.compile(_STATED + _FILLERS + denied + _FILLERS, re.IGNORECASE)
-        self.stated_abroad = re.compile(
+        self.stated_in_any_language = re.compile(
             rf"(?:{_STATED}|{languages.ANSWER_IS})" + fillers + denied + fillers, re.IGNORECASE
         )
         self.verdict = re.compile(
@@ -152,7 +152,7 @@ class _Labels:
             rf"(?<!\w)(?:{any_label})(?!\w)[^\w\n]*(?:\b(?:and|or)\b|[,;/&+])[\s\"'(*\[]*(?:and"
             r"|or)?[\s\"'(*\[]*$"
         )
-        self.label_behind = re.compile(rf"[\s*]*[(\[]({any_label})[)\]]")
+        self.label_after = re.compile(rf"[\s*]*[(\[]({any_label})[)\]]")
         self.joined = re.compile(
             _JOINED
             + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*"
@@ -160,7 +160,7 @@ class _Labels:
         )
 
 
-_of_labels = lru_cache(64)(_Labels)
+_patterns_of = lru_cache(64)(_Labels)
 
 
 class ChoiceText:
@@ -173,7 +173,7 @@ class ChoiceText:
             f"\0{label}" if option.strip() == label else " ".join(option.split())
             for label, option in zip(labels, options, strict=True)
         ]
-        self.patterns = _of_labels(tuple(labels))
+        self.patterns = _patterns_of(tuple(labels))
 
     def choice(self, text: str) -> Choice:
         """Find the one option that `text` names; the choice has no position where there is none."""
@@ -232,7 +232,7 @@ class ChoiceText:
                 denied.add(i)
         return {position for position in denied if position is not None}
 
-    def _label_alone(self, text):
+    def _label_alone(self, text: str) -> Choice | None:
         """Read a text that is nothing but one label, in upper or lower case."""
         bare = text.strip(" \t\n.()[]*:\"'")
         matching = [i for i, label in enumerate(self.labels) if label.casefold() == bare.casefold()]
@@ -250,10 +250,14 @@ class ChoiceText:
             return False
         return _is_not_stated(text, *label.span(1), self.patterns.condition)
 
-    def _last_statement(self, text):
+    def _last_statement(self, text: str) -> Choice | None:
         """Read the last statement that names a label, or else an option's words."""
         last = None
-        stated = self.patterns.stated_abroad if languages.may_state(text) else self.patterns.stated
+        stated = (
+            self.patterns.stated_in_any_language
+            if languages.may_be_foreign(text)
+            else self.patterns.stated
+        )
         for mark in stated.finditer(text):
             label = self.patterns.label.match(text, mark.end())
             if label and self._is_label(label, text):
@@ -268,7 +272,7 @@ class ChoiceText:
                 last = self._stated_words(text, mark.end()) or last
         return last
 
-    def _label_called_answer(self, text) -> Choice | None:
+    def _label_called_answer(self, text: str) -> Choice | None:
         """Read the last "C is the answer". Two labels that are called correct give no answer."""
         marks = [m for m in self.patterns.is_answer.finditer(text) if not self._is_denied(m, text)]
         named = sorted({mark[1] for mark in marks})
@@ -294,7 +298,7 @@ class ChoiceText:
         [mark] = affirmed.values()
         return self._choice_at(self._position(mark[1]), text, mark.start(1), len(mark[1]))
 
-    def _label_at_start(self, text):
+    def _label_at_start(self, text: str) -> Choice | None:
         opening = re.match(r"[\s*_(\[\"'>]*", text)
         begin = opening.end() if opening else 0
         label = self.patterns.label.match(text, begin)
@@ -328,7 +332,7 @@ class ChoiceText:
             return label if is_alone else None
         return self.patterns.own_line.match(text, line_end)
 
-    def _marked_label(self, text):
+    def _marked_label(self, text: str) -> Choice | None:
         """Read the only label in brackets, after "option" or at the start of a line."""
         marked: list[tuple[str, int]] = []
         joined: list[tuple[str, int]] = []
@@ -341,14 +345,14 @@ class ChoiceText:
         # place of the answer.
         return self._single_choice(marked + joined, text)
 
-    def _label_at_end(self, text):
+    def _label_at_end(self, text: str) -> Choice | None:
         """Read the last word of the first paragraph, unless it ends an option ("vitamin C")."""
         n_leading = len(text) - len(text.lstrip("\n"))
         blank_line = re.search(r"\n\s*\n", text.strip("\n"))
         paragraph_end = blank_line.start() if blank_line else len(text.strip("\n"))
         head = text[: n_leading + paragraph_end].rstrip(" \t\n.*)]\"'")
         labels = list(self.patterns.label.finditer(head))
-        if not labels or labels[-1].end() != len(head) or len(head.split()) > _SHORT:
+        if not labels or labels[-1].end() != len(head) or len(head.split()) > _MAX_FURTHER_WORDS:
             return None
         *earlier_labels, label = labels
         if self.patterns.several.search(head[: label.start()]):
@@ -371,20 +375,22 @@ class ChoiceText:
         return self._choice_of(label, text)
 
     def _is_other(self, earlier: re.Match, last: re.Match, text: str) -> bool:
-        """Tell whether an earlier label is another answer: no article, number or denial."""
+        """Tell whether an earlier label is another answer, and no article, number or denial."""
         word = earlier[1]
         is_article = word in ("A", "I", "a", "i") and re.match(r"\s+[a-z]", text[earlier.end() :])
         if word == last[1] or word.isdigit() or is_article or self._position(word) is None:
             return False
         return not self._is_denied(earlier, text)
 
-    def _option_words(self, text):
+    def _option_words(self, text: str) -> Choice | None:
         """Read the only option whose words occur in a short answer.
 
         In a long answer they are part of the reasoning: in MMLU-Pro's unfinished chains nine in ten
         named options are accidental.
         """
-        if len(text.split()) > _SHORT + max(len(option.split()) for option in self.options):
+        if len(text.split()) > _MAX_FURTHER_WORDS + max(
+            len(option.split()) for option in self.options
+        ):
             return None
         named = []  # (start, end, position of the option)
         for i, option in enumerate(self.options):
@@ -409,11 +415,11 @@ class ChoiceText:
         after = text[match.end() :]
         return not after.strip() or bool(re.match(r"\s*[.,;:!?)\]*\"'”\n]", after))
 
-    def _stated_words(self, text, start):
+    def _stated_words(self, text: str, start: int) -> Choice | None:
         """Read an option whose words directly follow a statement ("the answer is tin")."""
         ends: dict[int, int] = {}  # position of an option that fits -> end of its words
         for i, option in enumerate(self.options):
-            if option and _begins(option, text[start : start + len(option) + 9]):
+            if option and _begins(option, text[start : start + len(option)]):
                 words = re.compile(_loose(option) + r"(?!\w)", re.IGNORECASE)
                 if match := words.match(text, start):
                     ends[i] = match.end()
@@ -429,17 +435,17 @@ class ChoiceText:
                 rf"\s+or\s+{_loose(option)}(?!\w)", text[end:], re.IGNORECASE
             ):
                 return _no_choice("The answer names the words of two options to choose from.")
-        label = self.patterns.label_behind.match(text, end)
+        label = self.patterns.label_after.match(text, end)
         if label and label[1] != self.labels[position]:
             return self._contradiction(label[1], position)
         return Choice(position, (start, end))
 
-    def _is_label(self, label, text) -> bool:
+    def _is_label(self, label: re.Match, text: str) -> bool:
         """Tell whether a match is a label, and not the word "A" or "I" or a number.
         Its own option, the end of a part of the text or a connective must follow."""
-        behind = text[label.end() :]
-        if not behind.strip() or re.match(
-            rf"\s*(?:[`.,:;)\]}}*_!?\"'”/\\$<{languages.STOPS}]|\n)", behind
+        after = text[label.end() :]
+        if not after.strip() or re.match(
+            rf"\s*(?:[`.,:;)\]}}*_!?\"'”/\\$<{languages.STOPS}]|\n)", after
         ):
             return True
         if self.patterns.over.match(text, label.end(1)):
@@ -449,10 +455,8 @@ class ChoiceText:
             return True
         position = self._position(label.group(1))
         return bool(
-            re.match(r"(?:\s+|(?=[^\W\d_]))(?:" + _GOES_ON + "|" + languages.JOINS + ")", behind)
-            or (
-                position is not None and _folded(behind).startswith(_folded(self.options[position]))
-            )
+            re.match(r"(?:\s+|(?=[^\W\d_]))(?:" + _GOES_ON + "|" + languages.JOINS + ")", after)
+            or (position is not None and _folded(after).startswith(_folded(self.options[position])))
         )
 
     def _joined_labels(self, end: int, text: str) -> Iterator[tuple[str, int]]:
@@ -484,7 +488,7 @@ class ChoiceText:
             group = mark.lastindex or 0
             yield mark[group], mark.start(group)
 
-    def _choice_of(self, label, text):
+    def _choice_of(self, label: re.Match, text: str) -> Choice | None:
         """Return the choice of a label; none where the text names further labels with it."""
         word = label.group(1)
         if self._position(word) is None:
@@ -506,7 +510,7 @@ class ChoiceText:
                 listed.add(mark[1])
         return listed
 
-    def _single_choice(self, named, text):
+    def _single_choice(self, named: Sequence[tuple[str, int]], text: str) -> Choice | None:
         """Return the choice where all (label, start) name one label; None for no label."""
         if not named:
             return None
@@ -517,7 +521,7 @@ class ChoiceText:
         label, start = named[-1]
         return self._choice_at(self._position(label), text, start, len(label))
 
-    def _choice_at(self, position, text, start, length):
+    def _choice_at(self, position: int, text: str, start: int, length: int) -> Choice:
         """Return the choice of the label at `start`, unless something contradicts it."""
         # "2" may be the label of option 7 and the text of another option.
         label = self.labels[position].casefold()
@@ -529,7 +533,7 @@ class ChoiceText:
             return _no_choice(
                 f"{self.labels[position]!r} is both a label and the text of another option."
             )
-        other_option = self._option_beside(position, text, start, start + length)
+        other_option = self._option_next_to(position, text, start, start + length)
         if other_option is not None:
             return self._contradiction(self.labels[position], other_option)
         return Choice(position, (start, start + length))
@@ -539,8 +543,8 @@ class ChoiceText:
             f"The answer has the label {label} and the words of {self.labels[other_option]}."
         )
 
-    def _option_beside(self, position: int, text: str, start: int, end: int) -> int | None:
-        """Return the position of another option whose words stand beside a label, or None.
+    def _option_next_to(self, position: int, text: str, start: int, end: int) -> int | None:
+        """Return the position of another option whose words are next to a label, or None.
 
         They must be all of its words and nothing else ("A. galley"), or stand before a label in
         brackets ("galley (A)"). None where the line also has the label's own words or their

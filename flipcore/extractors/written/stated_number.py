@@ -46,7 +46,9 @@ _ANSWER_IS = (
 )
 _BETWEEN = r"(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*"
 _STATED = re.compile(rf"(?:{_ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
-_STATED_ABROAD = re.compile(rf"(?:{_ANSWER_IS}|{languages.ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
+_STATED_IN_ANY_LANGUAGE = re.compile(
+    rf"(?:{_ANSWER_IS}|{languages.ANSWER_IS}){_BETWEEN}", re.IGNORECASE
+)
 _ANSWER_LINE = re.compile(r"(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:", re.IGNORECASE)
 # Every number begins so. Without this check the slow pattern would be tried at each letter.
 _BEGINS = rf"(?=[-−$\\.\d{_VULGAR}]|\s[\\.\d{_VULGAR}])"
@@ -60,6 +62,7 @@ _COMMA_LANGUAGE = re.compile(languages.COMMA_ANSWER_IS, re.IGNORECASE)
 _ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to|{languages.JOINS})\s*(?={NUMBER}\s*(?:[.,\n]|$))")
 _CHOICE_BEFORE = re.compile(r"\d\s*(?:or|to|and)\s*\$?$")  # "18 or 20", "between 18 and 20"
 _SCALE = re.compile(r"(?:[eE]|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?)([-+]?\d{1,3})\}?%?$")
+_CURRENCY_REACH = 7  # characters after a number in which its currency may be
 _REACH = 12  # characters before a number that are checked for a choice or a larger unit
 _GAP = 60  # characters between a statement and its number
 _TAIL = 120  # the last number is nearly always in so many characters at the end
@@ -91,14 +94,15 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
         without_checks = _CHECK.sub(lambda match: " " * len(match.group()), text)
         if without_checks != text and _NUMBER.search(without_checks):
             text = without_checks
-    is_abroad = languages.may_state(text)
-    last = _last_statement(text, is_abroad=is_abroad)
+    may_be_foreign = languages.may_be_foreign(text)
+    last = _last_statement(text, may_be_foreign=may_be_foreign)
     if last is None:
         tail = max(0, len(text) - _TAIL)
         search_start = max(text.rfind(letter, 0, tail) for letter in _NOT_IN_NUMBERS) + 1
         last = _last_number(text, search_start) or _last_number(text, 0)
         if last is None:
             return None, None, "The answer has no number, or only numbers that it denies."
+        # A number may begin with the blank after a unit, so its first character is kept.
         before = text[max(0, last.start() - _REACH) : last.start() + 1]
         if _CHOICE_BEFORE.search(before[:-1]):
             return None, None, "The answer gives two numbers to choose from."
@@ -110,11 +114,11 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
             return None, None, "The answer gives two numbers to choose from."
     if _TWO_UNITS.match(text, last.end()):
         return None, None, "The answer is in two units."
-    has_commas = is_abroad and bool(_COMMA_LANGUAGE.search(text))
+    has_commas = may_be_foreign and bool(_COMMA_LANGUAGE.search(text))
     answer = _value(
         last.group(),
         text[: last.start()].rstrip()[-1:],
-        behind=text[last.end() : last.end() + 7],
+        after=text[last.end() : last.end() + _CURRENCY_REACH],
         has_commas=has_commas,
     )
     answer = None if languages.SCALES.match(text, last.end()) else answer
@@ -137,18 +141,18 @@ def _correction(text: str, start: int) -> re.Match | None:
     return _NUMBER.match(text, marks[-1]) if marks else None
 
 
-def _last_statement(text: str, *, is_abroad: bool) -> re.Match | None:
-    """Return the number of the last statement; `is_abroad` allows other languages."""
-    folded = "" if is_abroad else text.lower()
-    start = 0 if is_abroad else _first_statement(text, folded)
+def _last_statement(text: str, *, may_be_foreign: bool) -> re.Match | None:
+    """Return the number of the last statement; `may_be_foreign` allows other languages."""
+    folded = "" if may_be_foreign else text.lower()
+    start = 0 if may_be_foreign else _first_statement(text, folded)
     if start is None:
         return None
     stated: list[re.Match] = []
-    for mark in (_STATED_ABROAD if is_abroad else _STATED).finditer(text, start):
+    for mark in (_STATED_IN_ANY_LANGUAGE if may_be_foreign else _STATED).finditer(text, start):
         if number := _stated_after(text, mark.end()):
             stated.append(number)
     may_be_answer = (
-        _MAY_BE_ANSWER.search(text) if is_abroad else _MAY_BE_ANSWER_FOLDED.search(folded)
+        _MAY_BE_ANSWER.search(text) if may_be_foreign else _MAY_BE_ANSWER_FOLDED.search(folded)
     )
     for mark in _IS_ANSWER.finditer(text) if may_be_answer else ():
         number = None if is_denied(text, *mark.span(1)) else _NUMBER.match(text, mark.start(1))
@@ -208,17 +212,18 @@ def _stated_after(text: str, start: int) -> re.Match | None:
 
 
 def _value(
-    number: str, before: str = "", behind: str = "", *, has_commas: bool = False
+    number: str, before: str = "", after: str = "", *, has_commas: bool = False
 ) -> str | None:
     """Return the canonical number of a match of NUMBER; None where it is ambiguous.
 
-    `before` is the character before it, `behind` the text after it. `has_commas` says that the
+    `before` is the character before it, `after` the text after it. `has_commas` says that the
     language sets a comma before decimals.
     """
     # Nearly every number is nothing but digits.
     if number.isascii() and number.strip().isdigit():
         return canonical_number(number)
-    sign, bare = "-" * (number.strip()[:1] in "-−"), re.sub(r"^[-−$\s]+|[%\s]+$", "", number)
+    sign = "-" if number.strip()[:1] in "-−" else ""
+    bare = re.sub(r"^[-−$\s]+|[%\s]+$", "", number)
     if re.fullmatch(_CLOCK, bare):
         return str(int(bare[:-3])) if bare.endswith(":00") else None
     if bare[-1] in _VULGAR:
@@ -226,10 +231,12 @@ def _value(
         return canonical_number(f"{sign}{int(bare[:-1] or 0) + part}")
     if mixed := re.fullmatch(r"(\d+)[ \u00a0](\d+)/(\d+)", bare):
         n_wholes, top, bottom = map(int, mixed.groups())
-        if bottom:
-            return canonical_number(f"{sign}{n_wholes * (top < bottom) + Fraction(top, bottom)}")
-        return None
-    is_euro = re.match(_EURO, behind)
+        if not bottom:
+            return None
+        # "2 9/3" is no mixed number; only its fraction counts.
+        wholes = n_wholes if top < bottom else 0
+        return canonical_number(f"{sign}{wholes + Fraction(top, bottom)}")
+    is_euro = re.match(_EURO, after)
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?", bare) and (
         "," in bare or bare.count(".") > 1 or is_euro
     ):

@@ -94,10 +94,10 @@ def short_answer(
             return None, f"The answer has more than {most_words} words and states no short answer."
     if any(_is_in_another_order(words, name, question) for name in right):
         return right[0], ""
-    names = [_is_named(words, name, question=question) for name in right]
-    if True in names:
+    verdicts = [_is_named(words, name, question=question) for name in right]
+    if True in verdicts:
         return right[0], ""
-    if None in names:
+    if None in verdicts:
         return None, "The answer names another one beside the right one."
     return text_answer(
         _only_number(words, right, question=question) or without_lead(words, question), target
