@@ -98,7 +98,7 @@ def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
 def split_text(text: str, share: float = 0.8) -> tuple[str, str]:
     """Cut a text at the word boundary nearest to `share` of its characters; return both parts.
     The second part has no spaces around it. A text of one word comes back as (text, "")."""
-    target = share * len(text)
+    wanted_length = share * len(text)
     boundaries = [
         index
         for index in range(1, len(text))
@@ -106,7 +106,7 @@ def split_text(text: str, share: float = 0.8) -> tuple[str, str]:
     ]
     if not boundaries:
         return text, ""
-    cut = min(boundaries, key=lambda index: (abs(index - target), index))
+    cut = min(boundaries, key=lambda index: (abs(index - wanted_length), index))
     return text[:cut], text[cut:].strip()
 
 
@@ -201,10 +201,10 @@ class BitFlipSummary(BitFlip):
 
     def split(self, item) -> tuple[str, dict]:
         summary = str(item.meta.get("summary") or "").strip()
+        if summary:
+            return item.question, {"reference": summary}
         full_prompt = item.question + "".join(text for _, text in self.cue)
-        return item.question, {"reference": summary} if summary else {
-            "reference_prompt": full_prompt
-        }
+        return item.question, {"reference_prompt": full_prompt}
 
 
 AXES = (BitFlip(), BitFlipSummary())

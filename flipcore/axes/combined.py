@@ -31,7 +31,7 @@ from flipcore.core.records import Item, Prompt, Variant
 from flipcore.core.wordings import COMBINED
 from flipcore.text.prompts import layout_by_name
 
-MOST = 64
+MAX_WAYS = 64
 _PARTS = (
     OptionOrder(),
     LabelSet(),
@@ -68,9 +68,9 @@ class CombinedWordings(Axis):
 
     def __post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in PARTS]
-        if unknown or not self.parts or not 1 <= self.n <= MOST or self.draw < 0:
+        if unknown or not self.parts or not 1 <= self.n <= MAX_WAYS or self.draw < 0:
             raise BadInput(
-                f"Ways of asking take from 1 to {MOST} ways, a seed from 0 on, and changes of "
+                f"Ways of asking take from 1 to {MAX_WAYS} ways, a seed from 0 on, and changes of "
                 f"{', '.join(PARTS)}; got {self.n} ways, seed {self.draw}, changes "
                 f"{', '.join(self.parts) or 'none'}."
             )
@@ -78,34 +78,36 @@ class CombinedWordings(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        plain = base(item, self.name, layout=layout)
-        by_axis = {}
+        base_variant = base(item, self.name, layout=layout)
+        settings_of = {}
         for name in self.parts:
             axis = material.axes.get(name, PARTS[name])
             if item.kind in axis.applies_to:
                 variants = axis.variants(item, layout, rng, material)
                 # The first setting, {}, is the base.
-                by_axis[name] = [{}, *_settings(item, plain, variants=variants)]
-        sizes = tuple(len(settings) for settings in by_axis.values())
-        ways = _ways(self.name, self.n, draw=self.draw, sizes=sizes, names=tuple(by_axis))
+                settings_of[name] = [{}, *_settings(item, base_variant, variants=variants)]
+        sizes = tuple(len(settings) for settings in settings_of.values())
+        ways = _ways(self.name, self.n, draw=self.draw, sizes=sizes, names=tuple(settings_of))
         changed = []
         for number, way in enumerate(ways, start=1):
-            joined: dict[str, Any] = {}
+            combined_setting: dict[str, Any] = {}
             keys = {}
-            for (name, settings), i in zip(by_axis.items(), way, strict=True):
-                joined |= {key: value for key, value in settings[i].items() if key != "key"}
+            for (name, settings), i in zip(settings_of.items(), way, strict=True):
+                combined_setting |= {
+                    key: value for key, value in settings[i].items() if key != "key"
+                }
                 keys[name] = settings[i].get("key", "base")
             changed.append(
-                _joined(
+                _with_setting(
                     item,
                     self.name,
                     key=f"way-{number}",
                     layout=layout,
-                    setting=joined,
+                    setting=combined_setting,
                     params={"settings": keys},
                 )
             )
-        return collapsed([plain, *changed])
+        return collapsed([base_variant, *changed])
 
 
 @lru_cache(64)
@@ -117,22 +119,24 @@ def _ways(
     The base on all axes (all 0) is never drawn. It and repeated ways are replaced by the next way
     in order.
     """
-    n_all = math.prod(sizes)
-    by_number: dict[int, tuple[int, ...]] = {}
-    for number_drawn in range(min(n, n_all - 1)):
+    n_combinations = math.prod(sizes)
+    picks_of: dict[int, tuple[int, ...]] = {}
+    for way_number in range(min(n, n_combinations - 1)):
         # Each axis draws from a stream of its own, so way k has the same settings for all items
         # that have these settings.
-        draws = [generator(draw, axis, number_drawn, name).random() for name in names]
+        draws = [generator(draw, axis, way_number, name).random() for name in names]
         picks = [int(uniform * size) for uniform, size in zip(draws, sizes, strict=True)]
         number = int(np.ravel_multi_index(picks, sizes))
         # 0 is the base on every axis.
-        while number == 0 or number in by_number:
-            number = (number + 1) % n_all
-        by_number[number] = tuple(int(i) for i in np.unravel_index(number, sizes))
-    return tuple(by_number.values())
+        while number == 0 or number in picks_of:
+            number = (number + 1) % n_combinations
+        picks_of[number] = tuple(int(i) for i in np.unravel_index(number, sizes))
+    return tuple(picks_of.values())
 
 
-def _settings(item: Item, plain: Variant, variants: Sequence[Variant]) -> list[dict[str, Any]]:
+def _settings(
+    item: Item, base_variant: Variant, variants: Sequence[Variant]
+) -> list[dict[str, Any]]:
     """Return each variant's setting; variants that their setting does not reproduce are left out.
 
     Such a variant has a change that no setting holds (the question after the options), so it cannot
@@ -140,35 +144,43 @@ def _settings(item: Item, plain: Variant, variants: Sequence[Variant]) -> list[d
     """
     settings = []
     for changed in variants:
-        setting = _setting(plain, changed)
+        setting = _setting(base_variant, changed)
         without_key = {name: value for name, value in setting.items() if name != "key"}
-        rebuilt = _joined(
-            item, changed.axis, key=changed.key, layout=plain.layout, setting=without_key, params={}
+        rebuilt = _with_setting(
+            item,
+            changed.axis,
+            key=changed.key,
+            layout=base_variant.layout,
+            setting=without_key,
+            params={},
         )
-        is_whole = rebuilt.prompt == changed.prompt and changed.target == plain.target
-        if is_whole and rebuilt.prompt != plain.prompt:
+        is_whole = rebuilt.prompt == changed.prompt and changed.target == base_variant.target
+        if is_whole and rebuilt.prompt != base_variant.prompt:
             settings.append(setting)
     return settings
 
 
-def _setting(plain: Variant, changed: Variant) -> dict[str, Any]:
+def _setting(base_variant: Variant, changed: Variant) -> dict[str, Any]:
     """Return a variant's differences from the base by name, with its key."""
     setting: dict[str, Any] = {"key": changed.key}
     for name in ("order", "labels", "layout", "material_id"):
-        if getattr(changed, name) != getattr(plain, name):
+        if getattr(changed, name) != getattr(base_variant, name):
             setting[name] = getattr(changed, name)
     parts = dict(changed.prompt.parts)
     before, after = layout_by_name(changed.layout).stem.split("{}")
-    if parts["stem"] != dict(plain.prompt.parts)["stem"] and changed.layout == plain.layout:
+    if (
+        parts["stem"] != dict(base_variant.prompt.parts)["stem"]
+        and changed.layout == base_variant.layout
+    ):
         setting["question"] = parts["stem"].removeprefix(before).removesuffix(after)
     if INSTRUCTION in parts:
         setting["instruction"] = parts[INSTRUCTION].strip("\n")
-    if changed.prompt.system != plain.prompt.system:
+    if changed.prompt.system != base_variant.prompt.system:
         setting["system"] = changed.prompt.system
     return setting
 
 
-def _joined(
+def _with_setting(
     item: Item,
     axis: str,
     key: str,
@@ -176,7 +188,7 @@ def _joined(
     setting: Mapping[str, Any],
     params: Mapping[str, Any],
 ) -> Variant:
-    """Return the variant of an item with these settings."""
+    """Return the variant of an item with this setting."""
     changes = {
         name: setting[name]
         for name in ("order", "labels", "question", "material_id")

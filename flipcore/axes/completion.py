@@ -6,6 +6,7 @@ Each item is asked once, at temperature 0. Golchin and Surdeanu (arXiv:2308.0849
 dataset in their instruction. Here only the text is shown, so that controls get the same prompt.
 """
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,9 +23,8 @@ INSTRUCTION = (
     "This is the first half of a text. Continue it word for word. Write only the words that come "
     "next.\n\n"
 )
-# In tokens. Token limits are rounded up to such steps, because a batch holds only requests with the
-# same limit.
-_ROOM_STEP, _MOST_ROOM = 16, 1024
+# In tokens. Limits are multiples of the step, because a batch holds only requests with one limit.
+_LIMIT_STEP, _MAX_LIMIT = 16, 1024
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ class Completion(Axis):
         # A passage has no question, so the layout's words do not fit it.
         is_passage = item.kind == "completion" and not item.solution
         lead = "" if is_passage else LAYOUTS[layout].stem.partition("{}")[0]
-        front = ("instruction", self.instruction) if self.instruction else ("lead", lead)
+        first_part = ("instruction", self.instruction) if self.instruction else ("lead", lead)
         params: dict = {"refusal": "short", "why": "It is one word, which has no second half."}
         if end:
             params = {
                 "reference": end,
                 "n_words": len(end.split()),
-                "room": room_for(end),
+                "room": token_limit_for(end),
                 "n_samples": 1,
                 "temperature": 0.0,
             }
-        parts = tuple(part for part in (front, ("stem", begin)) if part[1])
+        parts = tuple(part for part in (first_part, ("stem", begin)) if part[1])
         order = tuple(range(len(item.options)))
         return [
             Variant(
@@ -80,10 +80,11 @@ class Completion(Axis):
         ]
 
 
-def room_for(reference: str) -> int:
-    """Return a token limit for the reference: 2 per word, or 1 per 3 bytes without blanks."""
-    n = 8 + max(2 * len(reference.split()), len(reference.encode("utf-8", "surrogatepass")) // 3)
-    return min(_MOST_ROOM, _ROOM_STEP * -(-n // _ROOM_STEP))
+def token_limit_for(reference: str) -> int:
+    """Return a token limit for the reference: 2 per word or 1 per 3 bytes, and 8 more."""
+    n_bytes = len(reference.encode("utf-8", "surrogatepass"))
+    n_tokens = 8 + max(2 * len(reference.split()), n_bytes // 3)
+    return min(_MAX_LIMIT, _LIMIT_STEP * math.ceil(n_tokens / _LIMIT_STEP))
 
 
 AXIS = Completion()

@@ -37,7 +37,7 @@ _FORMAL = re.compile(
     r"[∨∧⊃≡→∀∃¬]|[~•]\s?[A-Z(]|\b(?:symboli[sz]\w+|predicate logic|propositional|translat\w+)\b",
     re.IGNORECASE,
 )
-_LEAST_SIMILARITY = 0.8  # SequenceMatcher's ratio from which names count as alike
+_MIN_SIMILARITY = 0.8  # SequenceMatcher's ratio from which names count as alike
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ def _refusal(item: Item, persons: Sequence[people.Person], full_text: str) -> Re
             return Refusal(
                 "the name itself matters", "A formula may stand for the name by its first letter."
             )
-        unsure = (
+        may_be_real = (
             _REAL.search(full_text)
             or any(person.is_surname or not people.is_given_name(person.name) for person in persons)
             or not people.acts_alone(item.question, [person.name for person in persons])
         )
-        if unsure:
+        if may_be_real:
             return Refusal(
                 "may be a real person",
                 "The question may be about somebody who lived; another name would be wrong.",
@@ -141,7 +141,7 @@ def _one_person_twice(names: Sequence[str], full_text: str) -> tuple[str, str] |
 
 def _are_alike(a: str, b: str) -> bool:
     ratio = SequenceMatcher(None, a.lower(), b.lower(), autojunk=False).ratio()
-    return ratio >= _LEAST_SIMILARITY
+    return ratio >= _MIN_SIMILARITY
 
 
 def _new_names(
@@ -164,10 +164,10 @@ def _new_names(
 
 
 def _fits(new: str, old: str, words: set[str], names: set[str]) -> bool:
-    """Tell whether a new name can be confused with no word (in small letters) and no name."""
-    low = new.lower()
-    if low[0] == old[0].lower() or any(
-        low.startswith(word) or word.startswith(low) for word in words
+    """Tell whether no word (in small letters) and no name can be confused with a new name."""
+    folded = new.lower()
+    if folded[0] == old[0].lower() or any(
+        folded.startswith(word) or word.startswith(folded) for word in words
     ):
         return False
     return not any(

@@ -76,16 +76,16 @@ class AnswerFormat(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        plain = base(item, self.name, layout=layout)
+        base_variant = base(item, self.name, layout=layout)
         changed = [
             replace(
-                plain,
+                base_variant,
                 key=form.replace(" ", "-"),
-                prompt=with_instruction(plain.prompt, FORMS[form][item.kind]),
+                prompt=with_instruction(base_variant.prompt, FORMS[form][item.kind]),
             )
             for form in self.forms
         ]
-        return collapsed([plain, *changed])
+        return collapsed([base_variant, *changed])
 
 
 def with_instruction(prompt: Prompt, sentence: str) -> Prompt:
@@ -95,7 +95,7 @@ def with_instruction(prompt: Prompt, sentence: str) -> Prompt:
     return replace(prompt, parts=(*before, (INSTRUCTION, text), cue))
 
 
-MOST_TEXTS = 10
+MAX_TEXTS = 10
 
 
 @dataclass(frozen=True)
@@ -113,31 +113,32 @@ class SystemPrompt(Axis):
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.texts) <= MOST_TEXTS or not all(text.strip() for text in self.texts):
-            raise BadInput(
-                f"System prompts: give from 1 to {MOST_TEXTS} texts, none of them empty."
-            )
+        if not 1 <= len(self.texts) <= MAX_TEXTS or not all(text.strip() for text in self.texts):
+            raise BadInput(f"System prompts: give from 1 to {MAX_TEXTS} texts, none of them empty.")
 
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        plain = base(item, self.name, layout=layout)
+        base_variant = base(item, self.name, layout=layout)
         texts = {f"system-{i}": text for i, text in enumerate(self.texts, start=1)} | (
             {"none": ""} if material.has_system else {}
         )
         changed = [
             replace(
-                plain, key=key, prompt=replace(plain.prompt, system=text), params={"system": text}
+                base_variant,
+                key=key,
+                prompt=replace(base_variant.prompt, system=text),
+                params={"system": text},
             )
             for key, text in texts.items()
         ]
         # The study inserts its own system prompt later. Until then the base lacks it, so equal
         # prompts must stay.
-        variants = [plain, *changed]
+        variants = [base_variant, *changed]
         return variants if material.has_system else collapsed(variants)
 
 
-MOST = 10  # examples, orders and choices of examples
+MAX_EXAMPLES = 10  # examples, orders and choices of examples
 
 
 @dataclass(frozen=True)
@@ -151,14 +152,16 @@ class FewShot(Axis):
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
 
     def __post_init__(self) -> None:
-        if not 1 <= self.n <= MOST:
-            raise BadInput(f"Few shots need from 1 to {MOST} examples; {self.n} were asked for.")
+        if not 1 <= self.n <= MAX_EXAMPLES:
+            raise BadInput(
+                f"Few shots need from 1 to {MAX_EXAMPLES} examples; {self.n} were asked for."
+            )
 
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
         """Return the base and a variant with `n` examples; the base alone without enough items."""
-        plain = base(item, self.name, layout=layout)
+        base_variant = base(item, self.name, layout=layout)
         examples = [
             example
             for example in material.examples.get(item.item_id, ())
@@ -167,10 +170,10 @@ class FewShot(Axis):
             and example.target is not None
         ][: self.n]
         if len(examples) < self.n:
-            return [plain]
+            return [base_variant]
         shots = "".join(_shot(example, layout) for example in examples)
-        prompt = Prompt((("shots", shots), *plain.prompt.parts), plain.prompt.system)
-        return collapsed([plain, replace(plain, key=f"{self.n}-shot", prompt=prompt)])
+        prompt = Prompt((("shots", shots), *base_variant.prompt.parts), base_variant.prompt.system)
+        return collapsed([base_variant, replace(base_variant, key=f"{self.n}-shot", prompt=prompt)])
 
 
 def _shot(item: Item, layout: str) -> str:
@@ -203,13 +206,13 @@ class ExampleOrder(Axis):
 
     def __post_init__(self) -> None:
         if (
-            not 0 <= self.orders <= MOST
-            or not 0 <= self.choices <= MOST
+            not 0 <= self.orders <= MAX_EXAMPLES
+            or not 0 <= self.choices <= MAX_EXAMPLES
             or not self.orders + self.choices
         ):
             raise BadInput(
-                f"Order and choice of the examples take from 0 to {MOST} orders and choices, and "
-                "one at least."
+                f"Order and choice of the examples take from 0 to {MAX_EXAMPLES} orders and "
+                "choices, and one at least."
             )
 
     def variants(
@@ -224,12 +227,15 @@ class ExampleOrder(Axis):
                     params={"refusal": "no examples", "why": WHY_NOT},
                 )
             ]
-        plain = base(item, self.name, layout=layout)
+        base_variant = base(item, self.name, layout=layout)
         keys = [
             *(f"order-{i + 1}" for i in range(self.orders)),
             *(f"choice-{i + 1}" for i in range(self.choices)),
         ]
-        return [plain, *(replace(plain, key=key, params={"examples": key}) for key in keys)]
+        return [
+            base_variant,
+            *(replace(base_variant, key=key, params={"examples": key}) for key in keys),
+        ]
 
 
 AXES = (PromptFormat(), AnswerFormat(), SystemPrompt(), FewShot(), ExampleOrder())

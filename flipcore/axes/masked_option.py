@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.completion import room_for
+from flipcore.axes.completion import token_limit_for
 from flipcore.axes.options import referring
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
@@ -24,10 +24,10 @@ INSTRUCTION = (
     f"One wrong option of this published question is hidden behind {MASK}. Write the words that "
     "stood there, as they were published. Write only these words.\n\n"
 )
-MOST_ALIKE = 0.65  # the paper's limit
+MAX_SIMILARITY = 0.65  # the paper's limit
 # The least token limit. Short options all have it, so that the limit does not reveal their length.
-_FEWEST_TOKENS = 96
-_PLAIN = frozenset({"yes", "no", "true", "false", "both", "neither", "all", "none", "either"})
+_MIN_TOKENS = 96
+_GUESSABLE = frozenset({"yes", "no", "true", "false", "both", "neither", "all", "none", "either"})
 _WHY_NOT = (
     "It has no wrong option that only its text could tell: they are like another option, speak of "
     "the others, or say yes or no."
@@ -66,7 +66,7 @@ class MaskedOption(Axis):
             params = {
                 "reference": reference,
                 "is_whole": True,
-                "room": max(_FEWEST_TOKENS, room_for(reference)),
+                "room": max(_MIN_TOKENS, token_limit_for(reference)),
                 "n_samples": 1,
                 "temperature": 0.0,
             }
@@ -106,9 +106,9 @@ def _maskable(item: Item) -> list[int]:
 
 def _is_unguessable(option: str, visible: Sequence[str]) -> bool:
     words = option.strip(" .").casefold()
-    if words in _PLAIN or not any(letter.isalnum() for letter in words):
+    if words in _GUESSABLE or not any(letter.isalnum() for letter in words):
         return False
-    return all(rouge_l(option, shown) <= MOST_ALIKE for shown in visible)
+    return all(rouge_l(option, shown) <= MAX_SIMILARITY for shown in visible)
 
 
 AXIS = MaskedOption()

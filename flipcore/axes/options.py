@@ -92,14 +92,14 @@ def referring(options: Sequence[str]) -> Referring:
             by_label.append(i)
         elif _OTHERS.fullmatch(option.strip()):
             about_others.append(i)
-    # Where all options are such words ("all", "both", "none"), they are answers of their own.
-    are_plain = {option.strip(" .").casefold() for option in options} <= _PLAIN
-    if are_plain or len(about_others) == len(options):
+    # Where all options are such words ("all", "both", "none"), none refers to another.
+    are_common = {option.strip(" .").casefold() for option in options} <= _COMMON_ANSWERS
+    if are_common or len(about_others) == len(options):
         about_others = []
     return Referring(len(options), tuple(by_label), about_others=tuple(about_others))
 
 
-_PLAIN = frozenset(
+_COMMON_ANSWERS = frozenset(
     {"all", "both", "none", "neither", "some", "either", "yes", "no", "one", "two", "three"}
 )
 
@@ -111,8 +111,10 @@ def _labels_pattern(n_options: int) -> re.Pattern:
     letters = letters.replace("I", "").replace("i", "")
     label = _LABEL.format(labels=f"[{letters}]")
     labels = rf"{_HEAD}{label}(?:{_JOIN}{_HEAD}{label})+{_TAIL}"
-    single = rf"(?:only|options?|answers?|choices?)\s+{label}{_TAIL}|{label}\s+(?:only|alone)\s*\.?"
-    return re.compile(rf"(?:{labels}|{single})", re.IGNORECASE)
+    one_label = (
+        rf"(?:only|options?|answers?|choices?)\s+{label}{_TAIL}|{label}\s+(?:only|alone)\s*\.?"
+    )
+    return re.compile(rf"(?:{labels}|{one_label})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class OptionOrder(Axis):
             return [base(item, self.name, layout=layout, params=refusal)]
         size = len(refers.movable)
         if self.kind == "cyclic":
-            shifts = _spread(size, self.n)
+            shifts = _shifts(size, self.n)
             orders = [(*range(shift, size), *range(shift)) for shift in shifts]
             keys = [f"rotate-{shift}" for shift in shifts]
         else:
@@ -172,7 +174,7 @@ class OptionOrder(Axis):
         return collapsed([base(item, self.name, layout=layout), *changed])
 
 
-def _spread(size: int, n: int) -> list[int]:
+def _shifts(size: int, n: int) -> list[int]:
     """Return up to n - 1 distinct shifts, evenly spread over 1 … size - 1."""
     n_shifts = min(n - 1, size - 1)
     return [1 + (i * (size - 1)) // n_shifts for i in range(n_shifts)] if n_shifts > 0 else []
@@ -217,7 +219,7 @@ class LabelSet(Axis):
         return collapsed([base(item, self.name, layout=layout), *changed])
 
 
-POINTS = re.compile(
+POINTING_WORDS = re.compile(
     r"\b(?:below|above|following|preceding|previous|next|last|first)\b", re.IGNORECASE
 )
 WHY_NOT = (
@@ -237,19 +239,21 @@ class QuestionPosition(Axis):
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
         # Without a question mark it may be the beginning of a sentence that the options finish.
-        if POINTS.search(item.question) or not item.question.rstrip().endswith("?"):
+        if POINTING_WORDS.search(item.question) or not item.question.rstrip().endswith("?"):
             return [
                 base(item, self.name, layout=layout, params={"refusal": "points", "why": WHY_NOT})
             ]
-        plain = base(item, self.name, layout=layout)
-        parts = dict(plain.prompt.parts)
+        base_variant = base(item, self.name, layout=layout)
+        parts = dict(base_variant.prompt.parts)
         moved_parts = (
             ("options", f"{parts['options']}\n"),
             ("stem", parts["stem"].rstrip("\n")),
             ("cue", parts["cue"]),
         )
-        changed = replace(plain, key="behind", prompt=Prompt(moved_parts, plain.prompt.system))
-        return collapsed([plain, changed])
+        changed = replace(
+            base_variant, key="behind", prompt=Prompt(moved_parts, base_variant.prompt.system)
+        )
+        return collapsed([base_variant, changed])
 
 
 AXES = (OptionOrder(), LabelSet(), QuestionPosition())

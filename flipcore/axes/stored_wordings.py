@@ -24,7 +24,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
 from flipcore.core.wordings import LANGUAGE, PARAPHRASE, TYPOS, axis_of_change, language_of
 
-MOST_SHARE, MOST = 0.2, 10
+MAX_SHARE, MAX_VERSIONS = 0.2, 10
 _WORD = re.compile(r"[^\W\d_]+")
 _FORMULA = re.compile(r"[$\\`{}<>=^_|]|\b\w+\(")
 _LONG = re.compile(r"(?<![\w'’-])[a-z]{6,}(?![\w'’-])")
@@ -59,26 +59,26 @@ class Typos(Axis):
 
     def __post_init__(self) -> None:
         if (
-            not 0 <= self.versions <= MOST
-            or not 0 < self.share <= MOST_SHARE
+            not 0 <= self.versions <= MAX_VERSIONS
+            or not 0 < self.share <= MAX_SHARE
             or not (self.versions or self.lower)
         ):
             raise BadInput(
-                f"Typos take up to {MOST} versions and a share of the words above 0 and at most "
-                f"{MOST_SHARE}."
+                f"Typos take up to {MAX_VERSIONS} versions and a share of the words above 0 and at "
+                f"most {MAX_SHARE}."
             )
 
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        plain = base(item, self.name, layout=layout)
+        base_variant = base(item, self.name, layout=layout)
         if self.reviewed:
             changed = [
                 worded(item, self.name, prefix="reviewed-", layout=layout, wording=wording)
                 for wording in material.wordings(item, with_unreviewed=False)
                 if wording.change == TYPOS
             ]
-            return collapsed([plain, *changed])
+            return collapsed([base_variant, *changed])
         versions = misspellings(item.question, self.versions, share=self.share, rng=rng)
         texts = {f"typos-{number}": text for number, text in enumerate(versions, start=1)}
         needs_case = _FORMULA.search(item.question) or _MEANINGFUL_CAPITALS.search(item.question)
@@ -92,7 +92,7 @@ class Typos(Axis):
             return [
                 base(item, self.name, layout=layout, params={"refusal": "no word", "why": NO_WORD})
             ]
-        return collapsed([plain, *changed])
+        return collapsed([base_variant, *changed])
 
 
 def misspellings(question: str, n: int, share: float, rng: np.random.Generator) -> list[str]:
@@ -103,15 +103,17 @@ def misspellings(question: str, n: int, share: float, rng: np.random.Generator) 
         words = [match for match in _LONG.finditer(question) if _swaps(match[0])]
     # The share is of all words, although only long ones change.
     n_words = len(_WORD.findall(question))
-    most = min(len(words), max(1, int(share * n_words)), int(MOST_SHARE * n_words))
-    versions = [_version(question, words, most=most, rng=rng) for _ in range(n)] if most else []
+    n_swaps = min(len(words), max(1, int(share * n_words)), int(MAX_SHARE * n_words))
+    versions = (
+        [_version(question, words, n_swaps=n_swaps, rng=rng) for _ in range(n)] if n_swaps else []
+    )
     return list(dict.fromkeys(versions))
 
 
-def _version(question: str, words: list[re.Match], most: int, rng: np.random.Generator) -> str:
-    """Swap two letters in each of `most` random words."""
+def _version(question: str, words: list[re.Match], n_swaps: int, rng: np.random.Generator) -> str:
+    """Swap two letters in each of `n_swaps` random words."""
     text = question
-    for i in sorted(rng.choice(len(words), most, replace=False)):
+    for i in sorted(rng.choice(len(words), n_swaps, replace=False)):
         word = words[i]
         start = word.start() + int(rng.choice(_swaps(word[0])))
         text = text[:start] + text[start + 1] + text[start] + text[start + 2 :]
@@ -143,12 +145,12 @@ class Language(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        only = " ".join(self.language.split()).casefold()
+        wanted_language = " ".join(self.language.split()).casefold()
         changed = []
         for wording in material.wordings(item, with_unreviewed=self.unreviewed):
             language = language_of(wording.change)
-            is_asked = only in ("", language.casefold())
-            if axis_of_change(wording.change) == LANGUAGE and is_asked:
+            is_wanted = wanted_language in ("", language.casefold())
+            if axis_of_change(wording.change) == LANGUAGE and is_wanted:
                 prefix = f"{language.lower().replace(' ', '-')}-"
                 changed.append(
                     worded(item, self.name, prefix=prefix, layout=layout, wording=wording)

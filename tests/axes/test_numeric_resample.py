@@ -373,7 +373,7 @@ def test_prose_may_stand_in_for_an_annotation_and_a_wrong_one_is_no_step():
 
 
 def test_clock_times_years_ordinals_and_fractions_stay():
-    frozen = {m.text: m.frozen for m in mentions("In 1999 at 5 p.m. the 3rd of 40 boys ate 1/2 of 12 pies.")}
+    frozen = {m.text: m.why_frozen for m in mentions("In 1999 at 5 p.m. the 3rd of 40 boys ate 1/2 of 12 pies.")}
     assert frozen["1999"] == "year" and frozen["5"] == "clock time" and frozen["3"] == "ordinal"
     assert frozen["1"] and frozen["2"] and not frozen["40"] and not frozen["12"]
 
@@ -390,4 +390,4 @@ def test_clock_times_years_ordinals_and_fractions_stay():
     ],
 )
 def test_what_has_one_value_only_in_this_world_stays(text, number, kind):
-    assert {m.text: m.frozen for m in mentions(text)}[number] == kind
+    assert {m.text: m.why_frozen for m in mentions(text)}[number] == kind

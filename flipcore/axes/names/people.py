@@ -202,16 +202,17 @@ def people(text: str) -> list[Person]:
     for token in tokens(text):
         by_word.setdefault(token.text, []).append(token)
     # A word that also occurs in small letters is no name: "Rose" in a text with "rose".
-    lower = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
+    lowercase_words = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
     surnames = {
         word
         for word, mentions in by_word.items()
-        if _is_surname(word, mentions, text=text, lower=lower)
+        if _is_surname(word, mentions, text=text, lowercase_words=lowercase_words)
     }
     given_names = [
         word
         for word, mentions in by_word.items()
-        if word not in surnames and _is_person(word, mentions, text=text, lower=lower)
+        if word not in surnames
+        and _is_person(word, mentions, text=text, lowercase_words=lowercase_words)
     ]
     persons = []
     for word, mentions in by_word.items():
@@ -223,9 +224,9 @@ def people(text: str) -> list[Person]:
     return persons
 
 
-def _is_surname(word: str, mentions: Sequence[Token], text: str, lower: set[str]) -> bool:
+def _is_surname(word: str, mentions: Sequence[Token], text: str, lowercase_words: set[str]) -> bool:
     """Tell whether a word is a surname: after a title, before "family", or after a given name."""
-    if word in NO_PEOPLE or word.lower() in lower:
+    if word in NO_PEOPLE or word.lower() in lowercase_words:
         return False
     if any(_HOUSEHOLD.match(text[token.end :]) and len(token.run) <= 2 for token in mentions):
         return True
@@ -242,7 +243,7 @@ def _is_surname(word: str, mentions: Sequence[Token], text: str, lower: set[str]
     return after_given and (word in listed("surnames") or not is_given_name(word))
 
 
-def _is_person(word: str, mentions: Sequence[Token], text: str, lower: set[str]) -> bool:
+def _is_person(word: str, mentions: Sequence[Token], text: str, lowercase_words: set[str]) -> bool:
     """Tell whether a word is a given name. Listed names count, doubtful ones only with evidence.
     Unknown words must act, and a pronoun must refer to them."""
     # Mentions that stand alone, or with a listed name in front of a surname.
@@ -268,14 +269,14 @@ def _is_person(word: str, mentions: Sequence[Token], text: str, lower: set[str])
         return True
     evident = [token for token in unaccompanied if _has_evidence(token, text)]
     has_pronoun = bool(_PRONOUN.search(text))
-    does = [token for token in unaccompanied if has_pronoun and _DOES.match(text[token.end :])]
+    doing = [token for token in unaccompanied if has_pronoun and _DOES.match(text[token.end :])]
     if is_listed:
-        return bool(evident or does) and all(
-            token in evident or token in does or not token.starts_sentence for token in mentions
+        return bool(evident or doing) and all(
+            token in evident or token in doing or not token.starts_sentence for token in mentions
         )
     if (
         word in NO_PEOPLE
-        or word.lower() in lower
+        or word.lower() in lowercase_words
         or not all(len(token.run) == 1 for token in mentions)
     ):
         return False
@@ -287,7 +288,7 @@ def _is_person(word: str, mentions: Sequence[Token], text: str, lower: set[str])
         is_subject
         and bool(evident)
         and (has_pronoun or (acts and len(mentions) > 1))
-        and (acts or bool(does))
+        and (acts or bool(doing))
     )
 
 

@@ -23,10 +23,10 @@ N_ALL, N_SOME, N_SINGLE, N_PAIRS = (40, 120, 80, 300)
 N_LOOSE = 60
 # Probability that a number shrinks where it can. Small numbers cannot, so without it most would
 # grow.
-DOWN = 0.6
-SPREAD = 8  # a result may grow or shrink by this factor
+P_SHRINK = 0.6
+MAX_FACTOR = 8  # a result may grow or shrink by this factor
 _SPELLED = {value: word for word, value in WORDS.items()}
-# (unit, most, for stated values up to)
+# (unit, largest plausible number, for stated values up to)
 _BOUNDS = (
     (r"days?$", 7, 7),
     (r"days?$", 31, 31),
@@ -102,7 +102,7 @@ def _draws(problem: Structure, rng: np.random.Generator) -> Iterator[dict[Fracti
                 value: _new_value(value, problem.stated[value], rng=rng, coarse=coarse)
                 for value in values
             }
-            draw = _mended(problem, new_values, order=order)
+            draw = _with_relations(problem, new_values, order=order)
             if draw is not None:
                 yield draw
 
@@ -113,14 +113,16 @@ def _plans(
     """Yield values to change together, and True where they must stay as round as they were.
     The plans that change most values come first."""
 
-    def some(n: int) -> list[Fraction]:
+    def draw_groups(n: int) -> list[Fraction]:
         return [groups[i] for i in rng.permutation(len(groups))[:n]]
 
     yield from ((groups, True) for _ in range(N_ALL))
-    yield from ((some(int(rng.integers(1, len(groups) + 1))), bool(i % 2)) for i in range(N_SOME))
-    for value in some(len(groups)):
+    yield from (
+        (draw_groups(int(rng.integers(1, len(groups) + 1))), bool(i % 2)) for i in range(N_SOME)
+    )
+    for value in draw_groups(len(groups)):
         yield from (([value], False) for _ in range(N_SINGLE))
-    yield from ((some(2), False) for _ in range(N_PAIRS))
+    yield from ((draw_groups(2), False) for _ in range(N_PAIRS))
 
 
 def _new_value(
@@ -140,8 +142,8 @@ def _new_value(
     low = max(2 if grain == 1 else 1, -(-count // 2))
     high = max(count + 2, (count * 9) // 5) if coarse else max(count + 4, (count * 5) // 2)
     # The stated number itself may be beyond its unit's bound, which then does not apply.
-    most = min(_most(mention) for mention in stated)
-    high = min(high, int(most / grain)) if most >= value else high
+    maximum = min(_max_plausible(mention) for mention in stated)
+    high = min(high, int(maximum / grain)) if maximum >= value else high
     if high < low:
         return value
     if not coarse and grain < 1 and rng.integers(2):
@@ -154,27 +156,27 @@ def _new_value(
     if not sides:
         side = range(low, high + 1)
     else:
-        side = sides[0 if len(sides) == 1 or rng.random() < DOWN else 1]
+        side = sides[0 if len(sides) == 1 or rng.random() < P_SHRINK else 1]
     # The same draw as `rng.choice(side)`, without building the whole range.
     return grain * side[int(rng.integers(len(side)))]
 
 
-def _most(mention: Mention) -> Fraction:
+def _max_plausible(mention: Mention) -> Fraction:
     """Return the largest plausible number for a mention's unit."""
-    if mention.percent:
+    if mention.is_percent:
         return Fraction(95 if mention.value < 100 else 400)
     return _bound(mention.unit, mention.value)
 
 
 @cache
 def _bound(unit: str, value: Fraction) -> Fraction:
-    for pattern, most, most_stated in _BOUNDS:
-        if re.match(pattern, unit) and value <= most_stated:
-            return Fraction(most)
+    for pattern, maximum, max_stated in _BOUNDS:
+        if re.match(pattern, unit) and value <= max_stated:
+            return Fraction(maximum)
     return Fraction(10**9)
 
 
-def _mended(
+def _with_relations(
     problem: Structure, draw: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
 ) -> dict[Fraction, Fraction] | None:
     """Restore the story's relations in a draw.
@@ -206,8 +208,8 @@ def _mended(
         return None
     if any(new(a) >= new(b) for a, b in order):
         return None
-    changed_places = [(value, new(value)) for value in problem.stated]
-    if not _keeps_limits(problem, changed_places):
+    pairs = [(value, new(value)) for value in problem.stated]
+    if not _keeps_limits(problem, pairs):
         return None
     return draw
 
@@ -230,7 +232,7 @@ def _fits(problem: Structure, old: Fraction, new: Fraction) -> bool:
         and (new / grain).denominator == 1
         and new != 1
         and old / 4 <= new <= old * 4
-        and all(new <= max(old, _most(mention)) for mention in stated)
+        and all(new <= max(old, _max_plausible(mention)) for mention in stated)
     )
 
 
@@ -250,7 +252,7 @@ def _acceptable(
     if not _keeps_limits(problem, zip(before, after, strict=True)):
         return False
     # A gold below a stated number stays below it: nobody sells more than there is.
-    counts = [mention.value for mention in problem.mentions if not mention.percent]
+    counts = [mention.value for mention in problem.mentions if not mention.is_percent]
     if any((before[-1] < value) != (after[-1] < draw.get(value, value)) for value in counts):
         return False
     if not problem.keeps_order:
@@ -270,7 +272,7 @@ def _in_order(
     after: Sequence[Fraction],
 ) -> bool:
     """Tell whether stated numbers and results keep their order: a part stays below its whole."""
-    stated = {mention.value for mention in problem.mentions if not mention.percent}
+    stated = {mention.value for mention in problem.mentions if not mention.is_percent}
     pairs = sorted(
         [(value, draw.get(value, value)) for value in stated]
         + list(zip(before, after, strict=True))
@@ -285,7 +287,7 @@ def _plausible(old: Fraction, new: Fraction) -> bool:
     """Tell whether a result stays of the same kind: sign, below 1 or not, size, whole, cents."""
     if (old > 0) != (new > 0) or (old < 0) != (new < 0) or (old < 1) != (new < 1):
         return False
-    if old and not Fraction(1, SPREAD) <= new / old <= SPREAD:
+    if old and not Fraction(1, MAX_FACTOR) <= new / old <= MAX_FACTOR:
         return False
     if old.denominator == 1:
         return new.denominator == 1

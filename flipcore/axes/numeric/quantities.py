@@ -69,19 +69,19 @@ _MONTHS = r"january|february|march|april|june|july|august|september|october|nove
 class Mention:
     """One number in the question.
 
-    `percent` and `money` say that it is one, `decimals` counts its decimal places, `unit` is the
-    word after it. `frozen` is why it must stay, "" where it may change.
+    `is_percent` and `is_money` say what it is, `decimals` counts its decimal places, `unit` is the
+    word after it. `why_frozen` is why it must stay, "" where it may change.
     """
 
     start: int
     end: int
     text: str
     value: Fraction
-    percent: bool
-    money: bool
+    is_percent: bool
+    is_money: bool
     decimals: int
     unit: str
-    frozen: str = ""
+    why_frozen: str = ""
 
 
 def mentions(question: str) -> list[Mention]:
@@ -93,8 +93,8 @@ def mentions(question: str) -> list[Mention]:
             Fraction(re.sub("[, ]", "", text)) if match["digits"] else Fraction(WORDS[text.lower()])
         )
         before, after = question[: match.start()], question[match.end() :]
-        percent = bool(re.match(r"\s?(?:%|percent\b|per cent\b)", after))
-        money = bool(
+        is_percent = bool(re.match(r"\s?(?:%|percent\b|per cent\b)", after))
+        is_money = bool(
             re.search(r"[$€£]\s?$", before)
             or re.match(r"\s?(?:\$|€|dollars?|cents?|euros?)(?!\w)", after)
         )
@@ -106,17 +106,17 @@ def mentions(question: str) -> list[Mention]:
                 match.end(),
                 text=text,
                 value=value,
-                percent=percent,
-                money=money,
+                is_percent=is_percent,
+                is_money=is_money,
                 decimals=decimals,
-                unit=unit[1].lower() if unit and not percent else "",
-                frozen=_frozen(text, value, before=before, after=after),
+                unit=unit[1].lower() if unit and not is_percent else "",
+                why_frozen=_why_frozen(text, value, before=before, after=after),
             )
         )
     return numbers
 
 
-def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
+def _why_frozen(text: str, value: Fraction, before: str, after: str) -> str:
     """Return why the number between `before` and `after` must stay; "" where it may change."""
     tail = before[-40:]
     if value in (0, 1):

@@ -92,8 +92,8 @@ class Structure:
         Parts of a written fraction are left out."""
         kinds: dict[tuple[bool, bool], set[Fraction]] = {}
         for mention in self.mentions:
-            if mention.frozen != "fraction":
-                kinds.setdefault((mention.percent, mention.money), set()).add(mention.value)
+            if mention.why_frozen != "fraction":
+                kinds.setdefault((mention.is_percent, mention.is_money), set()).add(mention.value)
         pairs: list[tuple[Fraction, Fraction]] = []
         for values in kinds.values():
             pairs += itertools.pairwise(sorted(values))
@@ -160,20 +160,22 @@ def _traced(
     last = max((i for i, step in enumerate(chain) if step.result == target), default=None)
     if last is None or any(step.is_annotated for step in chain[last + 1 :]):
         return Refusal("final step", "The last calculator step is not the gold.")
-    chain, traced = sources(
+    chain, possible_sources = sources(
         chain[: last + 1],
         numbers,
         question=question,
         counts=list_lengths(question),
         allow_mental=allow_mental,
     )
-    if not all(all(row) for row in traced):
+    if not all(all(row) for row in possible_sources):
         return Refusal(
             "literal cannot be traced",
             "A number of the solution is neither in the question nor licensed.",
         )
     try:
-        admissible = readings(chain, traced, n_stated=Counter(mention.value for mention in numbers))
+        admissible = readings(
+            chain, possible_sources, n_stated=Counter(mention.value for mention in numbers)
+        )
     except OverflowError:
         return Refusal("ambiguous reading", "The chain can be read in more than 4,096 ways.")
     if not admissible:
@@ -184,7 +186,7 @@ def _traced(
 def _structure_of(
     question: str, chain: list[Step], numbers: list[Mention], admissible: list[Reading]
 ) -> Structure | Refusal:
-    """Keep the values that may change: not frozen, and moving the gold alike in every reading."""
+    """Keep the values that are not frozen and change the gold alike in every reading."""
     in_chain = sorted({source.key for source in _sources_of_kind("question", admissible)})
     frozen = (
         frozen_values(question, numbers)
@@ -198,12 +200,12 @@ def _structure_of(
     moves_gold = _values_behind_step(len(chain) - 1, admissible)
     fixed = frozen | set(limit_values)
     free = [value for value in in_chain if value in moves_gold and value not in fixed]
-    different = distinct_readings(chain, admissible, groups=free)
+    distinct = distinct_readings(chain, admissible, groups=free)
     if not free:
         return Refusal(
             "no resamplable number", "Every number is frozen or part of the structure of the story."
         )
-    agreed = [value for value in free if _agree(chain, different, value=value)]
+    agreed = [value for value in free if _agree(chain, distinct, value=value)]
     if not agreed:
         return Refusal(
             "ambiguous reading", "Two admissible interpretations of the chain give different golds."
@@ -211,7 +213,7 @@ def _structure_of(
     return Structure(
         chain,
         numbers,
-        readings=different,
+        readings=distinct,
         groups=agreed,
         relations=relations(question, numbers, computed_with=set(in_chain)),
         limits=limit_values,
@@ -225,11 +227,11 @@ def _sources_of_kind(kind: str, admissible: Sequence[Reading]) -> Iterator[Sourc
             yield from (source for source in row if source.kind == kind)
 
 
-def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool:
+def _agree(chain: list[Step], distinct: list[Reading], value: Fraction) -> bool:
     """Tell whether all readings give the same gold when only this value changes."""
     for probe in probe_draws([value]):
         try:
-            if len({results(chain, reading, draw=probe)[-1] for reading in different}) > 1:
+            if len({results(chain, reading, draw=probe)[-1] for reading in distinct}) > 1:
                 return False
         except ZeroDivisionError:
             return False
@@ -259,10 +261,10 @@ def _values_of_mental_counts(
 def _reaches(value: Fraction, count: Fraction, partners: set[Fraction]) -> bool:
     """Tell whether one operation with some partner turns the value into the count."""
     return any(
-        count in (value + p, value - p, p - value, value * p)
-        or (p and value / p == count)
-        or (value and p / value == count)
-        for p in partners
+        count in (value + partner, value - partner, partner - value, value * partner)
+        or (partner and value / partner == count)
+        or (value and partner / value == count)
+        for partner in partners
     )
 
 
@@ -317,7 +319,7 @@ _PARTS = re.compile(
 
 def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
     """Return the values that must stay: frozen mentions, and small counts that the text lists."""
-    frozen = {mention.value for mention in mentions if mention.frozen}
+    frozen = {mention.value for mention in mentions if mention.why_frozen}
     # Count the names inside sentences: "Ann, Bo and Cy" may be the 3 of "the 3 friends".
     names = set(re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+\b", question))
     lengths = list_lengths(question) | {Fraction(len(names))}
@@ -332,7 +334,7 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
             if spelled or paired:
                 frozen.add(value)
     # Percentages that sum to 100 cannot change one by one.
-    percents = [mention.value for mention in mentions if mention.percent]
+    percents = [mention.value for mention in mentions if mention.is_percent]
     if len(percents) > 2 and sum(percents) == 100:
         frozen |= set(percents)
     return frozen
@@ -341,7 +343,7 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
 def _is_amount(question: str, mention: Mention) -> bool:
     """Tell whether a mention is an amount: money, percentage or measure, not a count. A text lists
     no amounts. A span of time is a count where the text has ordinals ("the third day")."""
-    if mention.percent or mention.decimals or re.search(r"[$€£]\s?$", question[: mention.start]):
+    if mention.is_percent or mention.decimals or re.search(r"[$€£]\s?$", question[: mention.start]):
         return True
     return bool(_MEASURE_UNIT.match(mention.unit)) and not (
         _SPANS.match(mention.unit) and _ordinals(question)
@@ -489,6 +491,6 @@ def same_spans(mentions: Sequence[Mention]) -> set[Fraction]:
 
 def _kind(mention: Mention) -> str:
     """Return "percent", "money" or "count"."""
-    if mention.percent:
+    if mention.is_percent:
         return "percent"
-    return "money" if mention.money else "count"
+    return "money" if mention.is_money else "count"

@@ -101,26 +101,26 @@ def _as_fractions(
 
 def _candidates(
     value: Fraction,
-    before: Sequence[Step],
+    earlier_steps: Sequence[Step],
     mentions: Sequence[Mention],
     question: str,
     step: Step,
     stated: set[Fraction],
     fractions: set[Fraction],
 ) -> list[Source]:
-    """Return all possible sources of a literal; `before` are the earlier steps."""
+    """Return all possible sources of a literal."""
     options: list[Source] = []
     for mention in mentions:
         options += [Source("question", mention.value, form=form) for form in _forms(mention, value)]
     options += [
-        Source("result", F(i)) for i, earlier in enumerate(before) if earlier.result == value
+        Source("result", F(i)) for i, earlier in enumerate(earlier_steps) if earlier.result == value
     ]
     text = f"{question}\n{step.line}"
     if "%" in text or "percent" in text:
         for form, factor in (("percent", F(1, 100)), ("whole", F(100))):
             options += [
                 Source("result", F(i), form=form)
-                for i, earlier in enumerate(before)
+                for i, earlier in enumerate(earlier_steps)
                 if earlier.result != value and earlier.result * factor == value
             ]
     # 100 - 40 stands for 40% only where nothing else has its value, or the step divides by 100.
@@ -136,19 +136,19 @@ def _candidates(
 
 def _forms(mention: Mention, value: Fraction) -> list[str]:
     """Return the forms (`in_form`) in which a stated number has this value in the chain."""
-    x = mention.value
-    if mention.percent:
+    stated = mention.value
+    if mention.is_percent:
         forms = {
-            "percent": x / 100,
-            "more": 1 + x / 100,
-            "less": 1 - x / 100,
-            "rest": 100 - x,
-            "over": 100 + x,
-            "same": x,
+            "percent": stated / 100,
+            "more": 1 + stated / 100,
+            "less": 1 - stated / 100,
+            "rest": 100 - stated,
+            "over": 100 + stated,
+            "same": stated,
         }
         return [form for form, amount in forms.items() if amount == value]
-    matches = ["same"] if x == value else []
-    if x / 100 == value and re.match(r"cents?|penn", mention.unit):
+    matches = ["same"] if stated == value else []
+    if stated / 100 == value and re.match(r"cents?|penn", mention.unit):
         matches.append("percent")
     return matches
 
@@ -236,8 +236,8 @@ def distinct_readings(
 def probe_draws(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
     """Return three draws under which no two formulas agree by chance."""
     return [
-        {value: value * F(p + 2 * i, 97) + F(i + 1, p) for i, value in enumerate(groups)}
-        for p in (101, 113, 89)
+        {value: value * F(prime + 2 * i, 97) + F(i + 1, prime) for i, value in enumerate(groups)}
+        for prime in (101, 113, 89)
     ]
 
 
