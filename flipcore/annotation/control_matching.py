@@ -157,7 +157,7 @@ def store_matching(store: Store, matching: Matching, made_by: str) -> None:
         )
     pairs.store_pairs(
         store, matching.pairs, how=matching.how(), made_by=made_by, unpaired=matching.unpaired
-    ).result(30)
+    ).result(timeout=30)
 
 
 def paired_study(study: Study, matching: Matching, source: ItemSource | None = None) -> Study:

@@ -31,13 +31,15 @@ _UNKNOWN = (
     "These paraphrases are not stored here, so nobody could review them: bring them in under "
     "Review."
 )
-_NONE = "No {noun} was asked, because these items have none here. Bring some in under Review."
+_NONE_STORED = (
+    "No {noun} was asked, because these items have none here. Bring some in under Review."
+)
 _RECORDED = (
     "{what} came with a recording, and nobody reviewed them: they are shown, and nothing is "
     "claimed of them. Rewrites with a right answer of their own (--map "
     "axis:NAME=numeric_resample) need no review."
 )
-_AGAIN = " Import the same files again: paraphrases then come into Review."
+_IMPORT_AGAIN = " Import the same files again: paraphrases then come into Review."
 # Axis -> what its variants are called at the start of a sentence.
 _TITLES = {
     COMBINED: "Paraphrases",
@@ -120,8 +122,8 @@ def _missing_reviews(store: Store, study_id: str, axis: str) -> str:
         return ""
     declared = studies.study(store, study_id)
     if declared is not None and declared.is_recorded:
-        return _RECORDED.format(what=_TITLES[axis]) + (_AGAIN if axis == PARAPHRASE else "")
+        return _RECORDED.format(what=_TITLES[axis]) + (_IMPORT_AGAIN if axis == PARAPHRASE else "")
     if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis=axis):
         return ""
     is_asked = declared is None or studies.asks_stored_wordings(store, study_id, axis=axis)
-    return _UNKNOWN if is_asked else _NONE.format(noun=NOUNS[axis][0])
+    return _UNKNOWN if is_asked else _NONE_STORED.format(noun=NOUNS[axis][0])

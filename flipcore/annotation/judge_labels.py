@@ -45,8 +45,8 @@ KINDS = {
     "text": "the words of the answer",
     CODE: "passed or failed",
 }
-FEWEST_OF_MODEL = 20  # labels, for a verdict on one model
-PAUSE = 300  # seconds between two labels; a longer gap is a break
+MIN_LABELS_OF_MODEL = 20  # for a verdict on one model
+MIN_PAUSE_S = 300  # a gap of so many seconds between two labels is a break
 CANONICAL_FORMS: dict[str, Callable[[str], str | None]] = {
     "number": canonical_number,
     "text": normalised_text,
@@ -183,17 +183,17 @@ def median_label_seconds(labels: Sequence[Mapping]) -> float:
     gaps: list[float] = []
     for seconds in times.values():
         gaps += [later - earlier for earlier, later in pairwise(seconds)]
-    reading_times = [gap for gap in gaps if gap < PAUSE]
+    reading_times = [gap for gap in gaps if gap < MIN_PAUSE_S]
     return median(reading_times) if reading_times else math.nan
 
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """The gate of a study's judge, on `n_texts` texts; people's labels tie on `n_even` of them."""
+    """The gate of a study's judge, on `n_texts` texts; people's labels tie on `n_tied` of them."""
 
     gate: JudgeGate
     n_texts: int
-    n_even: int
+    n_tied: int
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ class JudgeReport:
 
 def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeReport:
     """Return the judge's report on `judges.judged_texts`; an unreadable reply is an answer too."""
-    agreed, n_even = agreed_labels(labels)
+    agreed, n_tied = agreed_labels(labels)
     labelled = [text for text in texts if text["call_id"] in agreed]
     asked_both_ways = [
         text for text in texts if text["asked_backwards"] and text["kind"] == "choice"
@@ -231,7 +231,7 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeRe
         has_options=any(text["kind"] == "choice" for text in texts),
         misread=_misread(labelled, agreed),
     )
-    return JudgeReport(gate, len(texts), n_even=n_even)
+    return JudgeReport(gate, len(texts), n_tied=n_tied)
 
 
 def stored_judge_report(store: Store, study_id: str) -> JudgeReport:
@@ -246,10 +246,10 @@ def _place_of(text: Mapping, name: str) -> int | None:
     return None if option is None else list(text["option_order"]).index(int(option))
 
 
-def meaning_report(rows: Sequence[Mapping], n_compared: int, n_turned: int) -> JudgeReport:
+def meaning_report(rows: Sequence[Mapping], n_compared: int, n_changed: int) -> JudgeReport:
     """Return the gate of an extractor that compares answers by meaning (`reads_together`).
 
-    `rows` are its rows of `labelled_readouts`. The judge changed `n_turned` of `n_compared`
+    `rows` are its rows of `labelled_readouts`. The judge changed `n_changed` of `n_compared`
     comparisons when the two answers were swapped (`judges.both_ways`).
     """
     # It names an answer by the words of another text, so the same meaning counts as the same label.
@@ -258,15 +258,15 @@ def meaning_report(rows: Sequence[Mapping], n_compared: int, n_turned: int) -> J
     gate = judge_gate(
         [row["label"] for row in rows],
         [row["judged"] for row in texts],
-        rerun_changes=_share(n_turned, n_compared),
+        rerun_changes=_share(n_changed, n_compared),
         has_options=False,
         misread=_misread(texts, agreed),
     )
-    return JudgeReport(gate, len(rows), n_even=0)
+    return JudgeReport(gate, len(rows), n_tied=0)
 
 
 def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Return the models, of several, whose outputs the judge is shown to misread."""
+    """Return the models whose outputs the judge is shown to misread; () for a single model."""
     pairs: dict[str, list[tuple[str, str]]] = {}
     for text in labelled:
         pairs.setdefault(text["model"], []).append(
@@ -279,7 +279,7 @@ def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> t
     for model, answers in pairs.items():
         by_people, by_judge = zip(*answers, strict=True)
         kappa = cohen_log_agreement(list(by_people), list(by_judge))
-        if kappa.n_items >= FEWEST_OF_MODEL and kappa.estimate.high < KAPPA:
+        if kappa.n_items >= MIN_LABELS_OF_MODEL and kappa.estimate.high < KAPPA:
             misread.append(f"{model} (kappa {kappa.estimate.text()} on {kappa.n_items})")
     return tuple(misread)
 
@@ -287,25 +287,25 @@ def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> t
 def gate_rows(report: JudgeReport) -> list[dict]:
     """Return the gate as table rows: question, finding, what is required, number of texts."""
     agreement, position = report.gate.agreement, report.gate.position
-    least = f"lower bound {number_text(report.gate.threshold)}"
+    required = f"lower bound {number_text(report.gate.threshold)}"
     reruns = report.gate.rerun_changes
     rows = [
         (
             "Does it read as people do? (Cohen's kappa)",
             agreement.estimate.text(),
-            least,
+            required,
             agreement.n_items,
         ),
         ("Raw agreement with people", percent_text(agreement.raw), "", agreement.n_items),
     ]
     if position:
-        moved = position.flip_rate
+        flip_rate = position.flip_rate
         rows.append(
             (
                 "Does the order of the options move it? (exact McNemar)",
-                moved.text_percent(),
+                flip_rate.text_percent(),
                 "no position favoured, p ≥ .05",
-                moved.n,
+                flip_rate.n,
             )
         )
     rows.append(
@@ -376,11 +376,13 @@ def pairs_to_label(
         generator = f"{first['model']}|{first['axis']}"
         rows.append({"pair_id": name, "dataset": first["dataset"], "generator": generator})
     order = queue(rows, reviewer)
-    served = items_in_turn(order, {name: first["item_id"] for name, (first, _) in pairs.items()})
+    pairs_in_turn = items_in_turn(
+        order, {name: first["item_id"] for name, (first, _) in pairs.items()}
+    )
     places: list[Place] = []
-    for start in range(0, len(served), BLOCK):
+    for start in range(0, len(pairs_in_turn), BLOCK):
         mixed = []
-        for place in served[start : start + BLOCK]:
+        for place in pairs_in_turn[start : start + BLOCK]:
             mixed += [Place(side["call_id"], place.is_shared) for side in pairs[place.pair_id]]
         places += sorted(mixed, key=lambda side: digest("pairs", reviewer, side.pair_id))
     in_pairs = [row for row in labels if row["rule_version"] == IN_PAIRS]

@@ -1,9 +1,10 @@
 """Queues, tables and files of judgements of any kind.
 
-Each reviewer has an own order, balanced over strata, with a share of subjects that everybody
-judges. Places come from hashes of (seed, reviewer, subject). So a queue needs no storage, is the
-same on every machine, and resumes at the first subject without a judgement. It barely changes when
-subjects are added. Subjects are pairs of texts, outputs or items; rows call their id `pair_id`.
+Each reviewer has an order of their own, balanced over strata, with a share of subjects that
+everybody judges. Places come from hashes of (seed, reviewer, subject). So a queue needs no storage,
+is the same on every machine, and resumes at the first subject without a judgement. It barely
+changes when subjects are added. Subjects are pairs of texts, outputs or items; rows call their id
+`pair_id`.
 """
 
 from collections import Counter
@@ -53,18 +54,18 @@ def queue(
             shared_pairs.append(pair)
         else:
             other_pairs.append(pair)
-    common_order = _spread(shared_pairs, seed, reviewer="")
+    common_order = _interleave_strata(shared_pairs, seed, reviewer="")
     groups = (
-        (_shuffled_in_blocks(common_order, seed, reviewer=reviewer), True),
-        (_spread(other_pairs, seed, reviewer=reviewer), False),
+        (_shuffle_blocks(common_order, seed, reviewer=reviewer), True),
+        (_interleave_strata(other_pairs, seed, reviewer=reviewer), False),
     )
     risks = risk or {}
-    places = []
+    ranked_places = []
     for group, is_shared in groups:
         for pair_id, position in group:
             rank = (-risks.get(pair_id, 0.0), position, pair_id)
-            places.append((rank, Place(pair_id, is_shared)))
-    return [place for _, place in sorted(places, key=lambda ranked: ranked[0])]
+            ranked_places.append((rank, Place(pair_id, is_shared)))
+    return [place for _, place in sorted(ranked_places, key=lambda ranked: ranked[0])]
 
 
 def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
@@ -92,7 +93,9 @@ def undone(
     ]
 
 
-def _spread(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[str, float]]:
+def _interleave_strata(
+    pairs: Sequence[Mapping], seed: int, reviewer: str
+) -> list[tuple[str, float]]:
     """Return (pair id, position from 0 to 1): random within a stratum, strata interleaved."""
     strata: dict[tuple, list[str]] = {}
     for pair in pairs:
@@ -109,14 +112,14 @@ def _spread(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[st
     return places
 
 
-def _shuffled_in_blocks(
-    spread: list[tuple[str, float]], seed: int, reviewer: str
+def _shuffle_blocks(
+    ordered_pairs: list[tuple[str, float]], seed: int, reviewer: str
 ) -> list[tuple[str, float]]:
     """Return the same positions, with the pairs of each block in this reviewer's order."""
-    spread = sorted(spread, key=lambda row: row[::-1])  # by position, then pair id
+    ordered_pairs = sorted(ordered_pairs, key=lambda row: row[::-1])  # by position, then pair id
     places = []
-    for start in range(0, len(spread), BLOCK):
-        block = spread[start : start + BLOCK]
+    for start in range(0, len(ordered_pairs), BLOCK):
+        block = ordered_pairs[start : start + BLOCK]
         order = sorted(
             (pair_id for pair_id, _ in block),
             key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id),

@@ -44,21 +44,21 @@ def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]
     failing programs do not agree on an answer.
     """
     has_key = {
-        name for name, item in items.items() if item.target is not None and item.kind != CODE
+        item_id for item_id, item in items.items() if item.target is not None and item.kind != CODE
     }
     # An output counts once, even if several extractors read it.
     outputs = readouts[readouts["answer"].notna()].drop_duplicates(OUTPUT)
     n_outputs = outputs.groupby("item_id", observed=True).size()
     answers: dict[str, list[str]] = {}
-    for name, item_answers in answers_of(readouts).items():
-        if name in has_key:
-            answers[name] = item_answers if n_outputs[name] >= FEWEST_OUTPUTS else []
-    keys = [str(items[name].target).split("\n") for name in answers]
-    subjects = [items[name].category for name in answers]
+    for item_id, item_answers in answers_of(readouts).items():
+        if item_id in has_key:
+            answers[item_id] = item_answers if n_outputs[item_id] >= FEWEST_OUTPUTS else []
+    keys = [str(items[item_id].target).split("\n") for item_id in answers]
+    subjects = [items[item_id].category for item_id in answers]
     all_suspicions = suspicions(list(answers.values()), keys, subjects=subjects)
     all_suspects = [
-        Suspect(items[name], suspicion)
-        for name, suspicion in zip(answers, all_suspicions, strict=True)
+        Suspect(items[item_id], suspicion)
+        for item_id, suspicion in zip(answers, all_suspicions, strict=True)
     ]
     return sorted(all_suspects, key=lambda suspect: -suspect.suspicion.score)
 
@@ -168,7 +168,7 @@ def key_reviews(items: Mapping[str, Item], verdicts: Sequence[Mapping]) -> dict[
         item = items.get(row["item_id"])
         if item and row["item_hash"] == digest(item.question, list(item.options)):
             by_item.setdefault(item.item_id, []).append(row)
-    return {name: KeyReview(items[name], tuple(rows)) for name, rows in by_item.items()}
+    return {item_id: KeyReview(items[item_id], tuple(rows)) for item_id, rows in by_item.items()}
 
 
 def rate_of_disputed(reviews: Mapping[str, KeyReview]) -> Estimate:
@@ -185,13 +185,13 @@ def errata(all_suspects: Sequence[Suspect], reviews: Mapping[str, KeyReview]) ->
     """Return one row per item that people dispute or tie on, with the evidence."""
     by_item = {suspect.item.item_id: suspect.suspicion for suspect in all_suspects}
     rows = []
-    for name, item_review in sorted(reviews.items()):
+    for item_id, item_review in sorted(reviews.items()):
         if item_review.outcome == RIGHT:
             continue
         item = item_review.item
         answers = {answer_text(item, row["answer"]) for row in item_review.rows if row["answer"]}
         row = {
-            "item_id": name,
+            "item_id": item_id,
             "dataset": item.dataset,
             "question": item.question,
             "options": " | ".join(item.options),
@@ -202,7 +202,7 @@ def errata(all_suspects: Sequence[Suspect], reviews: Mapping[str, KeyReview]) ->
         }
         for word in (RIGHT, OTHER, AMBIGUOUS, UNANSWERABLE):
             row[f"say {word}"] = item_review.verdict_counts[word]
-        rows.append(row | _evidence(item, by_item.get(name)))
+        rows.append(row | _evidence(item, by_item.get(item_id)))
     return rows
 
 

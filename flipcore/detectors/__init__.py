@@ -62,7 +62,7 @@ def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
 
     The parts are an axis and an extractor; the published score also needs a random control, and the
     hardness curve reference models. `roles` are the items' roles where the declaration lacks them,
-    as that of a recording does.
+    as for a recording.
     """
     axes, extractors = {part.name for part in study.axes}, {part.name for part in study.extractors}
     if not frames.compares(roles or study.roles):
@@ -180,8 +180,8 @@ def measure_of(detector: Detector, frame: pd.DataFrame) -> str:
 
 
 def opened_under(frame: pd.DataFrame) -> tuple[str, str]:
-    """Return the axis and the extractor under which an item that several detectors judged opens:
-    those of the first detector with both."""
+    """Return the axis and the extractor with which the page of an item opens, if several detectors
+    judged it: those of the first detector with both."""
     available = detectors_in(frame)
     with_both = (detector for detector in available if detector.measure and detector.axis)
     first = next(with_both, available[0])

@@ -37,12 +37,14 @@ def complete_test(items: np.ndarray, controls: np.ndarray) -> SetTest:
     complete ones are above. Given their total, the number of items above is hypergeometric.
     """
     incomplete = controls[controls < COMPLETE]
+    n_complete = len(controls) - len(incomplete)
     best = float(incomplete.max()) if len(incomplete) else COMPLETE
     d, d0 = (
         np.where(scores >= COMPLETE, scores, np.minimum(scores, best))
         for scores in (items, controls)
     )
-    return set_test(d, d0, k=min(len(controls) - len(incomplete) + 1, len(controls)))
+    # The k-th largest control is the threshold: the first one below the complete ones.
+    return set_test(d, d0, k=min(n_complete + 1, len(controls)))
 
 
 @dataclass(frozen=True)

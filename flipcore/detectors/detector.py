@@ -178,7 +178,7 @@ class ScoreDetector(Detector):
             reasons: list[str] = []
             if "reason" in readouts:
                 reasons = readouts["reason"].mode().tolist()
-            raise BadInput(str(reasons[0]) if len(reasons) else "Every readout is absent.")
+            raise BadInput(str(reasons[0]) if reasons else "Every readout is absent.")
 
 
 def detector_fault(detector: Detector) -> str:

@@ -41,8 +41,9 @@ class DropGap(Detector):
     ) -> pd.DataFrame:
         """Return `before`, `after` and the drop of each covered item, as `extractor` reads the
         answers; "" is the extractor of `frames.written_extractor`."""
-        reader = extractor or frames.written_extractor(frame)
-        rows = frames.drop_rows(frames.rewritten(frame, self.axis, extractor=reader, roles=roles))
+        extractor = extractor or frames.written_extractor(frame)
+        rewritten = frames.rewritten(frame, self.axis, extractor=extractor, roles=roles)
+        rows = frames.drop_rows(rewritten)
         return rows.assign(d=rows["drop"])
 
     def analysis(
@@ -73,9 +74,9 @@ class DropGap(Detector):
         control_roles: Sequence[str],
         members: Members,
     ) -> Evidence | None:
-        reader = frames.written_extractor(frame)
+        extractor = frames.written_extractor(frame)
         items, controls = (
-            frames.rewritten(frame, self.axis, extractor=reader, roles=roles)
+            frames.rewritten(frame, self.axis, extractor=extractor, roles=roles)
             for roles in (item_roles, control_roles)
         )
         if not (len(items.drops) and len(controls.drops)):

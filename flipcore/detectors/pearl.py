@@ -62,14 +62,12 @@ class Pearl(Detector):
         control_roles: Sequence[str],
         members: Members,
     ) -> Evidence | None:
-        items, controls = (
-            frames.pearl_scores(frame, self.measure, roles=roles, axis=self.axis)[0]
-            for roles in (item_roles, control_roles)
-        )
+        items, _ = frames.pearl_scores(frame, self.measure, roles=item_roles, axis=self.axis)
+        controls, _ = frames.pearl_scores(frame, self.measure, roles=control_roles, axis=self.axis)
         if not items:
             return None
         values, non_members = sensitivities(items), sensitivities(controls)
-        alpha = alpha_tolerance(non_members, FPR)[0]
+        alpha, _ = alpha_tolerance(non_members, FPR)
         n_non_members = int(np.isfinite(non_members).sum())
         numbers = {
             "rule": "tolerance",
@@ -80,12 +78,13 @@ class Pearl(Detector):
             "n_flagged": int((values > alpha).sum()) if math.isfinite(alpha) else 0,
         }
         templated = members.is_templated(list(items), list(controls))
-        by_item = (
-            dict(zip(items, values, strict=True)),
-            dict(zip(controls, non_members, strict=True)),
-        )
         test, withheld = settled_set(
-            set_test(values, non_members), frame, self.axis, self.measure, *by_item
+            set_test(values, non_members),
+            frame,
+            axis=self.axis,
+            metric=self.measure,
+            scores=dict(zip(items, values, strict=True)),
+            control_scores=dict(zip(controls, non_members, strict=True)),
         )
         share = cut_share(
             frame, self.axis, extractor=self.measure, roles=(*item_roles, *control_roles)

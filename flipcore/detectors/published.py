@@ -39,17 +39,17 @@ class PublishedScore(Detector):
         members: Members,
     ) -> Evidence | None:
         items, controls = (self.scores(frame, roles) for roles in (item_roles, control_roles))
-        ids = items["item_id"].tolist(), controls["item_id"].tolist()
-        control = members.score_control(ids[1])
+        item_ids, control_ids = items["item_id"].tolist(), controls["item_id"].tolist()
+        control = members.score_control(control_ids)
         if items.empty or controls.empty or not control:
             return None
         score = score_gap(
             items["d"].to_numpy(),
             controls["d"].to_numpy(),
             control=control,
-            families=members.units(*ids),
+            families=members.units(item_ids, control_ids),
         )
-        score = replace(score, is_unpublished=members.never_published(ids[1]))
+        score = replace(score, is_unpublished=members.never_published(control_ids))
         numbers = {
             "score_gap": score.gap,
             "accuracy": score.benchmark,

@@ -235,9 +235,9 @@ def show_judge_gate(study_id: str) -> None:
     )
     for sentence in judges_report.sentences:
         st.markdown(plain(sentence))
-    if report.n_even:
+    if report.n_tied:
         st.caption(
-            f"On {report.n_even} texts people are evenly divided; they have no label until one "
+            f"On {report.n_tied} texts people are evenly divided; they have no label until one "
             "more person reads them."
         )
     st.caption(

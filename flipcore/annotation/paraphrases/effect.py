@@ -191,22 +191,26 @@ def effect(
     """
     answers = _Answers(readouts, extractor, reference=reference, axis=axis)
     by_pair = dict(zip(states["pair_id"], states["state"], strict=True))
-    state = {place: by_pair.get(pair, "unreviewed") for place, pair in materials.items()}
-    asked_places = {place for place in answers.places if place in state}
+    state = {
+        item_variant: by_pair.get(pair, "unreviewed") for item_variant, pair in materials.items()
+    }
+    asked = {item_variant for item_variant in answers.item_variants if item_variant in state}
     subsets = []
     for name, keep in KEEP.items():
-        strikes = {place for place in asked_places if state[place] not in keep}
-        n_left = len(asked_places) - len(strikes)
-        subsets.append((name, n_left, answers.without(strikes).parts))
-    places: dict[str, list[ItemVariant]] = {name: [] for name in KEEP["all"]}
-    for place, place_state in state.items():
-        if place in asked_places and place_state in places:
-            places[place_state].append(place)
-    n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
+        excluded = {item_variant for item_variant in asked if state[item_variant] not in keep}
+        n_left = len(asked) - len(excluded)
+        subsets.append((name, n_left, answers.without(excluded).parts))
+    item_variants: dict[str, list[ItemVariant]] = {name: [] for name in KEEP["all"]}
+    for item_variant, variant_state in state.items():
+        if item_variant in asked and variant_state in item_variants:
+            item_variants[variant_state].append(item_variant)
+    n_bad, n_reviewed = expected_bad(
+        states, [materials[item_variant] for item_variant in item_variants["unreviewed"]]
+    )
     bounds, unbounded = None, ""
     if n_reviewed:
         try:
-            bounds = _bounds(answers, places, n_bad=n_bad, n_reviewed=n_reviewed)
+            bounds = _bounds(answers, item_variants, n_bad=n_bad, n_reviewed=n_reviewed)
         # One item has too many paraphrases to try them all. The rest of the page is still valid.
         except BadInput as error:
             unbounded = str(error)
@@ -267,8 +271,8 @@ def struck_rows(
 def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int, int]:
     """Return how many of the `unreviewed` pairs are expected to be bad, and the sample's size.
 
-    Each source is taken to be as bad as its pairs in the sample, and a source without any to be
-    like all others together. The number is rounded up.
+    A source counts as bad as its pairs in the sample, or as those of all sources where the sample
+    has none of it. The number is rounded up.
     """
     by_id = states.set_index("pair_id")
     sources_by_row = zip(by_id["dataset"], by_id["generator"], strict=True)
@@ -285,29 +289,29 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
     share_of_all = sum(map(sum, rejections.values())) / n_reviewed
     shares = {source: sum(is_bad) / len(is_bad) for source, is_bad in rejections.items()}
     n_bad = sum(shares.get(source, share_of_all) for source in unreviewed_sources)
-    # Less a little, because a whole sum with a rounding error must not be rounded up.
+    # Subtract a little: a rounding error must not turn a whole sum into the next number.
     return math.ceil(n_bad - 1e-9), n_reviewed
 
 
 def _bounds(
-    answers: "_Answers", places: Mapping[str, list[ItemVariant]], n_bad: int, n_reviewed: int
+    answers: "_Answers", item_variants: Mapping[str, list[ItemVariant]], n_bad: int, n_reviewed: int
 ) -> Bounds:
-    """Return T, G and A at their extremes; `places` are those of each state of `KEEP["all"]`."""
-    standing = answers.without(set(places["rejected"]))
-    strikes = extreme_exclusions(
+    """Return T, G and A at their extremes; `item_variants` are by state, as in `KEEP["all"]`."""
+    standing = answers.without(set(item_variants["rejected"]))
+    excluded = extreme_exclusions(
         standing.readouts,
-        places["unreviewed"],
+        item_variants["unreviewed"],
         n_bad=n_bad,
         extractor=answers.extractor,
         reference=answers.reference,
         axis=answers.axis,
     )
     limits = {}
-    for name, (least, most) in strikes.items():
-        limits[name] = (standing.without(least).parts, standing.without(most).parts)
+    for name, (lowest, highest) in excluded.items():
+        limits[name] = (standing.without(lowest).parts, standing.without(highest).parts)
     return Bounds(
         n_bad,
-        len(places["unreviewed"]),
+        len(item_variants["unreviewed"]),
         n_reviewed=n_reviewed,
         limits={name: limits[name] for name in QUANTITIES},
     )
@@ -323,15 +327,15 @@ class _Answers:
     axis: str
 
     @property
-    def places(self) -> list[Any]:
+    def item_variants(self) -> list[Any]:
         """(item, variant) per row on the axis; None on others, which may share variant names."""
         is_on_axis = self.readouts["axis"] == self.axis
         pairs = zip(self.readouts["item_id"], self.readouts["variant"], strict=True)
         return [pair if on_axis else None for pair, on_axis in zip(pairs, is_on_axis, strict=True)]
 
-    def without(self, strikes: Collection[ItemVariant]) -> "_Answers":
-        """Return the same without the places in `strikes`."""
-        is_left = [place not in strikes for place in self.places]
+    def without(self, excluded: Collection[ItemVariant]) -> "_Answers":
+        """Return the same without the item variants in `excluded`."""
+        is_left = [item_variant not in excluded for item_variant in self.item_variants]
         return replace(self, readouts=self.readouts[is_left])
 
     @property
@@ -420,8 +424,8 @@ def own_effect(
     rate_texts = []
     for states in (reviewed.before, reviewed.states):
         rejected = set(states.loc[states["state"] == "rejected", "pair_id"])
-        strikes = {place for place, pair in materials.items() if pair in rejected}
-        rate_texts.append(answers.without(strikes).parts.T.text_percent())
+        excluded = {item_variant for item_variant, pair in materials.items() if pair in rejected}
+        rate_texts.append(answers.without(excluded).parts.T.text_percent())
     judged = (
         f"{n_own:,} verdict{'s' * (n_own > 1)} of {reviewed.reviewer} on the {len(pairs):,} "
         f"{nouns} that this study asked"

@@ -272,28 +272,29 @@ class _Reader:
         if isinstance(original, str):
             raise BadInput(f"has an original that is no item: it {original}")
         pair_id = self.text("pair_id")
-        before = original.question if original else self.text("original")
-        after = self.text("paraphrase")
-        if self.has_frames and (frame := _PROMPT_FRAME.match(after)):
-            after = frame[1].strip()
+        original_text = original.question if original else self.text("original")
+        paraphrase = self.text("paraphrase")
+        if self.has_frames and (frame := _PROMPT_FRAME.match(paraphrase)):
+            paraphrase = frame[1].strip()
         if known_pair := self.inventory.pairs.get(pair_id) or self.earlier_pairs.get(pair_id):
             texts = known_pair["original"].strip(), known_pair["paraphrase"].strip()
-            if not (before or after) or (before.strip(), after) == texts:
+            if not (original_text or paraphrase) or (original_text.strip(), paraphrase) == texts:
                 return dict(known_pair), None
             raise BadInput(
                 f"names the pair {pair_id[:60]!r}, which stands for another text already"
             )
-        self._check_texts(before, after, pair_id)
+        self._check_texts(original_text, paraphrase, pair_id)
         dataset = self.text("dataset") or self.dataset
         generator = self.text("generator") or self.generator
-        item_id = self.text("item_id") or self.inventory.items.get(spaceless(before), "")
-        item = original or (None if item_id else self._item(before, dataset))
+        item_id = self.text("item_id") or self.inventory.items.get(spaceless(original_text), "")
+        item = original or (None if item_id else self._item(original_text, dataset))
         pair = {
-            "pair_id": pair_id or f"{dataset}/{digest(dataset, generator, before, after)}",
+            "pair_id": pair_id
+            or f"{dataset}/{digest(dataset, generator, original_text, paraphrase)}",
             "dataset": dataset,
             "item_id": item.item_id if item else item_id,
-            "original": before,
-            "paraphrase": after,
+            "original": original_text,
+            "paraphrase": paraphrase,
             "generator": generator,
             "change": self._change(),
         }
@@ -306,16 +307,16 @@ class _Reader:
         except BadInput as error:
             raise BadInput(f"has a change that is none: {str(error).rstrip('.')}") from error
 
-    def _check_texts(self, before: str, after: str, pair_id: str) -> None:
-        if not before or not after:
-            if pair_id and not before and not after:
+    def _check_texts(self, original: str, paraphrase: str, pair_id: str) -> None:
+        if not original or not paraphrase:
+            if pair_id and not original and not paraphrase:
                 raise BadInput(f"names the pair {pair_id[:60]!r}, which is not stored here")
-            raise BadInput(f"has no {'paraphrase' if before else 'original'}")
-        if max(len(before), len(after)) > MOST_CHARS:
+            raise BadInput(f"has no {'paraphrase' if original else 'original'}")
+        if max(len(original), len(paraphrase)) > MOST_CHARS:
             raise BadInput(f"holds a text of more than {MOST_CHARS:,} characters")
-        if "\0" in before + after:
+        if "\0" in original + paraphrase:
             raise BadInput("holds a NUL character; save the file as UTF-8 text")
-        if spaceless(before) == spaceless(after):
+        if spaceless(original) == spaceless(paraphrase):
             raise BadInput("has a paraphrase that repeats the original word for word")
 
     def _item(self, question: str, dataset: str) -> Item:

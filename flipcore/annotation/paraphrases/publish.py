@@ -47,13 +47,13 @@ class Published:
 
 def _left_out(datasets: Sequence[str], license: str) -> str:
     """Say which accepted paraphrases of these datasets are left out; "" for none."""
-    n = Counter(name for name in datasets if not may_be_passed_on(license_of(name, license)))
-    if not n:
+    counts = Counter(name for name in datasets if not may_be_passed_on(license_of(name, license)))
+    if not counts:
         return ""
-    is_single = n.total() == 1
+    is_single = counts.total() == 1
     return (
-        f" {n.total():,} more {'is' if is_single else 'are'} left out: the licence of "
-        f"{', '.join(sorted(n))} is not known or forbids changed copies."
+        f" {counts.total():,} more {'is' if is_single else 'are'} left out: the licence of "
+        f"{', '.join(sorted(counts))} is not known or forbids changed copies."
     )
 
 
@@ -63,7 +63,8 @@ def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
     states = states[~states["set_aside"]]
     if source is None:
         return states
-    return states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
+    dataset, generator = source
+    return states[(states["dataset"] == dataset) & (states["generator"] == generator)]
 
 
 _PAIR_COLUMNS = (

@@ -118,7 +118,7 @@ def _without_gaps(store: Store, rows: Sequence[Mapping], source: str) -> set[tup
 # Browsers send messages {id, kind: "verdict" | "undo", pair_id, said, note, undoes}. Each is stored
 # once, in order, and only then acknowledged. The browser makes the id, which becomes the row's id.
 # So a message that is sent again (lost connection, reloaded page) changes nothing.
-MOST_AT_ONCE = 500
+MAX_MESSAGES = 500
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def take(
     """
     require(Permission.JUDGE)
     reviewer = signed(reviewer)
-    messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
+    messages = [message for message in messages[:MAX_MESSAGES] if isinstance(message, Mapping)]
     pair_ids = [str(message.get("pair_id")) for message in messages]
     texts = {pair["pair_id"]: pair for pair in review.pairs(store, pair_ids)}
     own_rows = {
@@ -230,9 +230,9 @@ def _message_row(
     )
 
 
-# Pairs that a page holds in advance, to judge while the server is down, and latest verdicts.
-AHEAD, BACK = 40, 5
-_LONG_CHARS = 420
+# Pairs that a page gets in advance, to judge while the server is down, and latest verdicts.
+N_AHEAD, N_LATEST = 40, 5
+_MAX_SHORT_CHARS = 420
 
 
 @dataclass(frozen=True)
@@ -261,8 +261,8 @@ def review_view(
     own_verdicts = judgements.standing(store, PAIR_VERDICTS, reviewer, among=ids)
     by_others = review.judged_by_others(store, reviewer, at_random=not by_choice)
     to_judge = undone(order, {row["pair_id"] for row in own_verdicts}, by_others)
-    latest = own_verdicts[-BACK:]
-    pair_ids = to_judge[:AHEAD] + [row["pair_id"] for row in latest]
+    latest = own_verdicts[-N_LATEST:]
+    pair_ids = to_judge[:N_AHEAD] + [row["pair_id"] for row in latest]
     views = {}
     if pair_ids:
         views = {pair["pair_id"]: pair_view(pair) for pair in review.pairs(store, pair_ids)}
@@ -275,7 +275,7 @@ def review_view(
     data = {
         "reviewer": reviewer,
         "checks": [list(check) for check in CHECKS.items()],
-        "pairs": [views[pair_id] for pair_id in to_judge[:AHEAD]],
+        "pairs": [views[pair_id] for pair_id in to_judge[:N_AHEAD]],
         "history": history,
         "n_done": len(own_verdicts),
         "n_left": len(to_judge),
@@ -298,7 +298,7 @@ def pair_view(pair: Mapping) -> dict:
         "paraphrase": _joined(word_differences(original, changed)),
         "options": list(pair["options"] or ()),
         "answer": _answer(pair),
-        "size": "long" if max(len(original), len(changed)) > _LONG_CHARS else "short",
+        "size": "long" if max(len(original), len(changed)) > _MAX_SHORT_CHARS else "short",
     }
 
 

@@ -34,10 +34,10 @@ from flipcore.text.numerals import numbers
 # A recipe is one prompt, or a chain of prompts in which each step rewrites the last output. Source
 # 001 chains a translation to French and back, other named entities, and restructured clauses. A
 # prompt is a template with the field {text}, which users may edit on a page.
-_ONLY = "Reply with the rewritten text alone.\n\nText: {text}\n\nRewritten:"
-_PLAIN = (
+_REPLY_ALONE = "Reply with the rewritten text alone.\n\nText: {text}\n\nRewritten:"
+_PARAPHRASE = (
     "Say the text in other words. Keep every number, name, unit and negation, what is asked, and "
-    "how hard it is. " + _ONLY
+    "how hard it is. " + _REPLY_ALONE
 )
 _FRENCH = (
     "Translate the text into French. Reply with the translation alone.\n\nText: {text}\n\nFrench:"
@@ -47,11 +47,11 @@ _BACK = (
 )
 _ENTITIES = (
     "Replace places, objects and organisations in the text by others of the same kind where that "
-    "changes nothing about the answer. Keep people's names, numbers and units. " + _ONLY
+    "changes nothing about the answer. Keep people's names, numbers and units. " + _REPLY_ALONE
 )
 _CLAUSES = (
     "Put the clauses and sentences of the text into another order or form: active for passive, "
-    "one sentence for two. Keep every fact, number, name and negation. " + _ONLY
+    "one sentence for two. Keep every fact, number, name and negation. " + _REPLY_ALONE
 )
 
 
@@ -114,7 +114,7 @@ RECIPES = {
             "paraphrase",
             "Paraphrase",
             about="One prompt: the same in other words.",
-            steps=(_PLAIN,),
+            steps=(_PARAPHRASE,),
         ),
         Recipe(
             "back_translation",
@@ -151,7 +151,7 @@ _NEGATION = re.compile(
 _ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-SHORTEST, LONGEST = 0.5, 2.0  # words, relative to the original
+MIN_LENGTH, MAX_LENGTH = 0.5, 2.0  # in words, relative to the original
 
 
 def checks(original: str, text: str, options: Sequence[str] = ()) -> tuple[Check, ...]:
@@ -261,7 +261,7 @@ def _check_options(original: str, text: str, options: Sequence[str]) -> Check:
 def _check_length(original: str, text: str) -> Check:
     before, after = max(len(_WORD.findall(original)), 1), max(len(_WORD.findall(text)), 1)
     sentence = f"It has {after / before:.1f} times the words of the original."
-    return "length", SHORTEST <= after / before <= LONGEST, sentence
+    return "length", MIN_LENGTH <= after / before <= MAX_LENGTH, sentence
 
 
 _WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
@@ -297,7 +297,7 @@ class Proposal:
 
 
 def maker(model: str, recipe: Recipe) -> str:
-    """Return the generator's name of a proposal; other prompts have another, with its own gate."""
+    """Return the name of the generator; edited prompts are another one, with its own gate."""
     return f"{model}: {recipe.name}"
 
 
@@ -507,5 +507,6 @@ def items_to_paraphrase(
         items = [by_id[item_id] for item_id in ids if item_id in by_id]
     else:
         items = list(load(ItemSource(source)))
-    skip_ids |= set() if with_retro else under_embargo(store, [item.item_id for item in items])
+    if not with_retro:
+        skip_ids |= under_embargo(store, [item.item_id for item in items])
     return [item for item in items if item.item_id not in skip_ids][:n]

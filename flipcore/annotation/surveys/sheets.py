@@ -37,7 +37,7 @@ from flipcore.text.tables import csv_text
 
 TRIPLE, CHECK = "triple", "check"
 SHOWN_AT_ONCE = 3
-MISSED_CHECKS = 1  # annotators with more wrong attention checks do not count
+MAX_MISSED_CHECKS = 1  # annotators with more wrong attention checks do not count
 # The texts of an attention check; the first one is right.
 _CHECKS = (
     "Please choose this text: the question only checks that you are reading.",
@@ -151,9 +151,9 @@ def most_triples(target: Sequence[Item], retro: Sequence[Item], n_examples: int)
     """Return the largest number of triples that a sheet can have besides its examples."""
     in_both = {entry_text(item) for item in target} & {entry_text(item) for item in retro}
     # A triple takes two benchmark entries and one of the holdout.
-    most_of_target = (len(_distinct(target, in_both)) - n_examples) // 2
-    most_of_retro = len(_distinct(retro, in_both)) - n_examples
-    return max(0, min(most_of_target, most_of_retro))
+    max_by_target = (len(_distinct(target, in_both)) - n_examples) // 2
+    max_by_retro = len(_distinct(retro, in_both)) - n_examples
+    return max(0, min(max_by_target, max_by_retro))
 
 
 def _distinct(items: Sequence[Item], in_both: set[str]) -> tuple[str, ...]:
@@ -243,12 +243,12 @@ class Tally:
 
 
 def tally(answers: Sequence[Mapping], *, is_model: bool = False) -> Tally:
-    """Count `answers_to` of people, or of models, who missed at most `MISSED_CHECKS` checks."""
+    """Count `answers_to` of people, or of models, who missed at most `MAX_MISSED_CHECKS` checks."""
     rows = [row for row in answers if row["is_model"] == is_model]
     n_missed = Counter(
         row["annotator"] for row in rows if row["kind"] == CHECK and not row["is_correct"]
     )
-    left_out = sorted(name for name, n in n_missed.items() if n > MISSED_CHECKS)
+    left_out = sorted(name for name, n in n_missed.items() if n > MAX_MISSED_CHECKS)
     triples = [row for row in rows if row["kind"] == TRIPLE and row["annotator"] not in left_out]
     readable = [row for row in triples if row["is_correct"] is not None]
     return Tally(
@@ -419,9 +419,9 @@ def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
 
 def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
     """Return the answer of a file's row; BadInput messages follow the row's place in the file."""
-    lacking = [column for column in NEEDED if row.get(column) is None]
-    if lacking:
-        raise BadInput(f"has no {lacking[0]}; a filled sheet has {', '.join(NEEDED)}")
+    missing_columns = [column for column in NEEDED if row.get(column) is None]
+    if missing_columns:
+        raise BadInput(f"has no {missing_columns[0]}; a filled sheet has {', '.join(NEEDED)}")
     values = {column: as_meant(str(row[column]).strip()) for column in NEEDED}
     survey = surveys.get(values["survey"])
     if survey is None:
