@@ -1,6 +1,6 @@
 """Models that are computed in this process.
 
-Calls that arrive together are answered as one batch, in a thread beside the event loop.
+Calls that arrive together are answered as one batch, in a thread of the model's own.
 """
 
 import asyncio
@@ -136,17 +136,17 @@ class LanguageModel(ABC):
         return self._scored(pairs, with_spread=True)
 
 
-def answers(
+def answer_calls(
     calls: Sequence[Call], model: LanguageModel, prompts: Sequence[Any]
 ) -> list[Completion]:
-    """Return the likeliest first tokens or the generated texts as free completions.
+    """Return the likeliest first tokens or the generated texts, as completions that cost nothing.
     All calls have the same settings; `prompts` has one prompt per call."""
     request = calls[0].request
     if request.kind == "first_token":
-        tops = model.first_token_logprobs(prompts, request.top_k)
+        rows = model.first_token_logprobs(prompts, request.top_k)
         return [
-            Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
-            for call, top in zip(calls, tops, strict=True)
+            Completion(call.call_id, "ok", top_logprobs=logprobs, cost_usd=0.0, n_tokens_out=1)
+            for call, logprobs in zip(calls, rows, strict=True)
         ]
     generations = model.generate(
         prompts,
@@ -170,8 +170,8 @@ def answers(
     ]
 
 
-def scores(calls: Sequence[Call], model: LanguageModel) -> list[Completion]:
-    """Return the log-probabilities of given texts as free completions, with any asked spread."""
+def score_calls(calls: Sequence[Call], model: LanguageModel) -> list[Completion]:
+    """Return the log-probabilities of given texts, with the spread where it is asked for."""
     pairs = [(prompt_of(call), call.request.continuation) for call in calls]
     scored = (
         model.score_with_spread(pairs)

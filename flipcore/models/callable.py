@@ -41,7 +41,9 @@ class PythonCallable(Backend):
         """Remember the item of each prompt, which `is_correct(item)` needs."""
         by_id = {item.item_id: item for item in items}
         self._by_prompt |= {
-            v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id
+            variant.prompt.text: (by_id[variant.item_id], variant)
+            for variant in variants
+            if variant.item_id in by_id
         }
 
     def why_not(self, ability: str) -> str:
@@ -71,13 +73,15 @@ class PythonCallable(Backend):
         if call.request.prompt not in self._by_prompt:
             raise BadInput("is_correct(item) answers only the items of its own study")
         item, variant = self._by_prompt[call.request.prompt]
-        right = bool(self._function.is_correct(_as_asked(item, variant)))
+        is_right = bool(self._function.is_correct(_as_asked(item, variant)))
         if item.kind == "number":
-            return f"#### {variant.target}" if right else f"#### {variant.target}1"
+            return f"#### {variant.target}" if is_right else f"#### {variant.target}1"
         if item.kind == "text":
-            return (variant.target or "").split("\n")[0] if right else "none of the right answers"
+            return (
+                (variant.target or "").split("\n")[0] if is_right else "none of the right answers"
+            )
         position = _right_position(variant)
-        return variant.labels[position if right else (position + 1) % len(variant.labels)]
+        return variant.labels[position if is_right else (position + 1) % len(variant.labels)]
 
 
 def _right_position(variant: Variant) -> int:
@@ -130,16 +134,16 @@ def _check_own(name: str, target) -> None:
     system`)."""
     module = name.partition(":")[0]
     names = [entry.strip() for entry in os.environ.get(VARIABLE, "").split(",")]
-    home = getattr(target, "__module__", None) or getattr(type(target), "__module__", None)
+    owner = getattr(target, "__module__", None) or getattr(type(target), "__module__", None)
     if (
         name not in names
-        and home is not None
-        and home != module
-        and not home.startswith(f"{module}.")
+        and owner is not None
+        and owner != module
+        and not owner.startswith(f"{module}.")
     ):
         raise BadInput(
-            f"{name!r} belongs to {home} and not to {module}. Let the admin add {name!r} itself to "
-            f"{VARIABLE}."
+            f"{name!r} belongs to {owner} and not to {module}. Let the admin add {name!r} itself "
+            f"to {VARIABLE}."
         )
 
 

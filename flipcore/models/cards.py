@@ -28,9 +28,9 @@ ADDED = (SERVED, WEIGHTS)  # kinds of model that a user may add
 UNTESTED = {SERVED: ("generate",), WEIGHTS: ABILITIES}
 DTYPES = ("float32", "bfloat16", "float16")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]{1,2})?")
-_MOST_CHARS = 200
+_MAX_CHARS = 200
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{2,63}")
-_NUMBERS = {  # key -> (least, most)
+_NUMBERS = {  # key -> (lowest, highest)
     "price_in": (0.0, 1e5),
     "price_out": (0.0, 1e5),
     "n_in_flight": (1, 4_096),
@@ -45,9 +45,9 @@ class ModelCard:
     """One [name] table of data/models.toml or of the user's own models.toml.
 
     Prices are US dollars per million tokens; None means unknown. `cutoff` is the end of its
-    training. `n_in_flight` is the most calls at once. `refuses` are parameters that are never sent.
-    `probe` is the record of the last test (`probe_record`). `after_rl` says that its maker trained
-    it by reinforcement learning after pre-training.
+    training. `n_in_flight` limits the calls in flight. `refuses` are parameters that are never
+    sent. `probe` is the record of the last test (`probe_record`). `after_rl` says that its maker
+    trained it by reinforcement learning after pre-training.
     """
 
     name: str
@@ -178,11 +178,11 @@ def check_own(card: ModelCard) -> ModelCard:
         raise BadInput(
             "The address of the server is missing, for example http://localhost:8000/v1."
         )
-    if not card.model.strip() or len(card.model) > _MOST_CHARS:
+    if not card.model.strip() or len(card.model) > _MAX_CHARS:
         which = "which folder or name the weights have"
         if card.backend == SERVED:
             which = "which model of the server is meant"
-        raise BadInput(f"Say {which}, in at most {_MOST_CHARS} characters.")
+        raise BadInput(f"Say {which}, in at most {_MAX_CHARS} characters.")
     if card.cutoff:
         span("end of its training", card.cutoff)
     return checked(card)
@@ -210,8 +210,8 @@ def _check_weights(card: ModelCard, where: str) -> None:
     if card.endpoint or card.api_key_env:
         raise BadInput(f"{where} is computed in this process; leave endpoint and api_key_env out.")
     dtype, device, batch = (
-        card.options.get(key, none)
-        for key, none in (("dtype", DTYPES[0]), ("device", "auto"), ("batch", 1))
+        card.options.get(key, default)
+        for key, default in (("dtype", DTYPES[0]), ("device", "auto"), ("batch", 1))
     )
     if dtype not in DTYPES:
         raise BadInput(

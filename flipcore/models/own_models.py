@@ -91,8 +91,6 @@ def provenance(card: ModelCard) -> str:
 _HEAD = (
     f"# Models that were added in the dashboard or by `{command('models')}`; remarks of your "
     "own are not kept.\n"
-)
-_HEAD += (
     "# Keys are read from the environment variable named in api_key_env and are never stored.\n\n"
 )
 # Held while the file is read, changed and written: two sessions may save at once.

@@ -73,13 +73,13 @@ def drawn_token(
     weights = np.exp((logs.astype(np.float64) - logs.max()) / temperature)
     total, draw = weights.sum(), stream.random()
     # Sorting is slow, so first try without the tokens of tiny weight: the draw rarely reaches them.
-    for least in (1e-3, -1.0):
-        candidates = np.flatnonzero(weights > least)
+    for min_weight in (1e-3, -1.0):
+        candidates = np.flatnonzero(weights > min_weight)
         order = candidates[np.argsort(-weights[candidates], kind="stable")]
         shares = np.cumsum(weights[order]) / total
         n_kept = int(np.searchsorted(shares, top_p - 1e-12)) + 1 if top_p < 1 else len(shares)
-        top = shares[n_kept - 1] if top_p < 1 and n_kept <= len(shares) else 1.0
-        place = int(np.searchsorted(shares, draw * top))
-        if place < min(n_kept, len(order)):
-            return int(order[place])
+        kept_share = shares[n_kept - 1] if top_p < 1 and n_kept <= len(shares) else 1.0
+        drawn = int(np.searchsorted(shares, draw * kept_share))
+        if drawn < min(n_kept, len(order)):
+            return int(order[drawn])
     return int(order[min(n_kept, len(order)) - 1])

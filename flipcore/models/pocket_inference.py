@@ -25,9 +25,9 @@ from flipcore.models.batched import (
     LanguageModel,
     Piece,
     Spread,
-    answers,
+    answer_calls,
     prompt_of,
-    scores,
+    score_calls,
 )
 from flipcore.models.pocket_arrays import (
     batches,
@@ -178,6 +178,7 @@ class PocketModel(LanguageModel):
         for prompt, continuation in pairs:
             ids, offsets = self._encoded_with_offsets(prompt + continuation)
             encoded.append(ids)
+            # Nothing predicts the first token of a text, so it is never scored.
             starts.append(
                 next(
                     (k for k, (_, end) in enumerate(offsets) if k > 0 and end > len(prompt)),
@@ -210,21 +211,21 @@ class PocketModel(LanguageModel):
             )
         return encoding.ids, encoding.offsets
 
-    def _encoded(self, text: str, room: int) -> list[int]:
-        """Return the token ids; BadInput where `room` more tokens exceed the context."""
+    def _encoded(self, text: str, n_to_come: int) -> list[int]:
+        """Return the token ids; BadInput where `n_to_come` more tokens exceed the context."""
         ids, _ = self._encoded_with_offsets(text)
         limit = self.config["max_position_embeddings"]
-        if len(ids) + room > limit:
+        if len(ids) + n_to_come > limit:
             raise BadInput(
-                f"A prompt of {len(ids)} tokens with {room} to come exceeds the pocket model's "
-                f"{limit}; shorten it or lower max_tokens."
+                f"A prompt of {len(ids)} tokens with {n_to_come} to come exceeds the pocket "
+                f"model's {limit}; shorten it or lower max_tokens."
             )
         return ids
 
-    def last_hidden(self, rows: list[list[int]], room: int = 0) -> tuple[np.ndarray, _Cache]:
-        """Return the hidden state after each row, and a cache with `room` for more tokens."""
+    def last_hidden(self, rows: list[list[int]], n_to_come: int = 0) -> tuple[np.ndarray, _Cache]:
+        """Return the hidden state after each row, and a cache for `n_to_come` more tokens."""
         tokens, lengths = padded(rows)
-        cache = self._cache(len(rows), tokens.shape[1] + room)
+        cache = self._cache(len(rows), tokens.shape[1] + n_to_come)
         hidden = self._hidden(tokens, lengths, cache)
         return hidden[np.arange(len(rows)), lengths - 1], cache
 
@@ -332,17 +333,23 @@ class _Run:
         rows = np.array([row_of_prompt[tuple(ids)] for ids in self.prompts])
         hidden = hidden[rows]
         cache.repeat_rows(rows)
-        alive = np.arange(len(self.prompts))
+        running = np.arange(len(self.prompts))
         positions = np.array([len(ids) for ids in self.prompts])
         for step in range(max_tokens):
             logs = log_softmax(self.model.logits(hidden))
-            tokens = np.array([self._take(int(i), row) for i, row in zip(alive, logs, strict=True)])
-            goes_on = np.array([self.reasons[i] == "length" for i in alive])
-            if step + 1 == max_tokens or not goes_on.any():
+            tokens = np.array(
+                [self._draw_next(int(i), row) for i, row in zip(running, logs, strict=True)]
+            )
+            is_running = np.array([self.reasons[i] == "length" for i in running])
+            if step + 1 == max_tokens or not is_running.any():
                 return
-            if not goes_on.all():
-                alive, positions, tokens = alive[goes_on], positions[goes_on], tokens[goes_on]
-                cache.keep_rows(goes_on)
+            if not is_running.all():
+                running, positions, tokens = (
+                    running[is_running],
+                    positions[is_running],
+                    tokens[is_running],
+                )
+                cache.keep_rows(is_running)
             reach = int(positions.max()) + 1
             mask = np.where(np.arange(reach) <= positions[:, None], 0.0, -np.inf).astype(
                 np.float32
@@ -351,7 +358,7 @@ class _Run:
             hidden = states[:, 0]
             positions = positions + 1
 
-    def _take(self, i: int, logs: np.ndarray) -> int:
+    def _draw_next(self, i: int, logs: np.ndarray) -> int:
         """Draw the next token of row `i`; note it, and the reason where it ends the row."""
         token = drawn_token(logs, self.streams[i], temperature=self.temperature, top_p=self.top_p)
         if token == self.model.config["eos_token_id"]:
@@ -423,6 +430,6 @@ class Pocket(Batched):
 
     def complete_batch(self, calls: list[Call]) -> list[Completion]:
         if calls[0].request.kind == "score":
-            return scores(calls, self._model)
+            return score_calls(calls, self._model)
         prompts = [prompt_of(call) + call.request.continuation for call in calls]
-        return answers(calls, self._model, prompts=prompts)
+        return answer_calls(calls, self._model, prompts=prompts)

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from flipcore.core.errors import BadInput
 from flipcore.models.cards import WEIGHTS, ModelCard
 
-# Places of the reasoning in a reply, beside the fields in `replies.REASONING_FIELDS`.
+# Places of the reasoning in a reply, besides the fields in `replies.REASONING_FIELDS`.
 NO_REASONING, HIDDEN, TAGS, PARTS = "", "hidden", "tags", "parts"
 REPEATS, IGNORED, UNCLEAR, REFUSES = "repeats", "ignored", "unclear", "refuses"
-FEWEST = 2  # alternatives of a first token that a comparison needs
+MIN_ALTERNATIVES = 2  # alternatives of a first token that a comparison needs
 # Options of a card that a test sets.
 TESTED_OPTIONS = ("max_tokens_name", "max_top_logprobs", "score_tokens")
 _PLACES = {
@@ -72,13 +72,13 @@ def record_of(card: ModelCard) -> ProbeRecord | None:
 
 def lines(record: ProbeRecord) -> dict[str, str]:
     """Return the findings, label -> text. Speed is left out because it differs in every test."""
-    names = [name for name in record.refuses if name != "reasoning_effort"]
+    refused_names = [name for name in record.refuses if name != "reasoning_effort"]
     rows = {
         "First-token log-probabilities": _first_token(record),
         "Log-probabilities of a given text": _score(record),
         "Reasoning": _reasoning(record),
         "Reasoning effort": "not taken" if "reasoning_effort" in record.refuses else "taken",
-        "Refused parameters": f"{', '.join(names)}; left out" if names else "none",
+        "Refused parameters": f"{', '.join(refused_names)}; left out" if refused_names else "none",
         "Name of the token limit": record.limit_name,
         "Seed": {
             REPEATS: "the same seed gives the same text",
@@ -136,7 +136,7 @@ def card_after(card: ModelCard, record: ProbeRecord) -> ModelCard:
     """Return the card with the test's findings.
     The server's price and limits are taken only where the user gave none."""
     abilities = ["generate"]
-    if record.n_logprobs >= FEWEST and not record.reasoning:
+    if record.n_logprobs >= MIN_ALTERNATIVES and not record.reasoning:
         abilities.append("first_token_logprobs")
     if record.scores:
         abilities.append("score")
@@ -234,7 +234,7 @@ def _first_token(record: ProbeRecord) -> str:
         return f"none: {record.logprobs or 'the server drops them'}"
     if record.reasoning:
         return f"{record.n_logprobs} alternatives, of the reasoning: not used"
-    if record.n_logprobs < FEWEST:
+    if record.n_logprobs < MIN_ALTERNATIVES:
         return "of the token itself alone: not used"
     return f"{record.n_logprobs} alternatives"
 

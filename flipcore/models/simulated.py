@@ -26,7 +26,8 @@ from flipcore.core.finish import LENGTH, STOP
 from flipcore.core.records import ABILITIES, CODE, SPREAD, Call, Completion, Item, Variant, digest
 from flipcore.text.prompts import LAYOUTS
 
-LABEL_MASS = 0.9
+LABEL_MASS = 0.9  # probability of all labels together as the first token
+WINNER_SHARE = 0.7  # of the label mass, for the label that is the answer
 _PUBLISHED = ("benchmark", "target")
 
 
@@ -111,13 +112,13 @@ class Simulated(Backend):
         if entry is None:
             error = "A simulated model answers only the items of its own study."
             return Completion(call.call_id, "failed", error=error)
-        item, variant, original = entry
+        item, variant, is_original = entry
         method = {
             "generate": self._generated,
             "first_token": self._first_token,
             "score": self._scored,
         }[call.request.kind]
-        return method(call, item, variant, original=original)
+        return method(call, item, variant, is_original=is_original)
 
     def _uniform(self, *parts) -> float:
         """Return a uniform draw in [0, 1): the hash of the seed and the parts."""
@@ -139,40 +140,47 @@ class Simulated(Backend):
         is_noisy = self._uniform(item.item_id, prompt, sample, "noise") < self.profile.noise
         return is_moved != is_noisy
 
-    def _is_right(self, item: Item, *, original: bool) -> bool:
+    def _is_right(self, item: Item, *, is_original: bool) -> bool:
         """Tell whether the settled answer is right: by memory, else by ability and brittleness.
-        `original` says that the prompt has the published wording."""
+        `is_original` says that the prompt has the published wording."""
         if (
-            original
+            is_original
             and item.item_id in self._published
             and self._uniform(item.item_id, "recall") < self.profile.recall
         ):
             return True
-        able = self._uniform(item.item_id, "ability") < self.profile.ability
-        return able and (original or self._uniform(item.item_id, "brittle") >= self.profile.brittle)
+        is_able = self._uniform(item.item_id, "ability") < self.profile.ability
+        return is_able and (
+            is_original or self._uniform(item.item_id, "brittle") >= self.profile.brittle
+        )
 
-    def _answer(self, item: Item, variant: Variant, *, original: bool, deviates: bool) -> str:
-        """Return the settled answer to this variant, or the one other that deviations go to."""
+    def _answer(self, item: Item, variant: Variant, *, is_original: bool, deviates: bool) -> str:
+        """Return the settled answer to this variant, or the other answer that deviations go to."""
         # Opinions have no right answer; any one will do.
-        right, target = self._is_right(item, original=original), variant.target or "0"
+        is_right, target = self._is_right(item, is_original=is_original), variant.target or "0"
         if item.kind == "choice":
             n = len(item.options)
             wrong = (int(target) + 1 + int(self._uniform(item.item_id, "wrong") * (n - 1))) % n
-            option = int(target) if right else wrong
+            option = int(target) if is_right else wrong
             return str((option + 1) % n if deviates else option)
-        value = target if right else f"{target}1"
+        value = target if is_right else f"{target}1"
         return f"{value}7" if deviates else value
 
-    def _generated(self, call: Call, item: Item, variant: Variant, *, original: bool) -> Completion:
+    def _generated(
+        self, call: Call, item: Item, variant: Variant, *, is_original: bool
+    ) -> Completion:
         answer = self._answer(
-            item, variant, original=original, deviates=self._deviates(item, variant, call.sample)
+            item,
+            variant,
+            is_original=is_original,
+            deviates=self._deviates(item, variant, call.sample),
         )
         if item.kind == "choice":
             position = variant.order.index(int(answer))
-            terse = "terse" in variant.params or (
+            is_terse = "terse" in variant.params or (
                 variant.layout in LAYOUTS and self._uniform(item.item_id, "chatty") >= 0.5
             )
-            if terse:
+            if is_terse:
                 text = f" {variant.labels[position]}"
             else:
                 text = f" The answer is ({variant.labels[position]}) {item.options[int(answer)]}."
@@ -192,29 +200,32 @@ class Simulated(Backend):
         )
 
     def _first_token(
-        self, call: Call, item: Item, variant: Variant, *, original: bool
+        self, call: Call, item: Item, variant: Variant, *, is_original: bool
     ) -> Completion:
         answer_deviates = self._deviates(item, variant, call.sample)
         rate = self._rate(self.profile.artifact, item.item_id, "readout")
         token_deviates = self._uniform(item.item_id, variant.prompt.text, "readout") < rate
         answer = self._answer(
-            item, variant, original=original, deviates=answer_deviates != token_deviates
+            item, variant, is_original=is_original, deviates=answer_deviates != token_deviates
         )
         if item.kind != "choice":
             return Completion(
                 call.call_id, "ok", top_logprobs={" The": math.log(0.9)}, cost_usd=0.0
             )
         position = variant.order.index(int(answer))
-        other_mass = (1 - 0.7) * LABEL_MASS / max(len(variant.labels) - 1, 1)
-        top = {
-            f" {label}": math.log(0.7 * LABEL_MASS if i == position else other_mass)
+        other_mass = (1 - WINNER_SHARE) * LABEL_MASS / max(len(variant.labels) - 1, 1)
+        logprobs = {
+            f" {label}": math.log(WINNER_SHARE * LABEL_MASS if i == position else other_mass)
             for i, label in enumerate(variant.labels)
         }
-        return _completion(call, 1, top_logprobs=top | {" The": math.log(1 - LABEL_MASS)})
+        return _completion(call, 1, top_logprobs=logprobs | {" The": math.log(1 - LABEL_MASS)})
 
-    def _scored(self, call: Call, item: Item, variant: Variant, *, original: bool) -> Completion:
+    def _scored(self, call: Call, item: Item, variant: Variant, *, is_original: bool) -> Completion:
         answer = self._answer(
-            item, variant, original=original, deviates=self._deviates(item, variant, call.sample)
+            item,
+            variant,
+            is_original=is_original,
+            deviates=self._deviates(item, variant, call.sample),
         )
         is_answer = (
             item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]

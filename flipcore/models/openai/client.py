@@ -20,7 +20,7 @@ from flipcore.core.records import SPREAD, Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai import retries
 from flipcore.models.openai.pace import Pace, server_of
-from flipcore.models.openai.replies import body_of, fields_of, path_of, reply_of, taken_reasoning
+from flipcore.models.openai.replies import accepted_reasoning, body_of, fields_of, path_of, reply_of
 from flipcore.models.openai.retries import (
     REDIRECTS,
     describe_fault,
@@ -100,7 +100,7 @@ class OpenAICompatible(Backend):
         self.abilities = (
             frozenset(card.abilities) - {SPREAD} - ({"score"} if card.api == "chat" else set())
         )
-        self.takes = taken_reasoning(card)
+        self.takes = accepted_reasoning(card)
         self._pace = Pace(card, server_of(card))
         self._clients: dict[int, Any] = {}
         self._breaker = Breaker(self._control, lambda error: error_texts(error, card)[0])
@@ -154,7 +154,9 @@ class OpenAICompatible(Backend):
         for attempt in range(1, n_attempts + 1):
             await self._pace.wait_for_turn(call, self._breaker.sleep)
             async with self._breaker.slot():
-                completion, wait_s = await self._attempt(call, attempt, last=attempt == n_attempts)
+                completion, wait_s = await self._attempt(
+                    call, attempt, is_last=attempt == n_attempts
+                )
             n_lost += completion.n_lost
             completion = replace(completion, n_lost=n_lost)
             if wait_s is None:
@@ -168,7 +170,7 @@ class OpenAICompatible(Backend):
         raise AssertionError("unreachable: the last attempt returns")
 
     async def _attempt(
-        self, call: Call, attempt: int, *, last: bool
+        self, call: Call, attempt: int, *, is_last: bool
     ) -> tuple[Completion, float | None]:
         """Return the outcome of one attempt and the seconds until the next; None for no next."""
         if self.down or self._breaker.is_halted:
@@ -191,7 +193,7 @@ class OpenAICompatible(Backend):
                 self._breaker.down = failed.error
                 return failed, None
             self._breaker.note_failure(error, failed.error)
-            return failed, None if last else pause(error, attempt, call_id=call.call_id)
+            return failed, None if is_last else pause(error, attempt, call_id=call.call_id)
         self._breaker.note_answer()
         return completion, None
 
@@ -270,12 +272,12 @@ class OpenAICompatible(Backend):
 # A server that fails is asked rarely, with a small control request. Where it goes on failing, it is
 # given up.
 
-SUSPECT = 5  # failures in a row, of any calls, after which controls begin
-PROBES = 8  # failed controls in a row after which the server is given up: 40 seconds of waiting
+SUSPECT_AFTER = 5  # failures in a row, of any calls, after which controls begin
+MAX_CONTROLS = 8  # failed ones in a row; then the server is given up, after 40 seconds of waiting
 # A server that hangs on every control is given up after at least so many, and so many seconds.
-FEWEST_PROBES, OUTAGE_S = 3, 120.0
+MIN_CONTROLS, OUTAGE_S = 3, 120.0
 LIMITED_S = 300.0  # a server whose rate limit refuses every control is given up after this time
-START = 4  # calls at once after an outage; every answer allows one more
+N_AFTER_OUTAGE = 4  # calls at once after an outage; every answer allows one more
 _DOUBLINGS = 4  # the wait between controls doubles so often at most
 _POLL_S = 0.02
 # With these codes a key, a model, a path or an address is wrong. Where a control gets one too, it
@@ -297,7 +299,7 @@ class Breaker:
     ) -> None:
         self._control, self._explain = control, explain
         self.down, self.is_halted = "", False
-        self._n_failures = self._n_probes = self._n_in_flight = 0
+        self._n_failures = self._n_failed_controls = self._n_in_flight = 0
         self._suspected_at, self._last_sentence, self._asked_wait_s = 0.0, "", 0.0
         self._n_allowed = math.inf
         self._locks: dict[int, asyncio.Lock] = {}  # by event loop
@@ -319,7 +321,7 @@ class Breaker:
         while self._is_suspect and not self._is_over:
             async with self._locks.setdefault(id(asyncio.get_running_loop()), asyncio.Lock()):
                 if self._is_suspect and not self._is_over:
-                    await self._probe()
+                    await self._try_control()
 
     async def sleep(self, seconds: float) -> None:
         """Sleep; wake early when the run stops or the server is given up."""
@@ -330,10 +332,10 @@ class Breaker:
     def note_answer(self) -> None:
         """Note a reply, which may be the refusal of one request: the server works."""
         if self._is_suspect:
-            self._n_allowed = START
+            self._n_allowed = N_AFTER_OUTAGE
         else:
             self._n_allowed += 1
-        self._n_failures = self._n_probes = 0
+        self._n_failures = self._n_failed_controls = 0
         self._asked_wait_s = 0.0
 
     def note_failure(self, error: Exception, sentence: str) -> None:
@@ -343,7 +345,7 @@ class Breaker:
             return
         self._n_failures += 1
         self._last_sentence = sentence
-        if self._n_failures == SUSPECT:
+        if self._n_failures == SUSPECT_AFTER:
             self._suspected_at = time.monotonic()
 
     @property
@@ -358,7 +360,7 @@ class Breaker:
 
     @property
     def _is_suspect(self) -> bool:
-        return self._n_failures >= SUSPECT
+        return self._n_failures >= SUSPECT_AFTER
 
     @property
     def _is_over(self) -> bool:
@@ -366,9 +368,11 @@ class Breaker:
 
     def _interval(self) -> float:
         """Return the seconds until the next control."""
-        return max(retries.FIRST_WAIT_S * 2 ** min(self._n_probes, _DOUBLINGS), self._asked_wait_s)
+        return max(
+            retries.FIRST_WAIT_S * 2 ** min(self._n_failed_controls, _DOUBLINGS), self._asked_wait_s
+        )
 
-    async def _probe(self) -> None:
+    async def _try_control(self) -> None:
         await self.sleep(self._interval())
         if self._is_over:
             return
@@ -384,7 +388,7 @@ class Breaker:
 
     def _note_failed_control(self, error: Exception) -> None:
         """Wait longer before the next control; after enough of them give the server up."""
-        self._n_probes += 1
+        self._n_failed_controls += 1
         self._last_sentence = self._explain(error)
         self._asked_wait_s = min(retries.asked_wait(error) or 0.0, retries.LONGEST_WAIT_S)
         seconds = time.monotonic() - self._suspected_at
@@ -394,8 +398,8 @@ class Breaker:
         elif status == 429:
             is_gone = seconds > LIMITED_S
         else:
-            is_gone = self._n_probes >= PROBES or (
-                self._n_probes >= FEWEST_PROBES and seconds > OUTAGE_S
+            is_gone = self._n_failed_controls >= MAX_CONTROLS or (
+                self._n_failed_controls >= MIN_CONTROLS and seconds > OUTAGE_S
             )
         if is_gone:
             self.down = self._last_sentence

@@ -60,7 +60,7 @@ class Pace:
 
     @property
     def per_minute(self) -> dict[str, float]:
-        """The limits that apply: of the card and the headers the smaller one."""
+        """The limits that apply: the smaller ones of the card and the headers."""
         limits = dict(self._card_limits)
         for kind, n in self._server.header_limits.items():
             limits[kind] = min(n, limits.get(kind, n))
@@ -89,22 +89,22 @@ class Pace:
         """Reserve the call's part of the limits; return the seconds until it may be sent."""
         wait, limits, free_at = 0.0, self.per_minute, self._server.free_at
         with self._server.lock:
-            for kind, n in _amounts(call):
+            for kind, amount in _amounts(call):
                 limit = limits.get(kind)
                 if limit is None and kind not in free_at:
                     continue
                 free = max(free_at.get(kind, now), now)
                 wait = max(wait, free - now - BURST_S)
-                free_at[kind] = free + (60.0 * n / (limit * self._share) if limit else 0.0)
+                free_at[kind] = free + (60.0 * amount / (limit * self._share) if limit else 0.0)
         return wait
 
     def _give_back(self, call: Call) -> None:
         """Undo the reservation of a call that was not sent."""
         limits = self.per_minute
         with self._server.lock:
-            for kind, n in _amounts(call):
+            for kind, amount in _amounts(call):
                 if kind in limits and kind in self._server.free_at:
-                    self._server.free_at[kind] -= 60.0 * n / (limits[kind] * self._share)
+                    self._server.free_at[kind] -= 60.0 * amount / (limits[kind] * self._share)
 
     def note_headers(self, headers: Mapping[str, str], now: float) -> None:
         """Apply the limits in a reply's headers."""
@@ -130,14 +130,14 @@ def _amounts(call: Call) -> tuple[tuple[str, int], ...]:
 
 
 def n_tokens(call: Call) -> int:
-    """Estimate the tokens that a server counts against its limit: prompt and most output."""
+    """Estimate the tokens that count against a server's limit: the prompt's and the most output."""
     request = call.request
     n_chars = len(request.system) + len(request.prompt) + len(request.continuation)
     return n_chars // _CHARS_PER_TOKEN + request.max_tokens
 
 
 def seconds_of(text: str) -> float:
-    """Return the seconds of "1s", "6m0s", "250ms" or a plain number; 0 for others, as a date."""
+    """Return the seconds of "1s", "6m0s", "250ms" or a plain number; 0 for a date and others."""
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|h|m|s)", text)
     if "".join(number + unit for number, unit in parts) != text.strip():
         if re.fullmatch(r"\d+(\.\d+)?", text.strip()) and float(text) < LONGEST_S * 60:

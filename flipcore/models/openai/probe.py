@@ -35,12 +35,12 @@ from flipcore.models.probe_record import (
 )
 from flipcore.text.logprobs import usable_alternatives
 
-ROOM = 512  # token limit of the first answer: enough to see reasoning begin
-FEW = 16  # token limit where no reasoning is expected
+LONG_LIMIT = 512  # token limit of the first answer: enough to see reasoning begin
+SHORT_LIMIT = 16  # token limit where no reasoning is expected
 LONGEST_S = 60.0  # of one call of a test
-_MOST_WAIT_S = 20.0  # a server may ask for no longer wait between two attempts
+_MAX_WAIT_S = 20.0  # a server may ask for no longer wait between two attempts
 _N_ATTEMPTS = 4
-_MOST_LISTED = 2_000  # models of a server's list
+_MAX_LISTED = 2_000  # models of a server's list
 _LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
 _SUM = "What is 17 times 23? Answer with the number alone."
 _LETTERS = "Write eight random letters."
@@ -88,11 +88,11 @@ class _Server:
                 if no_credit_sentence(error, self.card) or status in (401, 403):
                     raise BadInput(sentence) from error
                 # A broken reply may be chance; the same on a second attempt counts as a refusal.
-                is_broken = isinstance(error, replies.Fault) and attempt == _N_ATTEMPTS - 2
+                is_broken = isinstance(error, replies.Fault) and attempt == 2
                 if status in _REFUSAL_CODES or is_broken:
                     raise Refused(sentence) from error
                 wait = pause(error, attempt, call_id="8000")
-                if wait is None or wait > _MOST_WAIT_S or attempt == _N_ATTEMPTS:
+                if wait is None or wait > _MAX_WAIT_S or attempt == _N_ATTEMPTS:
                     raise BadInput(sentence) from error
                 await asyncio.sleep(wait)
         raise AssertionError("unreachable: the last attempt raises")
@@ -122,7 +122,7 @@ class _Server:
         except Refused:
             return None
         except BadInput:
-            await self.ask(self.prompt_part("Hello", FEW))
+            await self.ask(self.prompt_part("Hello", SHORT_LIMIT))
             return None
 
     def prompt_part(self, text: str, n_tokens: int, system: str = "") -> dict[str, Any]:
@@ -180,19 +180,19 @@ async def _listed(card: ModelCard, client: Any) -> dict[str, dict]:
         for row in rows or []
         if isinstance(row, dict)
     ]
-    return {name.removeprefix("models/"): row for name, row in rows_by_name[:_MOST_LISTED] if name}
+    return {name.removeprefix("models/"): row for name, row in rows_by_name[:_MAX_LISTED] if name}
 
 
 async def _first_answer(server: _Server, listed: Mapping[str, dict]) -> Reply:
     """Return the answer to a minimal request; find the name of the token limit with it."""
     card = server.card
-    room = ROOM if card.api == "chat" else FEW * 2
+    max_tokens = LONG_LIMIT if card.api == "chat" else SHORT_LIMIT * 2
     names = dict.fromkeys((card.options.get("max_tokens_name", "max_tokens"), *_LIMIT_NAMES))
     refusal = ""
     for name in names:
         server.limit_name = name
         try:
-            return await server.ask(server.prompt_part(_SUM, room))
+            return await server.ask(server.prompt_part(_SUM, max_tokens))
         except Refused as error:
             refusal = refusal or str(error)
     hint = ""
@@ -205,12 +205,12 @@ async def _first_answer(server: _Server, listed: Mapping[str, dict]) -> Reply:
 async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -> ProbeRecord:
     card, entry = server.card, listed.get(server.card.model) or {}
     reasoning, n_reasoning = reasoning_place(first.body, card)
-    room = ROOM if reasoning != NO_REASONING else FEW
-    refuses = await _refusals(server, room)
-    n_alternatives, n_received, why_none = await _first_tokens(server, room)
+    max_tokens = LONG_LIMIT if reasoning != NO_REASONING else SHORT_LIMIT
+    refuses = await _refusals(server, max_tokens)
+    n_alternatives, n_received, why_none = await _first_tokens(server, max_tokens)
     scores, score_tokens, scores_elsewhere = await _scores(server)
-    seed = REFUSES if "seed" in refuses else await _seed(server, refuses, room=room)
-    n_out = replies.token_counts(first.body)[1]
+    seed = REFUSES if "seed" in refuses else await _seed(server, refuses, max_tokens=max_tokens)
+    _, n_out, _ = replies.token_counts(first.body)
     return ProbeRecord(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         answered_as=str(first.body.get("model") or "")[:200],
@@ -239,7 +239,7 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
     )
 
 
-async def _refusals(server: _Server, room: int) -> tuple[str, ...]:
+async def _refusals(server: _Server, max_tokens: int) -> tuple[str, ...]:
     """Return the parameters that the server refuses.
 
     All are sent together first. Only where that is refused, each is tried on top of those accepted.
@@ -247,38 +247,42 @@ async def _refusals(server: _Server, room: int) -> tuple[str, ...]:
     is_chat = server.card.api == "chat"
     refuses = []
     system = "Be brief." if is_chat else ""
-    if not await server.try_request(server.prompt_part(_SUM, room, system) | _PARAMETERS):
-        if is_chat and not await server.try_request(server.prompt_part(_SUM, room, system)):
+    if not await server.try_request(server.prompt_part(_SUM, max_tokens, system) | _PARAMETERS):
+        if is_chat and not await server.try_request(server.prompt_part(_SUM, max_tokens, system)):
             refuses.append("system")
         accepted: dict[str, Any] = {}
         for name, value in _PARAMETERS.items():
-            if await server.try_request(server.prompt_part(_SUM, room) | accepted | {name: value}):
+            if await server.try_request(
+                server.prompt_part(_SUM, max_tokens) | accepted | {name: value}
+            ):
                 accepted[name] = value
             else:
                 refuses.append(name)
     if not is_chat or not await server.try_request(
-        server.prompt_part(_SUM, room) | {"reasoning_effort": "low"}
+        server.prompt_part(_SUM, max_tokens) | {"reasoning_effort": "low"}
     ):
         refuses.append("reasoning_effort")
     return tuple(refuses)
 
 
-async def _first_tokens(server: _Server, room: int) -> tuple[int, int, str]:
+async def _first_tokens(server: _Server, max_tokens: int) -> tuple[int, int, str]:
     """Return (alternatives that may be asked for, alternatives that came, why there are none)."""
     for k in (20, 5, 1):
-        logprobs = (
+        wanted = (
             {"logprobs": True, "top_logprobs": k} if server.card.api == "chat" else {"logprobs": k}
         )
-        reply = await server.try_request(server.prompt_part(_SUM, room) | logprobs)
+        reply = await server.try_request(server.prompt_part(_SUM, max_tokens) | wanted)
         if reply is None:
             continue
-        top = replies.alternatives(reply.choice)
-        usable = usable_alternatives(top)
+        logprobs = replies.alternatives(reply.choice)
+        usable = usable_alternatives(logprobs)
         if usable is None:
             return (
                 0,
                 0,
-                "the server sends placeholders" if top else "the server drops them without a word",
+                "the server sends placeholders"
+                if logprobs
+                else "the server drops them without a word",
             )
         return k, len(usable), ""
     return 0, 0, "the server refuses to give them"
@@ -301,14 +305,14 @@ async def _scores(server: _Server) -> tuple[bool, int, bool]:
     return False, 0, False
 
 
-async def _seed(server: _Server, refuses: tuple[str, ...], room: int) -> str:
+async def _seed(server: _Server, refuses: tuple[str, ...], max_tokens: int) -> str:
     """Find out if the same seed gives the same text and another seed another text.
     Temperature is 1, unless the server refuses it."""
     temperature = {} if "temperature" in refuses else {"temperature": 1.0}
     texts = []
     for seed in (11, 11, 12):
         reply = await server.try_request(
-            server.prompt_part(_LETTERS, room) | temperature | {"seed": seed}
+            server.prompt_part(_LETTERS, max_tokens) | temperature | {"seed": seed}
         )
         if reply is None:
             return UNCLEAR
@@ -322,21 +326,23 @@ async def _seed(server: _Server, refuses: tuple[str, ...], room: int) -> str:
 
 # Findings in one reply, or in one entry of a list of models.
 
-_ANY_CALL = Call("", revision="", request=Request("generate", prompt="", max_tokens=FEW))
+_ANY_CALL = Call("", revision="", request=Request("generate", prompt="", max_tokens=SHORT_LIMIT))
 
 
 def reasoning_place(body: Mapping[str, Any], card: ModelCard) -> tuple[str, int | None]:
     """Return (where a reply holds its reasoning, the server's count of its tokens)."""
     choice = body["choices"][0]
-    holder = choice.get("message") if card.api == "chat" else choice
-    content = holder.get("content" if card.api == "chat" else "text")
-    n_tokens = replies.token_counts(body)[2]
+    message = choice.get("message") if card.api == "chat" else choice
+    content = message.get("content" if card.api == "chat" else "text")
+    _, _, n_tokens = replies.token_counts(body)
     for name in replies.REASONING_FIELDS:
-        if isinstance(holder.get(name), str) and holder[name]:
+        if isinstance(message.get(name), str) and message[name]:
             return name, n_tokens
-    if isinstance(content, list) and replies.parts_of(content)[1]:
-        return PARTS, n_tokens
-    text = replies.parts_of(content)[0] if isinstance(content, list) else content or ""
+    text = content or ""
+    if isinstance(content, list):
+        text, reasoning = replies.parts_of(content)
+        if reasoning:
+            return PARTS, n_tokens
     reasoning, _, is_open = reasoning_apart(text)
     if reasoning or is_open:
         return TAGS, n_tokens

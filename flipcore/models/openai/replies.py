@@ -13,7 +13,7 @@ from flipcore.text.logprobs import usable_alternatives, usable_tokens
 
 # The first is of vLLM and DeepSeek; the second of newer vLLM, OpenRouter and Ollama.
 REASONING_FIELDS = ("reasoning_content", "reasoning")
-_MOST_TOKENS = 2**31  # a count beyond this is a fault of the server
+_MAX_TOKENS = 2**31  # a count beyond this is a fault of the server
 
 
 class Fault(Exception):
@@ -56,7 +56,7 @@ BUDGETS: dict[str, Callable[[int], dict[str, Any]]] = {
 }
 
 
-def taken_reasoning(card: ModelCard) -> frozenset[str]:
+def accepted_reasoning(card: ModelCard) -> frozenset[str]:
     """Return which of "effort" and "reasoning_budget" the model accepts."""
     settings = set()
     if card.api == "chat" and "reasoning_effort" not in card.refuses:
@@ -159,7 +159,8 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
         reason = OPEN
     if call.request.stop and "stop" in card.refuses:
         text, reason = _stopped(text, call.request.stop, reason=reason)
-    is_score, is_first_token = (call.request.kind == kind for kind in ("score", "first_token"))
+    is_score = call.request.kind == "score"
+    is_first_token = call.request.kind == "first_token"
     return {
         "text": "" if is_score else text,
         "reasoning": "" if is_score else reasoning,
@@ -202,12 +203,12 @@ def _plain_name(name: str) -> str:
 def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
     """Return (generated text, reasoning in a field of its own, whether the text is a refusal).
     A text of None is an empty answer; another type raises Fault."""
-    holder = choice.get("message") if card.api == "chat" else choice
-    if not isinstance(holder, dict):
+    message = choice.get("message") if card.api == "chat" else choice
+    if not isinstance(message, dict):
         raise Fault("The server's choice holds no message", str(choice)[:1000])
-    text = holder.get("content" if card.api == "chat" else "text")
-    is_refusal = text is None and bool(holder.get("refusal"))
-    text = holder.get("refusal") or "" if text is None else text
+    text = message.get("content" if card.api == "chat" else "text")
+    is_refusal = text is None and bool(message.get("refusal"))
+    text = message.get("refusal") or "" if text is None else text
     reasoning = ""
     if isinstance(text, list):
         text, reasoning = parts_of(text)
@@ -215,7 +216,7 @@ def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
         raise Fault("The server's text is not text", str(choice)[:1000])
     if not reasoning:
         for name in REASONING_FIELDS:
-            field_text = holder.get(name)
+            field_text = message.get(name)
             if isinstance(field_text, str) and field_text:
                 reasoning = field_text
                 break
@@ -255,8 +256,8 @@ def alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
     try:
         if logprobs.get("content"):
             first = logprobs["content"][0]
-            tops = first.get("top_logprobs") or [first]
-            return {top["token"]: float(top["logprob"]) for top in tops}
+            entries = first.get("top_logprobs") or [first]
+            return {entry["token"]: float(entry["logprob"]) for entry in entries}
         return {str(token): float(nats) for token, nats in logprobs["top_logprobs"][0].items()}
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         return None
@@ -276,14 +277,16 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
     tokens, nats = logprobs.get("tokens") or [], logprobs.get("token_logprobs") or []
     if len(tokens) != len(nats) or not tokens:
         return None
-    begins = logprobs.get("text_offset") or []
-    if len(begins) != len(tokens):
-        begins = [sum(map(len, tokens[:i])) for i in range(len(tokens))]
-    ends = [*begins[1:], len(text)]
+    token_starts = logprobs.get("text_offset") or []
+    if len(token_starts) != len(tokens):
+        token_starts = [sum(map(len, tokens[:i])) for i in range(len(tokens))]
+    token_ends = [*token_starts[1:], len(text)]
     scored = [
         (str(token), value)
-        for token, value, begin, stop in zip(tokens, nats, begins, ends, strict=True)
-        if stop > start and begin < end
+        for token, value, token_start, token_end in zip(
+            tokens, nats, token_starts, token_ends, strict=True
+        )
+        if token_end > start and token_start < end
     ]
     # Without a prompt the first token has no log-probability. Leave it out, not the whole text.
     return scored[1:] if start == 0 and scored and scored[0][1] is None else scored
@@ -313,7 +316,7 @@ def token_counts(reply: Mapping[str, Any]) -> tuple[int | None, int | None, int 
 
 def _count(usage: Mapping[str, Any], key: str) -> int | None:
     value = usage.get(key)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_TOKENS:
         return value
     return None
 

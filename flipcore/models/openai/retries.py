@@ -12,7 +12,7 @@ from flipcore.models.openai.replies import Fault, path_of
 LONGEST_WAIT_S = 60.0
 FIRST_WAIT_S = 0.5
 REDIRECTS = {301, 302, 303, 307, 308}
-_RETRIED = {408, 409, 429}  # beside all 5xx
+_RETRIED = {408, 409, 429}  # besides all 5xx
 _LONGEST_ADDRESS = 300  # characters
 _SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b(?:sk|key|pk|xai|gsk|hf)[-_][\w*.-]{6,}")
 
@@ -33,8 +33,8 @@ def pause(error: Exception, attempt: int, call_id: str) -> float | None:
         return wait if wait <= LONGEST_WAIT_S else None
     if status is None and not _is_passing(error):
         return None
-    spread = 0.5 + int(call_id[:4], 16) / 0x1_0000
-    return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (attempt - 1) * spread)
+    jitter = 0.5 + int(call_id[:4], 16) / 0x1_0000
+    return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (attempt - 1) * jitter)
 
 
 def describe_fault(error: Exception, card: ModelCard) -> tuple[str, str]:

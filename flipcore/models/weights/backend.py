@@ -21,7 +21,7 @@ from flipcore.core import folders
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import SPREAD, Call, Completion, Request, digest
-from flipcore.models.batched import Batched, answers, prompt_of, scores
+from flipcore.models.batched import Batched, answer_calls, prompt_of, score_calls
 from flipcore.models.cards import ModelCard
 from flipcore.models.probe_record import IGNORED, NO_REASONING, REPEATS, TAGS, UNCLEAR, ProbeRecord
 from flipcore.models.weights.inference import OpenModel, Text
@@ -225,9 +225,9 @@ class OpenWeights(Batched):
     def complete_batch(self, calls: list[Call]) -> list[Completion]:
         model = self.open()
         if calls[0].request.kind == "score":
-            return scores(calls, model)
+            return score_calls(calls, model)
         prompts = [self._prompt(model, call) for call in calls]
-        return list(map(separate_reasoning, answers(calls, model, prompts=prompts)))
+        return list(map(separate_reasoning, answer_calls(calls, model, prompts=prompts)))
 
     def _prompt(self, model: OpenModel, call: Call) -> Text:
         request = call.request
@@ -252,7 +252,7 @@ def _shared_model(folder: Path, weights: str, dtype: str, device: str) -> OpenMo
 
 # The test of open weights, by a few small calls. It gives the same record as the test of a server.
 
-ROOM, FEW = 256, 16  # token limits of a first answer in a chat, and of other texts
+LONG_LIMIT, SHORT_LIMIT = 256, 16  # token limits of a first answer in a chat, and of other texts
 N_FIRST = 20  # first-token alternatives that the test asks for
 _SUM = "What is 17 times 23? Answer with the number alone."
 _LETTERS = "Write eight random letters."
@@ -266,10 +266,11 @@ def probed(card: ModelCard) -> ProbeRecord:
         refuses = ("reasoning_effort", *_system_refusal(backend))
         started = time.perf_counter()
         first = _completion(
-            backend, Request("generate", _SUM, max_tokens=ROOM if card.api == "chat" else FEW)
+            backend,
+            Request("generate", _SUM, max_tokens=LONG_LIMIT if card.api == "chat" else SHORT_LIMIT),
         )
         seconds = time.perf_counter() - started
-        top = usable_alternatives(
+        logprobs = usable_alternatives(
             _completion(
                 backend, Request("first_token", _SUM, max_tokens=1, top_k=N_FIRST)
             ).top_logprobs
@@ -278,9 +279,9 @@ def probed(card: ModelCard) -> ProbeRecord:
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             answered_as=f"{model.config.model_type}, {model.n_parameters / 1e6:,.3g} million "
             f"parameters, {model.place}",
-            n_logprobs=len(top or {}),
+            n_logprobs=len(logprobs or {}),
             top_logprobs=N_FIRST,
-            logprobs="" if top else "its numbers are no distribution",
+            logprobs="" if logprobs else "its numbers are no distribution",
             scores=card.api == "completions" and _scores(backend),
             scores_elsewhere=card.api == "chat",
             seed=_seed(backend),
@@ -329,7 +330,8 @@ def _seed(backend: OpenWeights) -> str:
     """Find out if the same seed gives the same text and another seed another text."""
     first, repeated, with_other_seed = (
         _completion(
-            backend, Request("generate", _LETTERS, max_tokens=FEW, temperature=1.0, seed=seed)
+            backend,
+            Request("generate", _LETTERS, max_tokens=SHORT_LIMIT, temperature=1.0, seed=seed),
         ).text
         for seed in (11, 11, 12)
     )

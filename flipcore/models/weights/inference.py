@@ -19,7 +19,7 @@ from flipcore.core.randomness import world_generator
 from flipcore.models.batched import Generation, LanguageModel, Piece, Spread
 from flipcore.models.pocket_arrays import drawn_token, likeliest, log_softmax, padded, spread
 
-MOST_LOGITS = 2**27  # logits of one batch of scores: half a gigabyte
+MAX_LOGITS = 2**27  # logits of one batch of scores: half a gigabyte
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,11 @@ class OpenModel(LanguageModel):
 
         with self._lock, torch.inference_mode():
             rows = [self._encoded(prompt, 1) for prompt in prompts]
-            tops = []
+            likeliest_tokens = []
             for chunk in self._chunks(rows):
-                for row in self._logs(chunk, [len(ids) - 1 for ids in chunk]):
-                    tops.append(likeliest(row[0], top_k, piece=self.piece))
-        return tops
+                for row in self._logprobs(chunk, [len(ids) - 1 for ids in chunk]):
+                    likeliest_tokens.append(likeliest(row[0], top_k, piece=self.piece))
+        return likeliest_tokens
 
     def _scored(
         self, pairs: Sequence[tuple[str, str]], *, with_spread: bool
@@ -154,7 +154,7 @@ class OpenModel(LanguageModel):
                 n_done = len(scores)
                 chunk_starts = starts[n_done : n_done + len(chunk)]
                 # The logits at a position predict the token after it.
-                chunk_logs = self._logs(chunk, [max(start - 1, 0) for start in chunk_starts])
+                chunk_logs = self._logprobs(chunk, [max(start - 1, 0) for start in chunk_starts])
                 for ids, start, logs in zip(chunk, chunk_starts, chunk_logs, strict=True):
                     pieces = [
                         (self.piece(token), float(row[token]))
@@ -193,9 +193,9 @@ class OpenModel(LanguageModel):
         import transformers
 
         longest = stops.longest
-        fill = next(iter(self._end_tokens), 0)
+        padding = next(iter(self._end_tokens), 0)
         tokens = torch.tensor(
-            [[fill] * (longest - len(row)) + row for row in rows], device=self._model.device
+            [[padding] * (longest - len(row)) + row for row in rows], device=self._model.device
         )
         mask = torch.tensor(
             [[0] * (longest - len(row)) + [1] * len(row) for row in rows], device=self._model.device
@@ -204,7 +204,7 @@ class OpenModel(LanguageModel):
             max_new_tokens=max_tokens,
             do_sample=False,
             eos_token_id=sorted(self._end_tokens) or None,
-            pad_token_id=fill,
+            pad_token_id=padding,
         )
         with self._lock, torch.inference_mode():
             out = self._model.generate(
@@ -244,16 +244,16 @@ class OpenModel(LanguageModel):
         )
 
     def _chunks(self, rows: list[list[int]]) -> list[list[list[int]]]:
-        """Split the rows, in their order, into chunks of at most MOST_LOGITS logits."""
+        """Split the rows, in their order, into chunks of at most MAX_LOGITS logits."""
         chunks: list[list[list[int]]] = []
         for row in rows:
             longest = max(len(row), *map(len, chunks[-1])) if chunks else 0
-            if not chunks or (len(chunks[-1]) + 1) * longest * self.config.vocab_size > MOST_LOGITS:
+            if not chunks or (len(chunks[-1]) + 1) * longest * self.config.vocab_size > MAX_LOGITS:
                 chunks.append([])
             chunks[-1].append(row)
         return chunks
 
-    def _logs(self, rows: list[list[int]], starts: Sequence[int]) -> list[np.ndarray]:
+    def _logprobs(self, rows: list[list[int]], starts: Sequence[int]) -> list[np.ndarray]:
         """Return per row the log-probabilities (positions, vocabulary) of the next token.
 
         Positions begin at the row's entry of `starts`. Rows are padded at their end, which no
@@ -270,11 +270,11 @@ class OpenModel(LanguageModel):
             for i, (start, length) in enumerate(zip(starts, lengths, strict=True))
         ]
 
-    def _encoded(self, prompt: Text, room: int) -> list[int]:
-        """Return the token ids; BadInput where `room` more tokens exceed the context."""
+    def _encoded(self, prompt: Text, n_to_come: int) -> list[int]:
+        """Return the token ids; BadInput where `n_to_come` more tokens exceed the context."""
         ids = self._tokenizer(prompt.text, add_special_tokens=not prompt.is_templated)["input_ids"]
         ids = list(ids) or self._beginning()
-        self._check_length(len(ids), room)
+        self._check_length(len(ids), n_to_come)
         return ids
 
     def _encoded_pair(self, prompt: str, continuation: str) -> tuple[list[int], int]:
@@ -305,9 +305,9 @@ class OpenModel(LanguageModel):
             )
         return [self._tokenizer.bos_token_id]
 
-    def _check_length(self, n_tokens: int, room: int) -> None:
-        if n_tokens + room > self.limit:
-            to_come = f" with {room:,} to come" if room else ""
+    def _check_length(self, n_tokens: int, n_to_come: int) -> None:
+        if n_tokens + n_to_come > self.limit:
+            to_come = f" with {n_to_come:,} to come" if n_to_come else ""
             raise BadInput(
                 f"A text of {n_tokens:,} tokens came{to_come}; the model reads at most "
                 f"{self.limit:,}. Shorten it."

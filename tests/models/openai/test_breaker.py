@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.core.records import Call
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.models.openai.client import PROBES, SUSPECT, OpenAICompatible
+from flipcore.models.openai.client import MAX_CONTROLS, SUSPECT_AFTER, OpenAICompatible
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
@@ -75,17 +75,17 @@ def test_a_server_that_fails_everything_is_asked_once_a_call_in_flight_and_a_few
     with Server(*[fault] * 500) as server:
         backend, made = all_asked(server.url, 40)
         # the first to fail may try again before the fifth failure is in
-        assert len(server.bodies) <= 40 + SUSPECT + PROBES
+        assert len(server.bodies) <= 40 + SUSPECT_AFTER + MAX_CONTROLS
     assert {one.status for one in made} == {"failed"} and backend.down and backend.down == made[-1].error
 
 
 def test_a_server_that_fails_for_a_while_is_asked_one_call_at_a_time_and_then_by_all():
-    with Server(*[("status", 503)] * (SUSPECT + 2), delay_s=0.02) as server:
+    with Server(*[("status", 503)] * (SUSPECT_AFTER + 2), delay_s=0.02) as server:
         backend, made = all_asked(server.url, 20)
         n_asked = len(server.bodies)
     assert {one.status for one in made} == {"ok"} and backend.down == ""
     # the answer that ends the trouble comes to a call on its way or, on a busy machine, to a control, which is one more
-    assert 20 + SUSPECT + 2 <= n_asked <= 20 + SUSPECT + 2 + PROBES
+    assert 20 + SUSPECT_AFTER + 2 <= n_asked <= 20 + SUSPECT_AFTER + 2 + MAX_CONTROLS
 
 
 @pytest.mark.parametrize("code", [429, 400])
@@ -118,7 +118,7 @@ def test_a_run_on_a_dead_server_ends_failed_with_a_sentence_and_few_attempts(lab
     (row,) = studies.studies(lab.store).to_dict("records")
     assert (row["state"], row["message"]) == ("failed", progress.message)
     (n_attempts,) = lab.store.rows("SELECT sum(n_attempts) FROM completions")[0]
-    assert n_attempts <= 4 + SUSPECT + PROBES
+    assert n_attempts <= 4 + SUSPECT_AFTER + MAX_CONTROLS
 
 
 @pytest.mark.slow

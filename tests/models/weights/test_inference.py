@@ -92,7 +92,7 @@ def test_a_batch_gives_what_one_at_a_time_gives(theirs):
 def test_few_rows_at_a_time_score_the_same_as_many(theirs, monkeypatch):
     pairs = [("", text) for text in PROMPTS]
     many = theirs.score(pairs)
-    monkeypatch.setattr("flipcore.models.weights.inference.MOST_LOGITS", 1)
+    monkeypatch.setattr("flipcore.models.weights.inference.MAX_LOGITS", 1)
     few = theirs.score(pairs)
     assert [[token for token, _ in one] for one in few] == [[token for token, _ in one] for one in many]
     assert np.concatenate([[n for _, n in one] for one in few]) == pytest.approx(
