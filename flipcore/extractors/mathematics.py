@@ -217,7 +217,7 @@ def _answer(words: str, targets: tuple[str, ...], question: str) -> tuple[str | 
     reply = _reply(_JOINED_BOXES.sub(r"\1", words), targets)
     if reply is None:
         return None, "The expression takes too long to work out, and was left."
-    if reply["place"] is not None:
+    if reply["target_index"] is not None:
         return targets[0], ""
     if reply["answer"] is None:
         return None, "The answer holds no expression that can be read."

@@ -121,14 +121,14 @@ class SameMeaning(TextExtractor):
         own_readings = [self.read(item, variant, [completion]) for variant, completion in answers]
         results: list[tuple[Reading, list[Need]]] = [(reading, []) for reading in own_readings]
         # Answers to the same question with the same target are compared, by their indices.
-        groups: dict[tuple[str | None, str], list[int]] = {}
+        indices_of: dict[tuple[str | None, str], list[int]] = {}
         for i, (variant, _) in enumerate(answers):
             if own_readings[i].status == OK:
                 # A rewrite asks its own question; harmless variants share the item's.
                 is_harmless = variant.params.get("harmless", True)
                 question = "" if is_harmless else asked_question(item, variant)
-                groups.setdefault((variant.target, question), []).append(i)
-        for (target, question), indices in groups.items():
+                indices_of.setdefault((variant.target, question), []).append(i)
+        for (target, question), indices in indices_of.items():
             texts = []
             for i in indices:
                 variant, completion = answers[i]

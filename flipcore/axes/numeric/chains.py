@@ -83,7 +83,8 @@ def _steps_of_line(line: str, equations: str) -> list[Step]:
         step = _step(match[1], match[2], line=line, is_annotated=True)
         if step is None and _number(match[1].strip()) != _number(match[2]):
             inexact.append(match.group())
-        annotated += [(match.start(), step)] if step else []
+        if step:
+            annotated.append((match.start(), step))
     prose = [(start, step) for start, step in _prose_steps(line) if step]
     if inexact and not prose:
         raise ValueError(f"{inexact[0]} is not exact arithmetic")

@@ -18,7 +18,7 @@ from flipcore.axes.numeric.tracing import results
 from flipcore.axes.variants import Refusal
 
 # Draws that change all values, some of them, one (for each value), and two of them.
-N_ALL, N_SOME, N_SINGLE, N_PAIRS = (40, 120, 80, 300)
+N_ALL, N_SOME, N_SINGLE, N_PAIRS = 40, 120, 80, 300
 # Draws to go on with for a better one, once a draw keeps only the order of the stated numbers.
 N_LOOSE = 60
 # Probability that a number shrinks where it can. Small numbers cannot, so without it most would
@@ -139,7 +139,7 @@ def _new_value(
             break
     count = int(value / grain)
     # A drawn 1 would turn plurals of the story into singulars.
-    low = max(2 if grain == 1 else 1, -(-count // 2))
+    low = max(2 if grain == 1 else 1, (count + 1) // 2)
     high = max(count + 2, (count * 9) // 5) if coarse else max(count + 4, (count * 5) // 2)
     # The stated number itself may be beyond its unit's bound, which then does not apply.
     maximum = min(_max_plausible(mention) for mention in stated)

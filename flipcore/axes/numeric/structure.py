@@ -205,7 +205,7 @@ def _structure_of(
         return Refusal(
             "no resamplable number", "Every number is frozen or part of the structure of the story."
         )
-    agreed = [value for value in free if _agree(chain, distinct, value=value)]
+    agreed = [value for value in free if _readings_agree(chain, distinct, value=value)]
     if not agreed:
         return Refusal(
             "ambiguous reading", "Two admissible interpretations of the chain give different golds."
@@ -227,7 +227,7 @@ def _sources_of_kind(kind: str, admissible: Sequence[Reading]) -> Iterator[Sourc
             yield from (source for source in row if source.kind == kind)
 
 
-def _agree(chain: list[Step], distinct: list[Reading], value: Fraction) -> bool:
+def _readings_agree(chain: list[Step], distinct: list[Reading], value: Fraction) -> bool:
     """Tell whether all readings give the same gold when only this value changes."""
     for probe in probe_draws([value]):
         try:
@@ -289,6 +289,8 @@ _LIMIT = re.compile(
     r"at least|at most|minimum of|maximum of|between|after|after the|past|until|within)\s+\$?$",
     re.IGNORECASE,
 )
+_LIMIT_REACH = 24  # characters before a number in which it may be called a limit
+_MAX_SUMS = 2_000  # sums that are tried for one total
 _MEASURE_UNIT = re.compile(
     r"(?:dollars?|cents?|hours?|minutes?|seconds?|pounds?|ounces?|miles?|feet|foot|inch(?:es)?|"
     r"yards?|met(?:er|re)s?|km|kg|kilo\w+|grams?|lit(?:er|re)s?|gallons?|cups?|percent|times|"
@@ -366,7 +368,8 @@ def list_lengths(question: str) -> set[Fraction]:
     lengths = {2} if re.search(r"\b[A-Z][a-z]+ and [A-Z][a-z]+", question) else set()
     for match in _LIST.finditer(question):
         n_pieces = len(re.split(r", (?:and |or |& )?| (?:and|or|&) ", match.group()))
-        lengths |= {n_pieces, n_pieces + 1} if n_pieces > 1 else set()
+        if n_pieces > 1:
+            lengths |= {n_pieces, n_pieces + 1}
     return {Fraction(n) for n in lengths}
 
 
@@ -380,7 +383,7 @@ def limits(
         {
             mention.value
             for mention in mentions
-            if _LIMIT.search(question[: mention.start][-24:])
+            if _LIMIT.search(question[: mention.start][-_LIMIT_REACH:])
             and (mention.value not in computed_with or n_stated[mention.value] > 1)
         }
     )
@@ -436,8 +439,9 @@ def parts_of_totals(mentions: Sequence[Mention], computed_with: set[Fraction]) -
     for total in totals:
         smaller = [value for value in counts if value < total]
         for n in (3, 4):
-            for addends in itertools.islice(itertools.combinations(smaller, n), 2000):
-                parts |= set(addends) if sum(addends) == total else set()
+            for addends in itertools.islice(itertools.combinations(smaller, n), _MAX_SUMS):
+                if sum(addends) == total:
+                    parts |= set(addends)
     return parts
 
 

@@ -188,16 +188,19 @@ def _text(expression) -> str:
 
 
 def reply_to(words: str, targets: list[str]) -> dict:
-    """Return the reply to a request. `place` is the index of the right answer that the words equal.
+    """Return the reply to a request. `target_index` is of the right answer that equals the words.
     Where they equal none, `answer` is their canonical form, or None for no mathematics."""
     answer = parse_words(words)
-    for place, target in enumerate(targets):
+    for i, target in enumerate(targets):
         if answer and are_equal(parse_words(target), answer):
-            return {"place": place, "answer": None}
+            return {"target_index": i, "answer": None}
     # For graders "12%" is 12.
     without_percent = parse_words(re.sub(r"\s*\\?%", "", words))
     number_parts = [part for part in without_percent if not isinstance(part, str)]
-    return {"place": None, "answer": canonical(number_parts[0])[:1000] if number_parts else None}
+    return {
+        "target_index": None,
+        "answer": canonical(number_parts[0])[:1000] if number_parts else None,
+    }
 
 
 def _serve(replies) -> None:
@@ -215,7 +218,7 @@ def _serve(replies) -> None:
             reply = reply_to(words, targets)
         # Parsing any LaTeX may raise anything; then there is no expression.
         except Exception:
-            reply = {"place": None, "answer": None}
+            reply = {"target_index": None, "answer": None}
         with contextlib.suppress(AttributeError):
             signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(reply), file=replies, flush=True)

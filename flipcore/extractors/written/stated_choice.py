@@ -521,7 +521,7 @@ class ChoiceText:
         label, start = named[-1]
         return self._choice_at(self._position(label), text, start, len(label))
 
-    def _choice_at(self, position: int, text: str, start: int, length: int) -> Choice:
+    def _choice_at(self, position, text: str, start: int, length: int) -> Choice:
         """Return the choice of the label at `start`, unless something contradicts it."""
         # "2" may be the label of option 7 and the text of another option.
         label = self.labels[position].casefold()
