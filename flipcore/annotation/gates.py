@@ -88,7 +88,7 @@ def closed_gates(
         report = meaning_report(rows, *judge_queries.both_ways(store, study_id, extractor=name))
         if not report.gate.is_open:
             reason_of[name] = f"{report.sentences[0]} {_LABEL}"
-    shipped_judges = []  # with the shipped prompt, which is the one that people's labels check
+    shipped_judges = []  # with the shipped prompt, which people's labels check
     for name in judges:
         if name in (judge_queries.JUDGE, judge_queries.BACKWARDS):
             shipped_judges.append(name)

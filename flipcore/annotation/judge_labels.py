@@ -332,9 +332,9 @@ def _share(k: int, n: int) -> Estimate:
 
 
 # Labels of both outputs of a pair show flips according to people. One random pair per model, item
-# and axis is labelled; its outputs come up apart and blind, in the reviewer's own order. Pairs have
-# more base prompts than all outputs have. So labels of pairs are in no estimate of single outputs,
-# and labels of single outputs are in no pair.
+# and axis is labelled; its outputs come up separately and blind, in the reviewer's own order. Base
+# prompts are more frequent in pairs than among all outputs. So labels of pairs are in no estimate
+# of single outputs, and labels of single outputs are in no pair.
 Side = Mapping[str, Any]
 
 

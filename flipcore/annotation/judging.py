@@ -100,16 +100,16 @@ def _interleave_strata(
     strata: dict[tuple, list[str]] = {}
     for pair in pairs:
         strata.setdefault((pair["dataset"], pair["generator"]), []).append(pair["pair_id"])
-    places = []
+    positions = []
     for members in strata.values():
         order = sorted(members, key=lambda pair_id: _uniform(seed, "order", reviewer, pair_id))
         # The pairs of a stratum fill 0 to 1 evenly, so that the first n pairs have the strata in
         # proportion. The jitter keeps strata of equal size from coming in step.
-        places += [
+        positions += [
             (pair_id, (i + _uniform(seed, "jitter", reviewer, pair_id)) / len(order))
             for i, pair_id in enumerate(order)
         ]
-    return places
+    return positions
 
 
 def _shuffle_blocks(
@@ -117,15 +117,17 @@ def _shuffle_blocks(
 ) -> list[tuple[str, float]]:
     """Return the same positions, with the pairs of each block in this reviewer's order."""
     ordered_pairs = sorted(ordered_pairs, key=lambda row: row[::-1])  # by position, then pair id
-    places = []
+    positions = []
     for start in range(0, len(ordered_pairs), BLOCK):
         block = ordered_pairs[start : start + BLOCK]
         order = sorted(
             (pair_id for pair_id, _ in block),
             key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id),
         )
-        places += [(pair_id, position) for pair_id, (_, position) in zip(order, block, strict=True)]
-    return places
+        positions += [
+            (pair_id, position) for pair_id, (_, position) in zip(order, block, strict=True)
+        ]
+    return positions
 
 
 def _uniform(*names: object) -> float:

@@ -38,9 +38,9 @@ def complete_test(items: np.ndarray, controls: np.ndarray) -> SetTest:
     """
     incomplete = controls[controls < COMPLETE]
     n_complete = len(controls) - len(incomplete)
-    best = float(incomplete.max()) if len(incomplete) else COMPLETE
+    best_incomplete = float(incomplete.max()) if len(incomplete) else COMPLETE
     d, d0 = (
-        np.where(scores >= COMPLETE, scores, np.minimum(scores, best))
+        np.where(scores >= COMPLETE, scores, np.minimum(scores, best_incomplete))
         for scores in (items, controls)
     )
     # The k-th largest control is the threshold: the first one below the complete ones.

@@ -126,7 +126,7 @@ def read_first_token(
         (str(option), own_shares[label])
         for label, option in zip(variant.labels, variant.order, strict=True)
     )
-    best = max(own_shares.values(), default=0.0)
+    best_share = max(own_shares.values(), default=0.0)
     if mass == 0.0:
         return unreadable(
             f"None of the labels is among the {len(logprobs)} most likely first "
@@ -136,14 +136,14 @@ def read_first_token(
         )
     ambiguous = max(shared, key=shared.__getitem__, default=())
     # The ambiguous token may be the winner's own, so nothing below it can be called the likeliest.
-    if ambiguous and shared[ambiguous] >= best:
+    if ambiguous and shared[ambiguous] >= best_share:
         return unreadable(
             f"The likeliest first token begins {len(ambiguous)} labels "
             f"({', '.join(ambiguous)}); one token cannot tell them apart.",
             probabilities=shares,
             label_mass=mass,
         )
-    winners = [option for option, share in shares if share == best]
+    winners = [option for option, share in shares if share == best_share]
     if len(winners) > 1:
         return unreadable(
             f"{len(winners)} labels are equally likely as the first token.",

@@ -239,14 +239,16 @@ class Cloze(Extractor):
                     "only."
                 )
             scores[str(option)] = self._score(tokens, item.options[option])
-        best = max(scores.values())
+        best_score = max(scores.values())
         # Subtract the best score first, so that not all exponentials underflow.
-        total = sum(math.exp(score - best) for score in scores.values())
-        shares = tuple((option, math.exp(score - best) / total) for option, score in scores.items())
-        winners = [option for option, score in scores.items() if score == best]
+        total = sum(math.exp(score - best_score) for score in scores.values())
+        shares = tuple(
+            (option, math.exp(score - best_score) / total) for option, score in scores.items()
+        )
+        winners = [option for option, score in scores.items() if score == best_score]
         if len(winners) > 1:
             return unreadable(f"{len(winners)} options have the same score.", probabilities=shares)
-        return Reading(OK, answer=winners[0], value=best, probabilities=shares)
+        return Reading(OK, answer=winners[0], value=best_score, probabilities=shares)
 
     def _score(self, tokens, text: str) -> float:
         total = math.fsum(value for _, value in tokens)

@@ -151,8 +151,8 @@ class SameMeaning(TextExtractor):
         Returns for each key its reading and the comparisons that it needs. A text that waits for a
         reply may turn out to be a new answer. Until then no later text is called new.
         """
-        right = target.split("\n") if target else []
-        groups = [_Answer(right[0], [right[0]])] if right else []
+        right_answers = target.split("\n") if target else []
+        groups = [_Answer(right_answers[0], [right_answers[0]])] if right_answers else []
         outcomes: dict[str, _Answer | Reading] = {answer.keys[0]: answer for answer in groups}
         needs_of: dict[str, list[Need]] = {answer.keys[0]: [] for answer in groups}
         is_waiting = False
@@ -173,7 +173,7 @@ class SameMeaning(TextExtractor):
             else:
                 is_waiting = is_waiting or outcome.status == ABSENT
             outcomes[key] = outcome
-        names = _names(groups, right)
+        names = _names(groups, right_answers)
         results: dict[str, tuple[Reading, list[Need]]] = {}
         for key, outcome in outcomes.items():
             if isinstance(outcome, _Answer):
@@ -225,7 +225,7 @@ def _usual_text(keys: Sequence[str]) -> str:
     return min(keys, key=lambda key: (-keys.count(key), len(key), key))
 
 
-def _names(answers: Sequence[_Answer], right: Sequence[str]) -> dict[str, str]:
+def _names(answers: Sequence[_Answer], right_answers: Sequence[str]) -> dict[str, str]:
     """Return a name for each answer, by its first key.
 
     The right answer keeps its own text. Others are named by their most frequent text, in plain
@@ -233,7 +233,7 @@ def _names(answers: Sequence[_Answer], right: Sequence[str]) -> dict[str, str]:
     """
     texts = [_usual_text(answer.keys) for answer in answers]
     plain_texts = [plain_answer(text) for text in texts]
-    right_names = {*right, *map(plain_answer, right)}
+    right_names = {*right_answers, *map(plain_answer, right_answers)}
     names = {}
     for i, (answer, text, plain_text) in enumerate(zip(answers, texts, plain_texts, strict=True)):
         is_free = plain_texts.count(plain_text) == 1 and plain_text not in right_names
@@ -241,7 +241,7 @@ def _names(answers: Sequence[_Answer], right: Sequence[str]) -> dict[str, str]:
         if len(name) >= MAX_TEXT:
             name = f"{name[:60]} {digest(text)}"
         # The right answer, if there is one, comes first.
-        names[answer.keys[0]] = right[0] if right and i == 0 else name
+        names[answer.keys[0]] = right_answers[0] if right_answers and i == 0 else name
     return names
 
 

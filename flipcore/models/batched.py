@@ -34,7 +34,7 @@ class Generation:
 
 
 class Batched(Backend):
-    """Base of backends that compute batches. `batch` is the most calls of one batch; `called` names
+    """Base of backends that compute batches. `batch` limits the calls of one batch; `called` names
     the model in sentences."""
 
     simulated = False

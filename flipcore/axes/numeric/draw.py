@@ -182,33 +182,33 @@ def _with_relations(
     """Restore the story's relations in a draw.
     None where that is impossible, or where a (smaller, larger) pair of `order` loses its order."""
 
-    def new(value: Fraction) -> Fraction:
+    def drawn(value: Fraction) -> Fraction:
         return draw.get(value, value)
 
     def combined(sign: str, a: Fraction, b: Fraction) -> Fraction:
-        return new(a) + new(b) if sign == "+" else new(a) * new(b)
+        return drawn(a) + drawn(b) if sign == "+" else drawn(a) * drawn(b)
 
     for sign, a, b, c in problem.relations:
         total = combined(sign, a, b)
-        if total == new(c):
+        if total == drawn(c):
             continue
         # The total follows its parts; where it is frozen, the second part follows the first.
         if c in problem.groups:
             draw[c] = total
         elif b in problem.groups and a != b:
-            draw[b] = new(c) - new(a) if sign == "+" else new(c) / new(a)
+            draw[b] = drawn(c) - drawn(a) if sign == "+" else drawn(c) / drawn(a)
         else:
             return None
     # Mending one relation may have broken another that shares a number with it.
-    if any(combined(sign, a, b) != new(c) for sign, a, b, c in problem.relations):
+    if any(combined(sign, a, b) != drawn(c) for sign, a, b, c in problem.relations):
         return None
     if not any(old != value for old, value in draw.items()) or not all(
         _fits(problem, old, new=draw[old]) for old in draw
     ):
         return None
-    if any(new(a) >= new(b) for a, b in order):
+    if any(drawn(a) >= drawn(b) for a, b in order):
         return None
-    pairs = [(value, new(value)) for value in problem.stated]
+    pairs = [(value, drawn(value)) for value in problem.stated]
     if not _keeps_limits(problem, pairs):
         return None
     return draw

@@ -153,7 +153,7 @@ def _without_variable(parts: list) -> list[str]:
 def _exact(expression):
     import sympy
 
-    # As the only symbol, i is the imaginary unit; beside others it may be an index.
+    # As the only symbol, i is the imaginary unit; next to others it may be an index.
     symbols = expression.free_symbols
     if set(map(str, symbols)) == {"i"}:
         expression = expression.subs(dict.fromkeys(symbols, sympy.I))

@@ -22,7 +22,7 @@ _REFUSAL = re.compile(
     r"respond)",
     re.IGNORECASE,
 )
-_RESTATED = 40  # a heading repeats the question if so many letters and digits agree
+_RESTATED = 40  # letters and digits of a question that a heading must repeat
 
 
 def answer_end(text: str, *questions: str) -> int:

@@ -65,7 +65,7 @@ _SCALE = re.compile(r"(?:[eE]|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?)([-+
 _CURRENCY_REACH = 7  # characters after a number in which its currency may be
 _REACH = 12  # characters before a number that are checked for a choice or a larger unit
 _GAP = 60  # characters between a statement and its number
-_TAIL = 120  # the last number is nearly always in so many characters at the end
+_TAIL = 120  # characters at the end, which nearly always hold the last number
 _TIMES = re.compile(r"\s*(?:(thousand|million|billion|trillion)s?\b|(k)\b)", re.IGNORECASE)
 _SCALES = {"thousand": 3, "k": 3, "million": 6, "billion": 9, "trillion": 12}
 _CHECK = re.compile(
@@ -168,12 +168,12 @@ def _first_statement(text: str, folded: str) -> int | None:
     from there is much faster than one from the beginning.
     """
     answer = folded.find("answer")
-    places = [text.find("####"), folded.find("\\boxed"), answer]
+    starts = [text.find("####"), folded.find("\\boxed"), answer]
     if answer > 0:
-        places.append(folded.rfind("final", 0, answer))  # "final answer"
+        starts.append(folded.rfind("final", 0, answer))  # "final answer"
     if ":" in text and (line := _ANSWER_LINE.search(text)):
-        places.append(line.start())
-    return min((place for place in places if place >= 0), default=None)
+        starts.append(line.start())
+    return min((start for start in starts if start >= 0), default=None)
 
 
 def _last_number(text: str, start: int) -> re.Match | None:

@@ -37,7 +37,7 @@ _NO_ANSWER = re.compile(
     r"honestly)\s+)?(?:not\s+)?(?:know|sure|certain)\b",
     re.I,
 )
-# Words that may stand beside a name without changing it.
+# Words that may stand next to a name without changing it.
 _SMALL_WORDS = frozenset(
     "a an the it is was are were he she they this that of in at on by to from for as be been "
     "called named likely probably most must would say i think believe answer so yes no well sure "
@@ -84,32 +84,33 @@ def short_answer(
         return None, "The answer is empty."
     if _NO_ANSWER.match(words):
         return None, "The answer says that it does not know."
-    right = target.split("\n") if target else []
+    right_answers = target.split("\n") if target else []
     answer = text_answer(words, target)
-    if right and answer == right[0]:
+    if right_answers and answer == right_answers[0]:
         return answer, ""
     if len(words.split()) > most_words:
         words = _SENTENCE.split(words.strip(), maxsplit=1)[0]
         if len(words.split()) > most_words:
             return None, f"The answer has more than {most_words} words and states no short answer."
-    if any(_is_in_another_order(words, name, question) for name in right):
-        return right[0], ""
-    verdicts = [_is_named(words, name, question=question) for name in right]
+    if any(_is_in_another_order(words, name, question) for name in right_answers):
+        return right_answers[0], ""
+    verdicts = [_is_named(words, name, question=question) for name in right_answers]
     if True in verdicts:
-        return right[0], ""
+        return right_answers[0], ""
     if None in verdicts:
         return None, "The answer names another one beside the right one."
     return text_answer(
-        _only_number(words, right, question=question) or without_lead(words, question), target
+        _only_number(words, right_answers, question=question) or without_lead(words, question),
+        target,
     ), ""
 
 
-def _is_in_another_order(words: str, right: str, question: str) -> bool:
-    """Tell whether the words are a right name with its last word first: "Shakespeare, William".
+def _is_in_another_order(words: str, right_name: str, question: str) -> bool:
+    """Tell whether the words are the name with its last word first: "Shakespeare, William".
     Every word must have a capital, and nothing else may be there."""
     name = without_lead(words, question).strip(" .\n\"'“”")
     name_words = re.findall(r"[^\W\d_][\w'’.-]*", name)
-    name_parts, parts = plain_answer(name).split(), plain_answer(right).split()
+    name_parts, parts = plain_answer(name).split(), plain_answer(right_name).split()
     if not 2 <= len(parts) <= 4 or not len(parts) == len(name_parts) == len(name_words):
         return False
     if not all(word[:1].isupper() for word in name_words):
@@ -117,21 +118,21 @@ def _is_in_another_order(words: str, right: str, question: str) -> bool:
     return name_parts in ([parts[-1], *parts[:-1]], [*parts[1:], parts[0]])
 
 
-def _only_number(words: str, right: Sequence[str], question: str) -> str | None:
+def _only_number(words: str, right_answers: Sequence[str], question: str) -> str | None:
     """Return the only number in the words, in digits, where the right answer is a whole number.
     So "There are five" is the answer 5. None where there are several numbers, or none."""
     figures = {*re.findall(r"\d+", in_digits(words))}
-    is_asked = bool(right) and all(plain_answer(name).isdecimal() for name in right)
+    is_asked = bool(right_answers) and all(plain_answer(name).isdecimal() for name in right_answers)
     if not is_asked or len(figures) != 1:
         return None
     (figure,) = figures
     return figure if _is_named(words, figure, question=question) else None
 
 
-def _is_named(words: str, right: str, question: str) -> bool | None:
-    """Tell whether the words name a right answer; None where they name another one beside it."""
+def _is_named(words: str, name: str, question: str) -> bool | None:
+    """Tell whether the words hold this name; None where they hold another one next to it."""
     text = unicodedata.normalize("NFKC", words)
-    parts = plain_answer(right).split()
+    parts = plain_answer(name).split()
     if not parts:
         return False
     is_number = parts[0].isdecimal() and len(parts) == 1

@@ -274,10 +274,10 @@ class OpenAICompatible(Backend):
 
 SUSPECT_AFTER = 5  # failures in a row, of any calls, after which controls begin
 MAX_CONTROLS = 8  # failed ones in a row; then the server is given up, after 40 seconds of waiting
-# A server that hangs on every control is given up after at least so many, and so many seconds.
+# The least failed controls, and the least seconds, before a server that hangs is given up.
 MIN_CONTROLS, OUTAGE_S = 3, 120.0
 LIMITED_S = 300.0  # a server whose rate limit refuses every control is given up after this time
-N_AFTER_OUTAGE = 4  # calls at once after an outage; every answer allows one more
+N_AFTER_OUTAGE = 4  # calls in flight after an outage; every answer allows one more
 _DOUBLINGS = 4  # the wait between controls doubles so often at most
 _POLL_S = 0.02
 # With these codes a key, a model, a path or an address is wrong. Where a control gets one too, it

@@ -267,9 +267,11 @@ async def _refusals(server: _Server, max_tokens: int) -> tuple[str, ...]:
 
 async def _first_tokens(server: _Server, max_tokens: int) -> tuple[int, int, str]:
     """Return (alternatives that may be asked for, alternatives that came, why there are none)."""
-    for k in (20, 5, 1):
+    for n_asked in (20, 5, 1):
         wanted = (
-            {"logprobs": True, "top_logprobs": k} if server.card.api == "chat" else {"logprobs": k}
+            {"logprobs": True, "top_logprobs": n_asked}
+            if server.card.api == "chat"
+            else {"logprobs": n_asked}
         )
         reply = await server.try_request(server.prompt_part(_SUM, max_tokens) | wanted)
         if reply is None:
@@ -284,7 +286,7 @@ async def _first_tokens(server: _Server, max_tokens: int) -> tuple[int, int, str
                 if logprobs
                 else "the server drops them without a word",
             )
-        return k, len(usable), ""
+        return n_asked, len(usable), ""
     return 0, 0, "the server refuses to give them"
 
 

@@ -31,8 +31,8 @@ from flipcore.text.logprobs import usable_alternatives, usable_tokens
 # machine's cache, and only safetensors files are read.
 
 CONFIG = "config.json"
-_WHOLE = 64 * 2**20  # files of up to so many bytes are hashed whole
-_N_BLOCKS, _BLOCK = 256, 2**18  # of larger files so many blocks of so many bytes are hashed
+_WHOLE = 64 * 2**20  # bytes of the largest file that is hashed whole
+_N_BLOCKS, _BLOCK = 256, 2**18  # blocks that are hashed of a larger file, and bytes per block
 
 
 def check_packages() -> None:
