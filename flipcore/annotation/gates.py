@@ -31,9 +31,7 @@ _UNKNOWN = (
     "These paraphrases are not stored here, so nobody could review them: bring them in under "
     "Review."
 )
-_NONE_STORED = (
-    "No {noun} was asked, because these items have none here. Bring some in under Review."
-)
+_MISSING = "No {noun} was asked, because these items have none here. Bring some in under Review."
 _RECORDED = (
     "{what} came with a recording, and nobody reviewed them: they are shown, and nothing is "
     "claimed of them. Rewrites with a right answer of their own (--map "
@@ -126,4 +124,4 @@ def _missing_reviews(store: Store, study_id: str, axis: str) -> str:
     if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis=axis):
         return ""
     is_asked = declared is None or studies.asks_stored_wordings(store, study_id, axis=axis)
-    return _UNKNOWN if is_asked else _NONE_STORED.format(noun=NOUNS[axis][0])
+    return _UNKNOWN if is_asked else _MISSING.format(noun=NOUNS[axis][0])

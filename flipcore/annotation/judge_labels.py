@@ -376,13 +376,11 @@ def pairs_to_label(
         generator = f"{first['model']}|{first['axis']}"
         rows.append({"pair_id": name, "dataset": first["dataset"], "generator": generator})
     order = queue(rows, reviewer)
-    pairs_in_turn = items_in_turn(
-        order, {name: first["item_id"] for name, (first, _) in pairs.items()}
-    )
+    in_turn = items_in_turn(order, {name: first["item_id"] for name, (first, _) in pairs.items()})
     places: list[Place] = []
-    for start in range(0, len(pairs_in_turn), BLOCK):
+    for start in range(0, len(in_turn), BLOCK):
         mixed = []
-        for place in pairs_in_turn[start : start + BLOCK]:
+        for place in in_turn[start : start + BLOCK]:
             mixed += [Place(side["call_id"], place.is_shared) for side in pairs[place.pair_id]]
         places += sorted(mixed, key=lambda side: digest("pairs", reviewer, side.pair_id))
     in_pairs = [row for row in labels if row["rule_version"] == IN_PAIRS]

@@ -1,10 +1,9 @@
 """Queues, tables and files of judgements of any kind.
 
-Each reviewer has an order of their own, balanced over strata, with a share of subjects that
-everybody judges. Places come from hashes of (seed, reviewer, subject). So a queue needs no storage,
-is the same on every machine, and resumes at the first subject without a judgement. It barely
-changes when subjects are added. Subjects are pairs of texts, outputs or items; rows call their id
-`pair_id`.
+Subjects are pairs of texts, outputs or items; rows call their id `pair_id`. Each reviewer has an
+order of their own, balanced over strata, with a share of subjects that everybody judges. Places
+come from hashes of (seed, reviewer, subject). So a queue needs no storage, is the same on every
+machine, resumes at the first subject without a judgement, and barely changes as subjects are added.
 """
 
 from collections import Counter
@@ -54,10 +53,10 @@ def queue(
             shared_pairs.append(pair)
         else:
             other_pairs.append(pair)
-    common_order = _interleave_strata(shared_pairs, seed, reviewer="")
+    common_order = _interleave(shared_pairs, seed, reviewer="")
     groups = (
         (_shuffle_blocks(common_order, seed, reviewer=reviewer), True),
-        (_interleave_strata(other_pairs, seed, reviewer=reviewer), False),
+        (_interleave(other_pairs, seed, reviewer=reviewer), False),
     )
     risks = risk or {}
     ranked_places = []
@@ -93,41 +92,37 @@ def undone(
     ]
 
 
-def _interleave_strata(
-    pairs: Sequence[Mapping], seed: int, reviewer: str
-) -> list[tuple[str, float]]:
+def _interleave(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[str, float]]:
     """Return (pair id, position from 0 to 1): random within a stratum, strata interleaved."""
     strata: dict[tuple, list[str]] = {}
     for pair in pairs:
         strata.setdefault((pair["dataset"], pair["generator"]), []).append(pair["pair_id"])
-    positions = []
+    placed = []
     for members in strata.values():
         order = sorted(members, key=lambda pair_id: _uniform(seed, "order", reviewer, pair_id))
         # The pairs of a stratum fill 0 to 1 evenly, so that the first n pairs have the strata in
         # proportion. The jitter keeps strata of equal size from coming in step.
-        positions += [
+        placed += [
             (pair_id, (i + _uniform(seed, "jitter", reviewer, pair_id)) / len(order))
             for i, pair_id in enumerate(order)
         ]
-    return positions
+    return placed
 
 
 def _shuffle_blocks(
-    ordered_pairs: list[tuple[str, float]], seed: int, reviewer: str
+    ordered: list[tuple[str, float]], seed: int, reviewer: str
 ) -> list[tuple[str, float]]:
     """Return the same positions, with the pairs of each block in this reviewer's order."""
-    ordered_pairs = sorted(ordered_pairs, key=lambda row: row[::-1])  # by position, then pair id
-    positions = []
-    for start in range(0, len(ordered_pairs), BLOCK):
-        block = ordered_pairs[start : start + BLOCK]
+    ordered = sorted(ordered, key=lambda row: row[::-1])  # by position, then pair id
+    placed = []
+    for start in range(0, len(ordered), BLOCK):
+        block = ordered[start : start + BLOCK]
         order = sorted(
             (pair_id for pair_id, _ in block),
             key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id),
         )
-        positions += [
-            (pair_id, position) for pair_id, (_, position) in zip(order, block, strict=True)
-        ]
-    return positions
+        placed += [(pair_id, position) for pair_id, (_, position) in zip(order, block, strict=True)]
+    return placed
 
 
 def _uniform(*names: object) -> float:

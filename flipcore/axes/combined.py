@@ -78,36 +78,34 @@ class CombinedWordings(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        base_variant = base(item, self.name, layout=layout)
+        unchanged = base(item, self.name, layout=layout)
         settings_of = {}
         for name in self.parts:
             axis = material.axes.get(name, PARTS[name])
             if item.kind in axis.applies_to:
                 variants = axis.variants(item, layout, rng, material)
                 # The first setting, {}, is the base.
-                settings_of[name] = [{}, *_settings(item, base_variant, variants=variants)]
+                settings_of[name] = [{}, *_settings(item, unchanged, variants=variants)]
         sizes = tuple(len(settings) for settings in settings_of.values())
         ways = _ways(self.name, self.n, draw=self.draw, sizes=sizes, names=tuple(settings_of))
         changed = []
         for number, way in enumerate(ways, start=1):
-            combined_setting: dict[str, Any] = {}
+            setting: dict[str, Any] = {}
             keys = {}
             for (name, settings), i in zip(settings_of.items(), way, strict=True):
-                combined_setting |= {
-                    key: value for key, value in settings[i].items() if key != "key"
-                }
+                setting |= {key: value for key, value in settings[i].items() if key != "key"}
                 keys[name] = settings[i].get("key", "base")
             changed.append(
-                _with_setting(
+                _build(
                     item,
                     self.name,
                     key=f"way-{number}",
                     layout=layout,
-                    setting=combined_setting,
+                    setting=setting,
                     params={"settings": keys},
                 )
             )
-        return collapsed([base_variant, *changed])
+        return collapsed([unchanged, *changed])
 
 
 @lru_cache(64)
@@ -134,9 +132,7 @@ def _ways(
     return tuple(picks_of.values())
 
 
-def _settings(
-    item: Item, base_variant: Variant, variants: Sequence[Variant]
-) -> list[dict[str, Any]]:
+def _settings(item: Item, unchanged: Variant, variants: Sequence[Variant]) -> list[dict[str, Any]]:
     """Return each variant's setting; variants that their setting does not reproduce are left out.
 
     Such a variant has a change that no setting holds (the question after the options), so it cannot
@@ -144,43 +140,35 @@ def _settings(
     """
     settings = []
     for changed in variants:
-        setting = _setting(base_variant, changed)
-        without_key = {name: value for name, value in setting.items() if name != "key"}
-        rebuilt = _with_setting(
-            item,
-            changed.axis,
-            key=changed.key,
-            layout=base_variant.layout,
-            setting=without_key,
-            params={},
+        setting = _setting(unchanged, changed)
+        unkeyed = {name: value for name, value in setting.items() if name != "key"}
+        rebuilt = _build(
+            item, changed.axis, key=changed.key, layout=unchanged.layout, setting=unkeyed, params={}
         )
-        is_whole = rebuilt.prompt == changed.prompt and changed.target == base_variant.target
-        if is_whole and rebuilt.prompt != base_variant.prompt:
+        is_whole = rebuilt.prompt == changed.prompt and changed.target == unchanged.target
+        if is_whole and rebuilt.prompt != unchanged.prompt:
             settings.append(setting)
     return settings
 
 
-def _setting(base_variant: Variant, changed: Variant) -> dict[str, Any]:
+def _setting(unchanged: Variant, changed: Variant) -> dict[str, Any]:
     """Return a variant's differences from the base by name, with its key."""
     setting: dict[str, Any] = {"key": changed.key}
     for name in ("order", "labels", "layout", "material_id"):
-        if getattr(changed, name) != getattr(base_variant, name):
+        if getattr(changed, name) != getattr(unchanged, name):
             setting[name] = getattr(changed, name)
     parts = dict(changed.prompt.parts)
     before, after = layout_by_name(changed.layout).stem.split("{}")
-    if (
-        parts["stem"] != dict(base_variant.prompt.parts)["stem"]
-        and changed.layout == base_variant.layout
-    ):
+    if parts["stem"] != dict(unchanged.prompt.parts)["stem"] and changed.layout == unchanged.layout:
         setting["question"] = parts["stem"].removeprefix(before).removesuffix(after)
     if INSTRUCTION in parts:
         setting["instruction"] = parts[INSTRUCTION].strip("\n")
-    if changed.prompt.system != base_variant.prompt.system:
+    if changed.prompt.system != unchanged.prompt.system:
         setting["system"] = changed.prompt.system
     return setting
 
 
-def _with_setting(
+def _build(
     item: Item,
     axis: str,
     key: str,

@@ -76,16 +76,16 @@ class AnswerFormat(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        base_variant = base(item, self.name, layout=layout)
+        unchanged = base(item, self.name, layout=layout)
         changed = [
             replace(
-                base_variant,
+                unchanged,
                 key=form.replace(" ", "-"),
-                prompt=with_instruction(base_variant.prompt, FORMS[form][item.kind]),
+                prompt=with_instruction(unchanged.prompt, FORMS[form][item.kind]),
             )
             for form in self.forms
         ]
-        return collapsed([base_variant, *changed])
+        return collapsed([unchanged, *changed])
 
 
 def with_instruction(prompt: Prompt, sentence: str) -> Prompt:
@@ -119,22 +119,22 @@ class SystemPrompt(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        base_variant = base(item, self.name, layout=layout)
+        unchanged = base(item, self.name, layout=layout)
         texts = {f"system-{i}": text for i, text in enumerate(self.texts, start=1)} | (
             {"none": ""} if material.has_system else {}
         )
         changed = [
             replace(
-                base_variant,
+                unchanged,
                 key=key,
-                prompt=replace(base_variant.prompt, system=text),
+                prompt=replace(unchanged.prompt, system=text),
                 params={"system": text},
             )
             for key, text in texts.items()
         ]
         # The study inserts its own system prompt later. Until then the base lacks it, so equal
         # prompts must stay.
-        variants = [base_variant, *changed]
+        variants = [unchanged, *changed]
         return variants if material.has_system else collapsed(variants)
 
 
@@ -161,7 +161,7 @@ class FewShot(Axis):
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
         """Return the base and a variant with `n` examples; the base alone without enough items."""
-        base_variant = base(item, self.name, layout=layout)
+        unchanged = base(item, self.name, layout=layout)
         examples = [
             example
             for example in material.examples.get(item.item_id, ())
@@ -170,10 +170,10 @@ class FewShot(Axis):
             and example.target is not None
         ][: self.n]
         if len(examples) < self.n:
-            return [base_variant]
+            return [unchanged]
         shots = "".join(_shot(example, layout) for example in examples)
-        prompt = Prompt((("shots", shots), *base_variant.prompt.parts), base_variant.prompt.system)
-        return collapsed([base_variant, replace(base_variant, key=f"{self.n}-shot", prompt=prompt)])
+        prompt = Prompt((("shots", shots), *unchanged.prompt.parts), unchanged.prompt.system)
+        return collapsed([unchanged, replace(unchanged, key=f"{self.n}-shot", prompt=prompt)])
 
 
 def _shot(item: Item, layout: str) -> str:
@@ -227,15 +227,12 @@ class ExampleOrder(Axis):
                     params={"refusal": "no examples", "why": WHY_NOT},
                 )
             ]
-        base_variant = base(item, self.name, layout=layout)
+        unchanged = base(item, self.name, layout=layout)
         keys = [
             *(f"order-{i + 1}" for i in range(self.orders)),
             *(f"choice-{i + 1}" for i in range(self.choices)),
         ]
-        return [
-            base_variant,
-            *(replace(base_variant, key=key, params={"examples": key}) for key in keys),
-        ]
+        return [unchanged, *(replace(unchanged, key=key, params={"examples": key}) for key in keys)]
 
 
 AXES = (PromptFormat(), AnswerFormat(), SystemPrompt(), FewShot(), ExampleOrder())

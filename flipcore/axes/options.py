@@ -111,10 +111,8 @@ def _labels_pattern(n_options: int) -> re.Pattern:
     letters = letters.replace("I", "").replace("i", "")
     label = _LABEL.format(labels=f"[{letters}]")
     labels = rf"{_HEAD}{label}(?:{_JOIN}{_HEAD}{label})+{_TAIL}"
-    one_label = (
-        rf"(?:only|options?|answers?|choices?)\s+{label}{_TAIL}|{label}\s+(?:only|alone)\s*\.?"
-    )
-    return re.compile(rf"(?:{labels}|{one_label})", re.IGNORECASE)
+    single = rf"(?:only|options?|answers?|choices?)\s+{label}{_TAIL}|{label}\s+(?:only|alone)\s*\.?"
+    return re.compile(rf"(?:{labels}|{single})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -243,17 +241,17 @@ class QuestionPosition(Axis):
             return [
                 base(item, self.name, layout=layout, params={"refusal": "points", "why": WHY_NOT})
             ]
-        base_variant = base(item, self.name, layout=layout)
-        parts = dict(base_variant.prompt.parts)
+        unchanged = base(item, self.name, layout=layout)
+        parts = dict(unchanged.prompt.parts)
         moved_parts = (
             ("options", f"{parts['options']}\n"),
             ("stem", parts["stem"].rstrip("\n")),
             ("cue", parts["cue"]),
         )
         changed = replace(
-            base_variant, key="behind", prompt=Prompt(moved_parts, base_variant.prompt.system)
+            unchanged, key="behind", prompt=Prompt(moved_parts, unchanged.prompt.system)
         )
-        return collapsed([base_variant, changed])
+        return collapsed([unchanged, changed])
 
 
 AXES = (OptionOrder(), LabelSet(), QuestionPosition())

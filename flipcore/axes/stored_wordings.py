@@ -71,14 +71,14 @@ class Typos(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        base_variant = base(item, self.name, layout=layout)
+        unchanged = base(item, self.name, layout=layout)
         if self.reviewed:
             changed = [
                 worded(item, self.name, prefix="reviewed-", layout=layout, wording=wording)
                 for wording in material.wordings(item, with_unreviewed=False)
                 if wording.change == TYPOS
             ]
-            return collapsed([base_variant, *changed])
+            return collapsed([unchanged, *changed])
         versions = misspellings(item.question, self.versions, share=self.share, rng=rng)
         texts = {f"typos-{number}": text for number, text in enumerate(versions, start=1)}
         needs_case = _FORMULA.search(item.question) or _MEANINGFUL_CAPITALS.search(item.question)
@@ -92,7 +92,7 @@ class Typos(Axis):
             return [
                 base(item, self.name, layout=layout, params={"refusal": "no word", "why": NO_WORD})
             ]
-        return collapsed([base_variant, *changed])
+        return collapsed([unchanged, *changed])
 
 
 def misspellings(question: str, n: int, share: float, rng: np.random.Generator) -> list[str]:

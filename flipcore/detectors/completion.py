@@ -19,11 +19,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from flipcore.axes import completion
-from flipcore.detectors.detector import Evidence, ScoreDetector
-from flipcore.stats.base.estimate import percent_text
+from flipcore.detectors.detector import Evidence, ScoreDetector, cut_sentence
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.exceedance import SetTest, rank, set_test
-from flipcore.stats.memory.gap_truncation import cut_share, settled_set
+from flipcore.stats.memory.gap_truncation import settled_set
 from flipcore.stats.memory.loss_test import finite
 from flipcore.stats.memory.members import Members
 
@@ -96,13 +95,7 @@ class Completed(ScoreDetector):
             control_scores=by_control,
             tested=self.set_test,
         )
-        share = cut_share(
-            frame, self.axis, extractor=self.measure, roles=(*item_roles, *control_roles)
-        )
-        cut = (
-            f"Cut off by a filter or an open reasoning block: {percent_text(share, 1)} of the "
-            "continuations."
-        )
+        cut = cut_sentence(self, frame, roles=(*item_roles, *control_roles))
         return replace(evidence, set_test=test, withheld=withheld, cut=cut)
 
     def _by_item(self, frame: pd.DataFrame, roles: Sequence[str]) -> dict[str, float]:

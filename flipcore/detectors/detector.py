@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import ABSENT
+from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.memory import drop_gap_analysis, pearl_analysis
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import GapDecision
+from flipcore.stats.memory.gap_truncation import cut_share
 from flipcore.stats.memory.hardness_curve import Excess
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.memory.members import Members
@@ -179,6 +181,15 @@ class ScoreDetector(Detector):
             if "reason" in readouts:
                 reasons = readouts["reason"].mode().tolist()
             raise BadInput(str(reasons[0]) if reasons else "Every readout is absent.")
+
+
+def cut_sentence(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> str:
+    """Return a sentence on the share of cut continuations among items of these roles."""
+    share = cut_share(frame, detector.axis, extractor=detector.measure, roles=roles)
+    return (
+        f"Cut off by a filter or an open reasoning block: {percent_text(share, 1)} of the "
+        "continuations."
+    )
 
 
 def detector_fault(detector: Detector) -> str:

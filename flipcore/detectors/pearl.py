@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from flipcore.axes import bit_flip
-from flipcore.detectors.detector import Detector, Evidence
-from flipcore.stats.base.estimate import percent_text
+from flipcore.detectors.detector import Detector, Evidence, cut_sentence
 from flipcore.stats.memory import frames, pearl_analysis
 from flipcore.stats.memory.exceedance import set_test
-from flipcore.stats.memory.gap_truncation import cut_share, settled_set
+from flipcore.stats.memory.gap_truncation import settled_set
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import alpha_tolerance
 from flipcore.stats.memory.pearl_analysis import sensitivities
@@ -86,13 +85,7 @@ class Pearl(Detector):
             scores=dict(zip(items, values, strict=True)),
             control_scores=dict(zip(controls, non_members, strict=True)),
         )
-        share = cut_share(
-            frame, self.axis, extractor=self.measure, roles=(*item_roles, *control_roles)
-        )
-        cut = (
-            f"Cut off by a filter or an open reasoning block: {percent_text(share, 1)} of the "
-            "continuations."
-        )
+        cut = cut_sentence(self, frame, roles=(*item_roles, *control_roles))
         return Evidence(
             set_test=test, templated=templated, withheld=withheld, cut=cut, numbers=numbers
         )

@@ -105,19 +105,13 @@ def filled_in(text: str, *, label: str, reference: str) -> str:
     if not label or not lines:
         return lines[0] if lines else ""
     # Remove each of them at most once: an option itself may begin like a label.
-    label_pattern, mask_pattern = (
-        rf"(?:option\s+)?{label}\W*[.:)]\s*",
-        r"\[MASK\]\W*(?:is\b|=|:)?\s*",
-    )
-    prefix = re.compile(
-        rf"\W*(?:{label_pattern}(?:{mask_pattern})?|{mask_pattern}(?:{label_pattern})?)",
-        re.IGNORECASE,
-    )
-    line = next(filter(prefix.match, lines), lines[0])
+    label_re, mask_re = rf"(?:option\s+)?{label}\W*[.:)]\s*", r"\[MASK\]\W*(?:is\b|=|:)?\s*"
+    lead = re.compile(rf"\W*(?:{label_re}(?:{mask_re})?|{mask_re}(?:{label_re})?)", re.IGNORECASE)
+    line = next(filter(lead.match, lines), lines[0])
     # The option "B. cereus" begins like a label, and is the reference itself.
     if " ".join(line.split()).casefold().startswith(" ".join(reference.split()).casefold()):
         return line
-    return prefix.sub("", line, count=1) if prefix.match(line) else line
+    return lead.sub("", line, count=1) if lead.match(line) else line
 
 
 @dataclass(frozen=True)
@@ -196,12 +190,11 @@ class WordForWord(_Continued):
         if is_whole:
             return Reading(OK, value=float(text.strip(_AROUND) == reference.strip(_AROUND)))
         reference, text = reference.lstrip(_OPENING), text.lstrip(_OPENING)
-        rest = text.removeprefix(reference)
-        # Nothing is continued where the reference is empty.
-        begins_with_reference = rest != text
+        remainder = text.removeprefix(reference)
+        begins = remainder != text  # false for an empty reference
         # "123" does not begin with the number "12". Scripts without blanks have no such limit.
-        ends_in_word = rest[:1].isalnum() and rest.isascii()
-        return Reading(OK, value=float(begins_with_reference and not ends_in_word))
+        ends_in_word = remainder[:1].isalnum() and remainder.isascii()
+        return Reading(OK, value=float(begins and not ends_in_word))
 
 
 EXTRACTORS = (Ncd(), RougeL(), WordForWord())

@@ -26,12 +26,11 @@ def label_shares(
 ) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
     """Return the probability of each label as first token, and of tokens that several labels share.
 
-    `logprobs` holds the alternatives of the token: text -> log-probability in nats.
-
-    A token counts with or without a leading space, in brackets or bold, with a full stop, and in
-    upper or lower case unless that is another label. A token may begin a longer label ("1" of
-    "10", "v" of "vii"). If the longer label is an alternative too, the token means the short one.
-    Otherwise it may mean either, and its probability is returned under both.
+    `logprobs` are its alternatives: text -> log-probability in nats. A token counts with or without
+    a leading space, in brackets or bold, with a full stop, and in upper or lower case unless that
+    is another label. A token may begin a longer label ("1" of "10", "v" of "vii"). If the longer
+    label is an alternative too, the token means the short one. Otherwise it may mean either, and
+    its probability is returned under both.
     """
     share_of_text: dict[str, float] = {}
     for token, logprob in logprobs.items():
@@ -87,7 +86,7 @@ def likeliest_blank(logprobs: Mapping[str, float] | None) -> tuple[str, float]:
 def read_first_token(
     variant: Variant,
     logprobs: Mapping[str, float] | None,
-    logprobs_after_blank: Mapping[str, float] | None = None,
+    after_blank: Mapping[str, float] | None = None,
 ) -> Reading:
     """Read the label with the most probability as the first token.
 
@@ -116,7 +115,7 @@ def read_first_token(
     blank_sentence = _add_after_blank(
         variant,
         logprobs,
-        logprobs_after_blank=usable_alternatives(logprobs_after_blank),
+        after_blank=usable_alternatives(after_blank),
         own_shares=own_shares,
         shared=shared,
     )
@@ -156,19 +155,19 @@ def read_first_token(
 
 
 def _add_after_blank(
-    variant: Variant, logprobs, logprobs_after_blank, own_shares: dict, shared: dict
+    variant: Variant, logprobs, after_blank, own_shares: dict, shared: dict
 ) -> str:
     """Add the labels after the likeliest blank to the shares, in place.
     Returns a sentence about it; "" where the blank is rare."""
     _, blank = likeliest_blank(logprobs)
     if blank < MIN_BLANK_SHARE:
         return ""
-    if logprobs_after_blank is None:
+    if after_blank is None:
         return (
             f" A blank token holds {blank:.2f} of the probability, and what follows it was not "
             "given."
         )
-    shares_after_blank, ambiguous = label_shares(variant.labels, logprobs_after_blank)
+    shares_after_blank, ambiguous = label_shares(variant.labels, after_blank)
     for label, share in shares_after_blank.items():
         own_shares[label] += blank * share
     for labels, share in ambiguous.items():
@@ -211,13 +210,10 @@ class FirstToken(Extractor):
         return [Need(first), Need(replace(first, continuation=blank), optional=True)]
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        failed = failure(completions)
-        if failed:
+        if failed := failure(completions):
             return failed
-        logprobs_after_blank = completions[1].top_logprobs if len(completions) > 1 else None
-        return read_first_token(
-            variant, completions[0].top_logprobs, logprobs_after_blank=logprobs_after_blank
-        )
+        after_blank = completions[1].top_logprobs if len(completions) > 1 else None
+        return read_first_token(variant, completions[0].top_logprobs, after_blank=after_blank)
 
 
 @dataclass(frozen=True)

@@ -128,13 +128,11 @@ class Judge(Extractor):
         return needs
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        unanswered = no_answer(completions)
-        if unanswered:
+        if unanswered := no_answer(completions):
             return unanswered
         if not completions[0].text.strip():
             return unreadable("The answer is empty, so there was unanswered to judge.")
-        failed = failure(completions, 2)
-        if failed:
+        if failed := failure(completions, 2):
             return failed
         # The answer itself is complete, so the reading is unreadable and not cut.
         if unfinished(completions[1]):

@@ -58,8 +58,7 @@ def token_logprobs(completions: Sequence[Completion], subject: str) -> tuple[flo
         Log-probabilities in nats, one per token; the absent reading where there are none. Without
         a prompt, servers cannot score the first token; it is left out in every variant.
     """
-    failed = failure(completions)
-    if failed:
+    if failed := failure(completions):
         return failed
     tokens = usable_tokens(completions[0].tokens)
     if tokens is None:
@@ -227,8 +226,7 @@ class Cloze(Extractor):
         return needs
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        failed = failure(completions, len(variant.order))
-        if failed:
+        if failed := failure(completions, len(variant.order)):
             return failed
         scores = {}
         for option, completion in zip(variant.order, completions, strict=True):

@@ -106,13 +106,11 @@ class UnitTests(Extractor):
         return program(str(item.meta.get("before", "")), code, name=name)
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        unanswered = no_answer(completions)
-        if unanswered:
+        if unanswered := no_answer(completions):
             return unanswered
         if self.program(item, completions[0].text) is None:
             return unreadable("The answer holds no code.")
-        failed = failure(completions, 2)
-        if failed:
+        if failed := failure(completions, 2):
             return failed
         verdict, _, reason = completions[1].text.partition(": ")
         if verdict in (sandbox.PASSED, sandbox.FAILED):

@@ -193,11 +193,8 @@ def score_calls(calls: Sequence[Call], model: LanguageModel) -> list[Completion]
 
 def prompt_of(call: Call) -> str:
     """Return the prompt as raw text, after its system prompt if it has one."""
-    return (
-        f"{call.request.system}\n\n{call.request.prompt}"
-        if call.request.system
-        else call.request.prompt
-    )
+    system, prompt = call.request.system, call.request.prompt
+    return f"{system}\n\n{prompt}" if system else prompt
 
 
 def sampling_seed(call: Call) -> int:

@@ -41,9 +41,7 @@ class PythonCallable(Backend):
         """Remember the item of each prompt, which `is_correct(item)` needs."""
         by_id = {item.item_id: item for item in items}
         self._by_prompt |= {
-            variant.prompt.text: (by_id[variant.item_id], variant)
-            for variant in variants
-            if variant.item_id in by_id
+            v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id
         }
 
     def why_not(self, ability: str) -> str:

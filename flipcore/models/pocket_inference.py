@@ -333,23 +333,17 @@ class _Run:
         rows = np.array([row_of_prompt[tuple(ids)] for ids in self.prompts])
         hidden = hidden[rows]
         cache.repeat_rows(rows)
-        running = np.arange(len(self.prompts))
+        alive = np.arange(len(self.prompts))
         positions = np.array([len(ids) for ids in self.prompts])
         for step in range(max_tokens):
             logs = log_softmax(self.model.logits(hidden))
-            tokens = np.array(
-                [self._draw_next(int(i), row) for i, row in zip(running, logs, strict=True)]
-            )
-            is_running = np.array([self.reasons[i] == "length" for i in running])
-            if step + 1 == max_tokens or not is_running.any():
+            tokens = np.array([self._draw(int(i), row) for i, row in zip(alive, logs, strict=True)])
+            goes_on = np.array([self.reasons[i] == "length" for i in alive])
+            if step + 1 == max_tokens or not goes_on.any():
                 return
-            if not is_running.all():
-                running, positions, tokens = (
-                    running[is_running],
-                    positions[is_running],
-                    tokens[is_running],
-                )
-                cache.keep_rows(is_running)
+            if not goes_on.all():
+                alive, positions, tokens = alive[goes_on], positions[goes_on], tokens[goes_on]
+                cache.keep_rows(goes_on)
             reach = int(positions.max()) + 1
             mask = np.where(np.arange(reach) <= positions[:, None], 0.0, -np.inf).astype(
                 np.float32
@@ -358,7 +352,7 @@ class _Run:
             hidden = states[:, 0]
             positions = positions + 1
 
-    def _draw_next(self, i: int, logs: np.ndarray) -> int:
+    def _draw(self, i: int, logs: np.ndarray) -> int:
         """Draw the next token of row `i`; note it, and the reason where it ends the row."""
         token = drawn_token(logs, self.streams[i], temperature=self.temperature, top_p=self.top_p)
         if token == self.model.config["eos_token_id"]:

@@ -96,8 +96,8 @@ class Simulated(Backend):
         for variant in variants:
             if variant.item_id in by_id:
                 item, prompt = by_id[variant.item_id], variant.prompt.text
-                is_original = item.question in prompt
-                self._by_prompt[prompt] = (item, variant, is_original)
+                original = item.question in prompt
+                self._by_prompt[prompt] = (item, variant, original)
 
     def why_not(self, ability: str) -> str:
         return f"{self.name} has no vocabulary." if ability == SPREAD else ""
@@ -112,13 +112,13 @@ class Simulated(Backend):
         if entry is None:
             error = "A simulated model answers only the items of its own study."
             return Completion(call.call_id, "failed", error=error)
-        item, variant, is_original = entry
+        item, variant, original = entry
         method = {
             "generate": self._generated,
             "first_token": self._first_token,
             "score": self._scored,
         }[call.request.kind]
-        return method(call, item, variant, is_original=is_original)
+        return method(call, item, variant, original=original)
 
     def _uniform(self, *parts) -> float:
         """Return a uniform draw in [0, 1): the hash of the seed and the parts."""
@@ -140,24 +140,24 @@ class Simulated(Backend):
         is_noisy = self._uniform(item.item_id, prompt, sample, "noise") < self.profile.noise
         return is_moved != is_noisy
 
-    def _is_right(self, item: Item, *, is_original: bool) -> bool:
+    def _is_right(self, item: Item, *, original: bool) -> bool:
         """Tell whether the settled answer is right: by memory, else by ability and brittleness.
-        `is_original` says that the prompt has the published wording."""
+        `original` says that the prompt has the published wording."""
         if (
-            is_original
+            original
             and item.item_id in self._published
             and self._uniform(item.item_id, "recall") < self.profile.recall
         ):
             return True
         is_able = self._uniform(item.item_id, "ability") < self.profile.ability
         return is_able and (
-            is_original or self._uniform(item.item_id, "brittle") >= self.profile.brittle
+            original or self._uniform(item.item_id, "brittle") >= self.profile.brittle
         )
 
-    def _answer(self, item: Item, variant: Variant, *, is_original: bool, deviates: bool) -> str:
+    def _answer(self, item: Item, variant: Variant, *, original: bool, deviates: bool) -> str:
         """Return the settled answer to this variant, or the other answer that deviations go to."""
         # Opinions have no right answer; any one will do.
-        is_right, target = self._is_right(item, is_original=is_original), variant.target or "0"
+        is_right, target = self._is_right(item, original=original), variant.target or "0"
         if item.kind == "choice":
             n = len(item.options)
             wrong = (int(target) + 1 + int(self._uniform(item.item_id, "wrong") * (n - 1))) % n
@@ -166,14 +166,9 @@ class Simulated(Backend):
         value = target if is_right else f"{target}1"
         return f"{value}7" if deviates else value
 
-    def _generated(
-        self, call: Call, item: Item, variant: Variant, *, is_original: bool
-    ) -> Completion:
+    def _generated(self, call: Call, item: Item, variant: Variant, *, original: bool) -> Completion:
         answer = self._answer(
-            item,
-            variant,
-            is_original=is_original,
-            deviates=self._deviates(item, variant, call.sample),
+            item, variant, original=original, deviates=self._deviates(item, variant, call.sample)
         )
         if item.kind == "choice":
             position = variant.order.index(int(answer))
@@ -200,13 +195,13 @@ class Simulated(Backend):
         )
 
     def _first_token(
-        self, call: Call, item: Item, variant: Variant, *, is_original: bool
+        self, call: Call, item: Item, variant: Variant, *, original: bool
     ) -> Completion:
         answer_deviates = self._deviates(item, variant, call.sample)
         rate = self._rate(self.profile.artifact, item.item_id, "readout")
         token_deviates = self._uniform(item.item_id, variant.prompt.text, "readout") < rate
         answer = self._answer(
-            item, variant, is_original=is_original, deviates=answer_deviates != token_deviates
+            item, variant, original=original, deviates=answer_deviates != token_deviates
         )
         if item.kind != "choice":
             return Completion(
@@ -220,12 +215,9 @@ class Simulated(Backend):
         }
         return _completion(call, 1, top_logprobs=logprobs | {" The": math.log(1 - LABEL_MASS)})
 
-    def _scored(self, call: Call, item: Item, variant: Variant, *, is_original: bool) -> Completion:
+    def _scored(self, call: Call, item: Item, variant: Variant, *, original: bool) -> Completion:
         answer = self._answer(
-            item,
-            variant,
-            is_original=is_original,
-            deviates=self._deviates(item, variant, call.sample),
+            item, variant, original=original, deviates=self._deviates(item, variant, call.sample)
         )
         is_answer = (
             item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]

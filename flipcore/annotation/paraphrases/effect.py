@@ -191,22 +191,19 @@ def effect(
     """
     answers = _Answers(readouts, extractor, reference=reference, axis=axis)
     by_pair = dict(zip(states["pair_id"], states["state"], strict=True))
-    state = {
-        item_variant: by_pair.get(pair, "unreviewed") for item_variant, pair in materials.items()
-    }
-    asked = {item_variant for item_variant in answers.item_variants if item_variant in state}
+    state = {key: by_pair.get(pair, "unreviewed") for key, pair in materials.items()}
+    asked = {key for key in answers.item_variants if key in state}
     subsets = []
     for name, keep in KEEP.items():
-        excluded = {item_variant for item_variant in asked if state[item_variant] not in keep}
+        excluded = {key for key in asked if state[key] not in keep}
         n_left = len(asked) - len(excluded)
         subsets.append((name, n_left, answers.without(excluded).parts))
     item_variants: dict[str, list[ItemVariant]] = {name: [] for name in KEEP["all"]}
-    for item_variant, variant_state in state.items():
-        if item_variant in asked and variant_state in item_variants:
-            item_variants[variant_state].append(item_variant)
-    n_bad, n_reviewed = expected_bad(
-        states, [materials[item_variant] for item_variant in item_variants["unreviewed"]]
-    )
+    for key, variant_state in state.items():
+        if key in asked and variant_state in item_variants:
+            item_variants[variant_state].append(key)
+    unreviewed = [materials[key] for key in item_variants["unreviewed"]]
+    n_bad, n_reviewed = expected_bad(states, unreviewed)
     bounds, unbounded = None, ""
     if n_reviewed:
         try:
@@ -335,7 +332,7 @@ class _Answers:
 
     def without(self, excluded: Collection[ItemVariant]) -> "_Answers":
         """Return the same without the item variants in `excluded`."""
-        is_left = [item_variant not in excluded for item_variant in self.item_variants]
+        is_left = [key not in excluded for key in self.item_variants]
         return replace(self, readouts=self.readouts[is_left])
 
     @property
@@ -424,7 +421,7 @@ def own_effect(
     rate_texts = []
     for states in (reviewed.before, reviewed.states):
         rejected = set(states.loc[states["state"] == "rejected", "pair_id"])
-        excluded = {item_variant for item_variant, pair in materials.items() if pair in rejected}
+        excluded = {key for key, pair in materials.items() if pair in rejected}
         rate_texts.append(answers.without(excluded).parts.T.text_percent())
     judged = (
         f"{n_own:,} verdict{'s' * (n_own > 1)} of {reviewed.reviewer} on the {len(pairs):,} "

@@ -202,17 +202,16 @@ def people(text: str) -> list[Person]:
     for token in tokens(text):
         by_word.setdefault(token.text, []).append(token)
     # A word that also occurs in small letters is no name: "Rose" in a text with "rose".
-    lowercase_words = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
+    lowercase = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
     surnames = {
         word
         for word, mentions in by_word.items()
-        if _is_surname(word, mentions, text=text, lowercase_words=lowercase_words)
+        if _is_surname(word, mentions, text=text, lowercase=lowercase)
     }
     given_names = [
         word
         for word, mentions in by_word.items()
-        if word not in surnames
-        and _is_person(word, mentions, text=text, lowercase_words=lowercase_words)
+        if word not in surnames and _is_person(word, mentions, text=text, lowercase=lowercase)
     ]
     persons = []
     for word, mentions in by_word.items():
@@ -224,9 +223,9 @@ def people(text: str) -> list[Person]:
     return persons
 
 
-def _is_surname(word: str, mentions: Sequence[Token], text: str, lowercase_words: set[str]) -> bool:
+def _is_surname(word: str, mentions: Sequence[Token], text: str, lowercase: set[str]) -> bool:
     """Tell whether a word is a surname: after a title, before "family", or after a given name."""
-    if word in NO_PEOPLE or word.lower() in lowercase_words:
+    if word in NO_PEOPLE or word.lower() in lowercase:
         return False
     if any(_HOUSEHOLD.match(text[token.end :]) and len(token.run) <= 2 for token in mentions):
         return True
@@ -243,7 +242,7 @@ def _is_surname(word: str, mentions: Sequence[Token], text: str, lowercase_words
     return after_given and (word in listed("surnames") or not is_given_name(word))
 
 
-def _is_person(word: str, mentions: Sequence[Token], text: str, lowercase_words: set[str]) -> bool:
+def _is_person(word: str, mentions: Sequence[Token], text: str, lowercase: set[str]) -> bool:
     """Tell whether a word is a given name. Listed names count, doubtful ones only with evidence.
     Unknown words must act, and a pronoun must refer to them."""
     # Mentions that stand alone, or with a listed name in front of a surname.
@@ -276,7 +275,7 @@ def _is_person(word: str, mentions: Sequence[Token], text: str, lowercase_words:
         )
     if (
         word in NO_PEOPLE
-        or word.lower() in lowercase_words
+        or word.lower() in lowercase
         or not all(len(token.run) == 1 for token in mentions)
     ):
         return False

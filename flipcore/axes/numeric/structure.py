@@ -160,22 +160,20 @@ def _traced(
     last = max((i for i, step in enumerate(chain) if step.result == target), default=None)
     if last is None or any(step.is_annotated for step in chain[last + 1 :]):
         return Refusal("final step", "The last calculator step is not the gold.")
-    chain, possible_sources = sources(
+    chain, traces = sources(
         chain[: last + 1],
         numbers,
         question=question,
         counts=list_lengths(question),
         allow_mental=allow_mental,
     )
-    if not all(all(row) for row in possible_sources):
+    if not all(all(row) for row in traces):
         return Refusal(
             "literal cannot be traced",
             "A number of the solution is neither in the question nor licensed.",
         )
     try:
-        admissible = readings(
-            chain, possible_sources, n_stated=Counter(mention.value for mention in numbers)
-        )
+        admissible = readings(chain, traces, n_stated=Counter(mention.value for mention in numbers))
     except OverflowError:
         return Refusal("ambiguous reading", "The chain can be read in more than 4,096 ways.")
     if not admissible:

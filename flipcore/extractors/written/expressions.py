@@ -106,10 +106,8 @@ def canonical(expression) -> str:
     if isinstance(expression, (list, tuple, sympy.Tuple)):
         return "(" + ",".join(_without_variable(list(expression))) + ")"
     if isinstance(expression, sympy.Interval):
-        opening, closing = (
-            "(" if expression.left_open else "[",
-            ")" if expression.right_open else "]",
-        )
+        opening = "(" if expression.left_open else "["
+        closing = ")" if expression.right_open else "]"
         return f"{opening}{canonical(expression.start)},{canonical(expression.end)}{closing}"
     if isinstance(expression, (sympy.Union, sympy.And, sympy.Or)):
         sign = "|" if isinstance(expression, (sympy.Union, sympy.Or)) else "&"
@@ -197,10 +195,8 @@ def reply_to(words: str, targets: list[str]) -> dict:
     # For graders "12%" is 12.
     without_percent = parse_words(re.sub(r"\s*\\?%", "", words))
     number_parts = [part for part in without_percent if not isinstance(part, str)]
-    return {
-        "target_index": None,
-        "answer": canonical(number_parts[0])[:1000] if number_parts else None,
-    }
+    answer_text = canonical(number_parts[0])[:1000] if number_parts else None
+    return {"target_index": None, "answer": answer_text}
 
 
 def _serve(replies) -> None:

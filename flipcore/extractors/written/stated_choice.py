@@ -59,7 +59,7 @@ _GAP = re.compile(r"[ \t*_`\"'“”]*(?:[.:,)\]]|[-–—(\[](?=[\s\w]))*[ \t*_
 _ALONE = (
     r"[ \t*_`\"'“”)\].]*(?:$|[;,:!?](?=\s|$)|(?<=[.)])(?=\s)|(?<=\s)(?:\(|[-–—]\s+(?=[^\W\d])))"
 )
-_MAX_FURTHER_WORDS = 30  # in a short answer, besides the option's own words
+_MAX_EXTRA = 30  # in a short answer, besides the option's own words
 _SEPARATORS = re.compile(r"[\s.,:;()\[\]*\"'“”]+")
 
 
@@ -253,11 +253,8 @@ class ChoiceText:
     def _last_statement(self, text: str) -> Choice | None:
         """Read the last statement that names a label, or else an option's words."""
         last = None
-        stated = (
-            self.patterns.stated_in_any_language
-            if languages.may_be_foreign(text)
-            else self.patterns.stated
-        )
+        may_be_foreign, patterns = languages.may_be_foreign(text), self.patterns
+        stated = patterns.stated_in_any_language if may_be_foreign else patterns.stated
         for mark in stated.finditer(text):
             label = self.patterns.label.match(text, mark.end())
             if label and self._is_label(label, text):
@@ -352,7 +349,7 @@ class ChoiceText:
         paragraph_end = blank_line.start() if blank_line else len(text.strip("\n"))
         head = text[: n_leading + paragraph_end].rstrip(" \t\n.*)]\"'")
         labels = list(self.patterns.label.finditer(head))
-        if not labels or labels[-1].end() != len(head) or len(head.split()) > _MAX_FURTHER_WORDS:
+        if not labels or labels[-1].end() != len(head) or len(head.split()) > _MAX_EXTRA:
             return None
         *earlier_labels, label = labels
         if self.patterns.several.search(head[: label.start()]):
@@ -388,9 +385,7 @@ class ChoiceText:
         In a long answer they are part of the reasoning: in MMLU-Pro's unfinished chains nine in ten
         named options are accidental.
         """
-        if len(text.split()) > _MAX_FURTHER_WORDS + max(
-            len(option.split()) for option in self.options
-        ):
+        if len(text.split()) > _MAX_EXTRA + max(len(option.split()) for option in self.options):
             return None
         named = []  # (start, end, position of the option)
         for i, option in enumerate(self.options):

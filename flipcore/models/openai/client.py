@@ -154,9 +154,7 @@ class OpenAICompatible(Backend):
         for attempt in range(1, n_attempts + 1):
             await self._pace.wait_for_turn(call, self._breaker.sleep)
             async with self._breaker.slot():
-                completion, wait_s = await self._attempt(
-                    call, attempt, is_last=attempt == n_attempts
-                )
+                completion, wait_s = await self._attempt(call, attempt, last=attempt == n_attempts)
             n_lost += completion.n_lost
             completion = replace(completion, n_lost=n_lost)
             if wait_s is None:
@@ -170,7 +168,7 @@ class OpenAICompatible(Backend):
         raise AssertionError("unreachable: the last attempt returns")
 
     async def _attempt(
-        self, call: Call, attempt: int, *, is_last: bool
+        self, call: Call, attempt: int, *, last: bool
     ) -> tuple[Completion, float | None]:
         """Return the outcome of one attempt and the seconds until the next; None for no next."""
         if self.down or self._breaker.is_halted:
@@ -193,7 +191,7 @@ class OpenAICompatible(Backend):
                 self._breaker.down = failed.error
                 return failed, None
             self._breaker.note_failure(error, failed.error)
-            return failed, None if is_last else pause(error, attempt, call_id=call.call_id)
+            return failed, None if last else pause(error, attempt, call_id=call.call_id)
         self._breaker.note_answer()
         return completion, None
 

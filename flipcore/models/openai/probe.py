@@ -267,26 +267,22 @@ async def _refusals(server: _Server, max_tokens: int) -> tuple[str, ...]:
 
 async def _first_tokens(server: _Server, max_tokens: int) -> tuple[int, int, str]:
     """Return (alternatives that may be asked for, alternatives that came, why there are none)."""
-    for n_asked in (20, 5, 1):
+    for k in (20, 5, 1):
         wanted = (
-            {"logprobs": True, "top_logprobs": n_asked}
-            if server.card.api == "chat"
-            else {"logprobs": n_asked}
+            {"logprobs": True, "top_logprobs": k} if server.card.api == "chat" else {"logprobs": k}
         )
         reply = await server.try_request(server.prompt_part(_SUM, max_tokens) | wanted)
         if reply is None:
             continue
-        logprobs = replies.alternatives(reply.choice)
-        usable = usable_alternatives(logprobs)
+        top = replies.alternatives(reply.choice)
+        usable = usable_alternatives(top)
         if usable is None:
             return (
                 0,
                 0,
-                "the server sends placeholders"
-                if logprobs
-                else "the server drops them without a word",
+                "the server sends placeholders" if top else "the server drops them without a word",
             )
-        return n_asked, len(usable), ""
+        return k, len(usable), ""
     return 0, 0, "the server refuses to give them"
 
 
