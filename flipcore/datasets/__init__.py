@@ -16,14 +16,14 @@ from flipcore.datasets.dataset import Dataset, dataset_fault
 from flipcore.datasets.loading import LoadReport
 
 _BENCHMARKS = "shipped gsm mmlu truthfulqa arc competition_math trivia_qa humaneval"
-_OTHERS = "text_files tables"
+_GENERIC = "text_files tables"
 LOADERS: Registry[Dataset] = Registry(
     "dataset",
     "datasets",
     Dataset,
     (
         *in_files(f"{__name__}.benchmarks", _BENCHMARKS, "LOADER", "LOADERS"),
-        *in_files(f"{__name__}.generic", _OTHERS, "LOADER", "LOADERS"),
+        *in_files(f"{__name__}.generic", _GENERIC, "LOADER", "LOADERS"),
     ),
     dataset_fault,
 )
@@ -42,16 +42,16 @@ def load_report(source: ItemSource) -> LoadReport:
     dataset = _dataset(source)
     path = allowed(source.path) if source.path else dataset.local
     with suppress(OSError):  # the loader raises a better error for the file
-        # with all files of a folder, because its own time does not change when they are written
+        # a folder's own time does not change when its files are written, so look at them too
         files = [path, *path.rglob("*")] if path else []
         states = tuple(sorted((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files))
-        return _report(_Source((id(dataset), repr(source), states), dataset, source))
-    return loading.report(dataset, source)
+        return _cached_report(_HashableSource((id(dataset), repr(source), states), dataset, source))
+    return loading.load_report(dataset, source)
 
 
 @dataclass(frozen=True)
-class _Source:
-    """A source that is compared by its key alone, because a source is not hashable."""
+class _HashableSource:
+    """A source as a key of the cache: compared by `key` alone, because a source is not hashable."""
 
     key: tuple
     dataset: Dataset = field(compare=False)
@@ -59,8 +59,8 @@ class _Source:
 
 
 @lru_cache(8)
-def _report(keyed: _Source) -> LoadReport:
-    return loading.report(keyed.dataset, keyed.source)
+def _cached_report(keyed: _HashableSource) -> LoadReport:
+    return loading.load_report(keyed.dataset, keyed.source)
 
 
 def rows_of(source: ItemSource, limit: int) -> list[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""A dataset: the source of its rows, on disk or on the hub, and the function that makes an item of a row."""
+"""A dataset: the source of its rows, on disk or on the hub, and the function that makes an item from a row."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from flipcore.core.records import KINDS, Item
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.rows import Row, read_rows
 
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")  # anything else may be a path
+_REPO_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")  # any other name may be a path
 
 Maker = Callable[[Row], Item]
 
@@ -31,11 +31,11 @@ class Hub:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A loader. `item` makes an item of a row; generic files have `maker`, which makes that function of a column mapping.
+    """A loader. `item` makes an item from a row. Generic files have `maker`, which makes such a function from a column mapping.
 
     `kind` is the kind of its items, "any" if the rows decide. `local` is the file of a shipped set. `license` is an identifier;
-    items of an unknown one ("") are not passed on. `drawn_alone` means that each item, with its wording, was drawn
-    independently, so that items with the same wording are no cluster.
+    items of an unknown one ("") are not passed on. `drawn_alone` means that each item was drawn
+    independently, wording included, so that items with the same wording are no cluster.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Dataset:
                 raise BadInput(f"{row.place} {error}.") from error
 
     def making(self, rows: Sequence[Row], columns: Mapping[str, Any]) -> Maker:
-        """Return the function that makes an item of a row, for a generic file by the mapping `columns`."""
+        """Return the function that makes an item from a row, for a generic file by the mapping `columns`."""
         if self.maker:
             return self.maker(rows, columns, self.name)
         if columns:
@@ -106,14 +106,15 @@ def hub_rows(name: str, hub: Hub | None, options: Mapping[str, Any]) -> Iterator
     repo = options.get("repo") or (hub.repo if hub else None)
     if not repo:
         raise BadInput(f"{name} needs a local path or a repository on the hub (options: repo, config, split).")
-    if not _REPO.fullmatch(str(repo)) or Path(str(repo)).exists():
-        allowed(str(repo))  # the package reads folders of this machine too
+    if not _REPO_NAME.fullmatch(str(repo)) or Path(str(repo)).exists():
+        allowed(str(repo))  # `datasets` reads folders of this machine too
     config = options.get("config") or (hub.config if hub else None)
     split = options.get("split") or (hub.split if hub else "test")
-    return (Row(number, dict(values)) for number, values in enumerate(_downloaded(repo, config, split), start=1))
+    records = _download(repo, config, split)
+    return (Row(number, dict(values)) for number, values in enumerate(records, start=1))
 
 
-def _offline(endpoint: str) -> bool:
+def _is_offline(endpoint: str) -> bool:
     """Tell whether the environment forbids the network, or the hub's address cannot be resolved."""
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
         return True
@@ -124,12 +125,12 @@ def _offline(endpoint: str) -> bool:
     return False
 
 
-def _downloaded(repo: str, config: str | None, split: str):
+def _download(repo: str, config: str | None, split: str):
     import datasets
     from huggingface_hub import constants
 
     # without a network, the package would try five times over 25 seconds before it uses its cache on disk
-    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = _offline(constants.ENDPOINT)
+    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = _is_offline(constants.ENDPOINT)
     try:
         return datasets.load_dataset(repo, config, split=split)
     except Exception as error:  # the package raises many kinds: no network, no such repository, a script, a bad file

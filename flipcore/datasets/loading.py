@@ -10,7 +10,7 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES, Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets.dataset import Dataset, item_of
-from flipcore.datasets.reading.columns import explain, roles_in, understood
+from flipcore.datasets.reading.columns import complete_mapping, explain, roles_in
 from flipcore.datasets.reading.rows import Row
 from flipcore.text.counts import count_of
 
@@ -26,37 +26,37 @@ class LoadReport:
     refusals: tuple[tuple[int, str], ...] = ()
 
 
-def report(dataset: Dataset, source: ItemSource) -> LoadReport:
+def load_report(dataset: Dataset, source: ItemSource) -> LoadReport:
     """Load the items of a source. Raises BadInput if it cannot be read or no item is left."""
     rows = list(dataset.rows(source.path, **source.options))
     if not rows:
-        raise BadInput(f"{_name_of(source)} has no rows; give a file or a split with at least one.")
+        raise BadInput(f"{_spoken_source(source)} has no rows; give a file or a split with at least one.")
     make = dataset.making(rows, source.columns)
-    items, lines, refusals = _accepted(make, rows)
+    items, lines, refusals = _make_items(make, rows)
     if not items:
-        raise BadInput(f"None of the {len(rows):,} rows of {_name_of(source)} could be used. {refusals[0][1]}")
-    mapping = understood([row.values for row in rows if not row.problem], source.columns) if dataset.maker else {}
+        raise BadInput(f"None of the {len(rows):,} rows of {_spoken_source(source)} could be used. {refusals[0][1]}")
+    mapping = complete_mapping([row.values for row in rows if not row.problem], source.columns) if dataset.maker else {}
     if "key" in mapping:
         _check_ids(items, lines, mapping["key"])
-    selection, notes = _sample(_where(_in_categories(items, source), source), source)
+    selection, notes = _draw_items(_filter_by_meta(_in_categories(items, source), source), source)
     if dataset.maker:
         notes = [*explain(mapping), *notes]
     if refusals:
         notes = [*notes, f"{len(refusals):,} of {len(rows):,} rows were refused."]
-    return LoadReport(tuple(selection), (*notes, *_duplicates(selection)), tuple(refusals))
+    return LoadReport(tuple(selection), (*notes, *_notes_on_duplicates(selection)), tuple(refusals))
 
 
-def _name_of(source: ItemSource) -> str:
+def _spoken_source(source: ItemSource) -> str:
     """Return the name of a source for users: its file, else its dataset."""
     return spoken_name(source.path) if source.path else source.dataset
 
 
 def _check_ids(items: Sequence[Item], lines: Mapping[str, int], column: str) -> None:
     """Raise BadInput if two items have one id, because no page could distinguish them."""
-    first: dict[str, Item] = {}
+    first_by_id: dict[str, Item] = {}
     for item in items:
         id_without_hash = item.item_id.rpartition("@")[0]
-        first_item = first.setdefault(id_without_hash, item)
+        first_item = first_by_id.setdefault(id_without_hash, item)
         if first_item is not item:
             name = id_without_hash.partition("/")[2]
             raise BadInput(
@@ -65,8 +65,8 @@ def _check_ids(items: Sequence[Item], lines: Mapping[str, int], column: str) -> 
             )
 
 
-def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], dict[str, int], list[tuple[int, str]]]:
-    """Return the items, their lines by item id, and the refusals as (line, sentence)."""
+def _make_items(make, rows: Sequence[Row]) -> tuple[list[Item], dict[str, int], list[tuple[int, str]]]:
+    """Return the items of the rows, their lines by item id, and (line, sentence) of each refusal."""
     items: dict[str, Item] = {}
     lines: dict[str, int] = {}
     refusals = []
@@ -91,8 +91,8 @@ def _in_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
     return [item for item in items if not source.categories or item.category in source.categories]
 
 
-def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
-    """Return the items whose meta have one of the wanted values under each name, or the wanted ids.
+def _filter_by_meta(items: Sequence[Item], source: ItemSource) -> list[Item]:
+    """Return the items with one of the wanted values in each named field of meta, or with the wanted ids.
 
     Raises BadInput if no item is left, and for an unknown id.
     """
@@ -117,8 +117,8 @@ def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
     return subset
 
 
-def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:
-    """Return {field of meta: its values} of the fields with 2 to `most` plain values, for filters."""
+def few_valued(items: Sequence[Item], max_values: int = 12) -> dict[str, list]:
+    """Return {field of meta: its values} of the fields with 2 to `max_values` plain values, for filters."""
     by_name: dict[str, set] = {}
     for item in items:
         for name, value in item.meta.items():
@@ -127,12 +127,12 @@ def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:
     return {
         name: sorted(values, key=lambda value: (str(type(value)), value))
         for name, values in by_name.items()
-        if 2 <= len(values) <= most
+        if 2 <= len(values) <= max_values
     }
 
 
-def _sample(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:
-    """Draw `n` items, in their own order, and return notes; a smaller draw is part of a larger one."""
+def _draw_items(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:
+    """Draw `n` items; return them in the order of the file, with notes. A smaller draw is part of a larger one."""
     if source.n < 0:
         raise BadInput(f"{source.n} items of {source.dataset} were asked for; give a number from 1, or 0 for all.")
     if source.n > len(items):
@@ -141,16 +141,16 @@ def _sample(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list
         return list(items), []
     from flipcore.core.randomness import generator
 
-    places = generator(source.seed, "items", source.dataset).permutation(len(items))[: source.n]
-    return [items[place] for place in sorted(places)], []
+    indices = generator(source.seed, "items", source.dataset).permutation(len(items))[: source.n]
+    return [items[index] for index in sorted(indices)], []
 
 
-def _duplicates(items: Sequence[Item]) -> list[str]:
+def _notes_on_duplicates(items: Sequence[Item]) -> list[str]:
     """Return a note on items with the same question. They are kept, as published benchmarks have them too."""
-    first: dict[Any, Item] = {}
+    first_by_content: dict[Any, Item] = {}
     repeats: list[str] = []
     for item in items:
-        first_item = first.setdefault((item.kind, item.question.strip(), frozenset(item.options)), item)
+        first_item = first_by_content.setdefault((item.kind, item.question.strip(), frozenset(item.options)), item)
         if first_item is not item:
             repeats.append(f"{item.item_id.split('@')[0]} = {first_item.item_id.split('@')[0]}")
     if not repeats:
@@ -169,11 +169,11 @@ def sources_by_role(dataset: Dataset, source: ItemSource) -> list[ItemSource]:
         return [source]
     rows = [row.values for row in dataset.rows(source.path, **source.options) if not row.problem]
     column, roles = roles_in(rows)
-    values_of: dict[str, list[str]] = {}
+    values_by_role: dict[str, list[str]] = {}
     for value, role in roles.items():
-        values_of.setdefault(role, []).append(value)
+        values_by_role.setdefault(role, []).append(value)
     sources = []
-    for role, values in sorted(values_of.items(), key=lambda pair: ROLES.index(pair[0])):
+    for role, values in sorted(values_by_role.items(), key=lambda pair: ROLES.index(pair[0])):
         where = {**source.where, column: values[0] if len(values) == 1 else values}
         sources.append(replace(source, role=role, where=where))
     return sources or [source]
@@ -184,5 +184,5 @@ def first_rows(dataset: Dataset, source: ItemSource, limit: int) -> list[Mapping
     readable = (row for row in dataset.rows(source.path, **source.options) if not row.problem)
     rows: list[Mapping[str, Any]] = [row.values for row in islice(readable, limit)]
     if not rows:
-        raise BadInput(f"{_name_of(source)} has no readable row; check that the file is complete.")
+        raise BadInput(f"{_spoken_source(source)} has no readable row; check that the file is complete.")
     return rows

@@ -1,7 +1,7 @@
 """Split plain texts into passages to be continued: a .txt or .xml file, a folder of them, or a zip.
 
-Passages end with a sentence and have about `n_words` words; a last one of less than half of that is
-left out. `file` selects files by a part of their name.
+A passage ends with a sentence and has about `n_words` words. The rest of a text is a
+passage if it has at least half as many. `file` selects files by a part of their name.
 """
 
 import re
@@ -55,11 +55,10 @@ class TextFiles(Dataset):
 
 
 def item(row: Row) -> Item:
-    """Make an item of a passage; its key is the file and the number of the passage."""
+    """Make an item from a passage; its key is the file and the passage's number, `row.line`."""
     title = row.file.rsplit(".", 1)[0]
     return Item.make(
         dataset="text",
-        # `row.line` is the number of the passage.
         key=f"{title}-{row.line}" if title else f"{row.line}",
         kind="completion",
         question=row.values["text"],
@@ -68,7 +67,7 @@ def item(row: Row) -> Item:
 
 
 def passages(text: str, n_words: int) -> list[str]:
-    """Split a text into passages of whole sentences, of at least `n_words` words but the last."""
+    """Split a text into passages of whole sentences; all but the last have `n_words` or more."""
     blocks: list[str] = []
     sentences: list[str] = []
     for sentence in _SENTENCE_END.split(" ".join(text.split())):
@@ -87,26 +86,29 @@ def _texts(path: Path) -> list[tuple[str, str]]:
             files = sorted(
                 allowed(file) for file in path.iterdir() if file.suffix.lower() in SUFFIXES
             )
-            return [(file.name, _decoded(file.name, _bytes(file))) for file in files]
+            return [(file.name, _decode(file.name, _read_bytes(file))) for file in files]
         if path.suffix.lower() == ".zip":
-            return _zipped(path)
+            return _texts_in_zip(path)
         if path.suffix.lower() not in SUFFIXES:
             raise BadInput(
                 f"{spoken_name(path)} is not of a known kind; texts end in {', '.join(SUFFIXES)} "
                 "or come as a zip."
             )
-        return [(path.name, _decoded(spoken_name(path), _bytes(path)))]
+        return [(path.name, _decode(spoken_name(path), _read_bytes(path)))]
     except (OSError, zipfile.BadZipFile) as error:
         raise BadInput(f"{spoken_name(path)} could not be read: {error}.") from error
 
 
-def _zipped(path: Path) -> list[tuple[str, str]]:
+def _texts_in_zip(path: Path) -> list[tuple[str, str]]:
     with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        members = [file for file in members if Path(file.filename).suffix.lower() in SUFFIXES]
+        members = [
+            member
+            for member in archive.infolist()
+            if Path(member.filename).suffix.lower() in SUFFIXES
+        ]
         _check_size(spoken_name(path), sum(member.file_size for member in members))
         return [
-            (Path(member.filename).name, _decoded(member.filename, archive.read(member)))
+            (Path(member.filename).name, _decode(member.filename, archive.read(member)))
             for member in members
         ]
 
@@ -119,12 +121,12 @@ def _check_size(name: str, n_bytes: int) -> None:
         )
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     _check_size(spoken_name(path), path.stat().st_size)
     return path.read_bytes()
 
 
-def _decoded(name: str, data: bytes) -> str:
+def _decode(name: str, data: bytes) -> str:
     """Decode a text in UTF-8, or else in Latin-1, and remove the tags of XML."""
     try:
         text = data.decode("utf-8-sig")

@@ -1,9 +1,9 @@
 """Generic files: find the columns of the question, the options and the right answer.
 
-A mapping has the columns of question, options (one with lists, or one per option), target,
+A mapping names the columns of question, options (one with lists, or one per option), target,
 category, key, solution, published and source_id (the item it was written from). `target_as` is the
-form of the right answer: text, letter, index (from 0) or index1 (from 1). `kind` = "text" says that
-rows without options are questions with a short answer. Mappings are guessed and can be corrected.
+form of the right answer: text, letter, index (from 0) or index1 (from 1). `kind` = "text" means
+that rows without options have short answers. Mappings are guessed and can be corrected.
 """
 
 import ast
@@ -53,8 +53,8 @@ _OPTION_COLUMN = re.compile(
 def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the likeliest mapping for these rows, by names and values of columns.
 
-    Fields without a fitting column are left out. A column whose values repeat is never the id, and
-    one called "key" with letters of options is the right answer.
+    Fields without a fitting column are left out. A column whose values repeat is never the id. One
+    called "key" is the right answer if it holds letters of options.
     """
     columns = list(dict.fromkeys(chain.from_iterable(rows)))
     mapping: dict[str, Any] = {}
@@ -65,19 +65,19 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         free = [column for column in columns if column not in used]
         named: list = []
         for name in names:
-            named += [column for column in free if _plain(column) == name]
+            named += [column for column in free if _snake_case(column) == name]
         if field == "options":
             fitting = [column for column in named if any(options_in(row, column) for row in rows)]
             fitting = fitting or option_columns(free)
         else:
             words = _WORDS.get(field, set())
-            by_word = [column for column in free if words & set(_plain(column).split("_"))]
+            by_word = [column for column in free if words & set(_snake_case(column).split("_"))]
             candidates = [(column, True) for column in named]
             candidates += [(column, False) for column in by_word if column not in named]
             fitting = [
                 column
                 for column, is_named in candidates
-                if _may_be(field, column, rows, mapping, is_named=is_named)
+                if _fits_field(field, column, rows, mapping, is_named=is_named)
             ]
         if fitting:
             mapping[field] = fitting[0]
@@ -89,7 +89,7 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return mapping
 
 
-def _may_be(
+def _fits_field(
     field: str,
     column: str,
     rows: Sequence[Mapping[str, Any]],
@@ -99,20 +99,20 @@ def _may_be(
 ) -> bool:
     """Tell whether the values of a column fit a field.
 
-    Its name is one of the field's names (`is_named`), or has one of its words.
+    The name of the column is one of the field's names (`is_named`), or has a word of the field.
     """
     if field == "key":
         return not _repeats(rows, column)
     if field == "question" and not is_named:
-        values = [row.get(column) for row in rows if not _missing(row.get(column))]
+        values = [row.get(column) for row in rows if not _is_missing(row.get(column))]
         n_sentences = sum(" " in str(value) for value in values)
         return all(isinstance(value, str) for value in values) and 2 * n_sentences > len(values)
-    if field == "target" and (not is_named or _plain(column) == "key"):
+    if field == "target" and (not is_named or _snake_case(column) == "key"):
         if "options" not in mapping:
             return is_named and _repeats(rows, column)
         form = target_form(rows, {**mapping, "target": column})
         n_fitting = sum(
-            _place(row.get(column), options_in(row, mapping["options"]), form, row, mapping)
+            _find_place(row.get(column), options_in(row, mapping["options"]), form, row, mapping)
             is not None
             for row in rows
         )
@@ -123,35 +123,38 @@ def _may_be(
 def _repeats(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
     """Tell whether two different rows have the same value in a column."""
     first: dict[str, Mapping[str, Any]] = {}
-    filled = [row for row in rows if not _missing(row.get(column))]
+    filled = [row for row in rows if not _is_missing(row.get(column))]
     return any(first.setdefault(str(row[column]), row) != row for row in filled)
 
 
-def _plain(column: str) -> str:
+def _snake_case(column: str) -> str:
     return re.sub(r"[\s-]+", "_", str(column).strip().lower())
 
 
 def option_columns(columns: Sequence[str]) -> list[list[str]]:
-    """Return a list with the columns of options, [A, B, C, D] or [option_a, …]; [] for none.
+    """Return [[A, B, C, D]] or [[option_a, …]] for columns with an option each; [] for none.
 
-    They are the longest run of at least two columns with the same prefix.
+    They are the largest group of at least two columns with the same prefix.
     """
-    families: dict[str, list[str]] = {}
+    by_prefix: dict[str, list[str]] = {}
     for column in columns:
         match = _OPTION_COLUMN.fullmatch(str(column).strip())
         if match:
-            families.setdefault(str(column).strip().lower()[: match.start(1)], []).append(column)
-    best = max(families.values(), key=len, default=[])
-    return [best] if len(best) > 1 else []
+            by_prefix.setdefault(str(column).strip().lower()[: match.start(1)], []).append(column)
+    longest = max(by_prefix.values(), key=len, default=[])
+    return [longest] if len(longest) > 1 else []
 
 
 def options_in(row: Mapping[str, Any], column: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the option texts of a row, of a list or of a text with JSON, Python, lines, | or ;."""
+    """Return the option texts of a row: one per column, or those of a cell.
+
+    A cell is a list, an object, or a text: JSON, Python, or parts between line ends, | or ;.
+    """
     if not isinstance(column, str):
-        return tuple(str(row[name]) for name in column if not _missing(row[name]))
+        return tuple(str(row[name]) for name in column if not _is_missing(row[name]))
     value = row.get(column)
     if isinstance(value, str):
-        value = _list_in(value)
+        value = _parse_list(value)
     if isinstance(value, Mapping):
         value = value.get("text", list(value.values()))
     if not isinstance(value, (list, tuple)):
@@ -162,7 +165,7 @@ def options_in(row: Mapping[str, Any], column: str | Sequence[str]) -> tuple[str
     )
 
 
-def _list_in(text: str) -> Any:
+def _parse_list(text: str) -> Any:
     if text.strip().startswith(("[", "{")):
         for parse in (json.loads, ast.literal_eval):
             try:
@@ -175,7 +178,7 @@ def _list_in(text: str) -> Any:
     return None
 
 
-def _missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
@@ -184,20 +187,20 @@ def target_form(rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]) -
 
     In a tie, a number counts from 0 rather than being an option's text.
     """
-    fits = dict.fromkeys(TARGET_FORMS, 0)
-    numbers = 0
+    n_fitting = dict.fromkeys(TARGET_FORMS, 0)
+    n_numbers = 0
     for row in rows:
         value, options = row.get(mapping["target"]), options_in(row, mapping["options"])
-        if _missing(value) or not options:
+        if _is_missing(value) or not options:
             continue
-        numbers += not isinstance(value, str)
+        n_numbers += not isinstance(value, str)
         for form in TARGET_FORMS:
-            fits[form] += _place(value, options, form, row, mapping) is not None
-    order = ("index", "index1", "text", "letter") if numbers else TARGET_FORMS
-    return max(order, key=lambda form: fits[form])
+            n_fitting[form] += _find_place(value, options, form, row, mapping) is not None
+    order = ("index", "index1", "text", "letter") if n_numbers else TARGET_FORMS
+    return max(order, key=lambda form: n_fitting[form])
 
 
-def _place(
+def _find_place(
     value: Any,
     options: Sequence[str],
     form: str,
@@ -218,7 +221,7 @@ def _place(
 
 
 def _labels(row: Mapping[str, Any], column: str | Sequence[str], n_options: int) -> list[str]:
-    """Return the labels beside the options, as {"text": …, "label": …} in ARC, else the letters."""
+    """Return the labels in a cell of options, {"text": …, "label": …} in ARC, else the letters."""
     value = row.get(column) if isinstance(column, str) else None
     if isinstance(value, Mapping) and "label" in value:
         return [str(label).upper() for label in value["label"]]
@@ -266,35 +269,35 @@ _ROLE_WORDS = {
 def roles_in(rows: Sequence[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
     """Return the column of roles, and the role of each of its values; ("", {}) for none.
 
-    Train and test, for example, are parts of a data set and no roles.
+    Train and test, for example, are no roles but parts of a data set.
     """
-    columns = {_plain(column): column for column in chain.from_iterable(rows)}
+    columns = {_snake_case(column): column for column in chain.from_iterable(rows)}
     for name in ROLE_COLUMNS:
         if name not in columns:
             continue
         column = columns[name]
-        values = {str(row.get(column)): _role_kind(row.get(column)) for row in rows}
-        kinds = set(values.values())
+        kind_by_value = {str(row.get(column)): _role_kind(row.get(column)) for row in rows}
+        kinds = set(kind_by_value.values())
         if "" in kinds or len(kinds) < 2 or "benchmark" not in kinds:
             continue
         if "control" in kinds:
-            meaning = {"benchmark": "benchmark", "control": "control", "holdout": "retro"}
+            role_by_kind = {"benchmark": "benchmark", "control": "control", "holdout": "retro"}
         else:
-            meaning = {"benchmark": "target", "holdout": "retro"}
-        return column, {value: meaning[kind] for value, kind in values.items()}
+            role_by_kind = {"benchmark": "target", "holdout": "retro"}
+        return column, {value: role_by_kind[kind] for value, kind in kind_by_value.items()}
     return "", {}
 
 
 def _role_kind(value: Any) -> str:
     """Return "benchmark", "control" or "holdout" by the word in a cell; "" for anything else."""
-    word = _plain(str(value))
+    word = _snake_case(str(value))
     return next((kind for kind, words in _ROLE_WORDS.items() if word in words.split()), "")
 
 
 def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Callable[[Row], Item]:
-    """Return the function that makes an item of a row, by the mapping `columns` or a guess."""
+    """Return the function that makes an item from a row, by the mapping `columns` or a guess."""
     good_rows = [row.values for row in rows if not row.problem]
-    mapping = understood(good_rows, columns)
+    mapping = complete_mapping(good_rows, columns)
     role_column, _ = roles_in(good_rows)
 
     def item(row: Row) -> Item:
@@ -303,11 +306,11 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
         more_fields = {
             field: str(values[mapping[field]])
             for field in ("category", "solution", "published", "source_id")
-            if field in mapping and not _missing(values.get(mapping[field]))
+            if field in mapping and not _is_missing(values.get(mapping[field]))
         }
         key = values[mapping["key"]] if "key" in mapping else row.line
         options = options_in(values, mapping["options"]) if "options" in mapping else ()
-        target, kind = _target(values, options, mapping)
+        target, kind = _target_and_kind(values, options, mapping)
         question = values[mapping["question"]]
         if not isinstance(question, str):
             raise BadInput(f"has {type(question).__name__} instead of text as its question")
@@ -325,8 +328,10 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
     return item
 
 
-def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the mapping `columns`, completed by the form of the right answer, or a guessed one.
+def complete_mapping(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the mapping `columns`, or a guessed one, with the form of the right answer.
 
     Raises BadInput for unknown fields, forms, kinds or columns, and without a question.
     """
@@ -367,19 +372,19 @@ def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) ->
     return mapping
 
 
-def _target(
+def _target_and_kind(
     values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[str, Any]
 ) -> tuple[str | None, str]:
     """Return (right answer, kind of item); the answer is a place, a number, a text or None."""
     if "target" not in mapping:
         return None, "choice" if "options" in mapping else mapping.get("kind", "completion")
     value = values[mapping["target"]]
-    if _missing(value) and "kind" in mapping:
+    if _is_missing(value) and "kind" in mapping:
         return None, mapping["kind"]
-    if _missing(value):
+    if _is_missing(value):
         raise BadInput("has no right answer")
     if "options" in mapping:
-        place = _place(value, options, mapping["target_as"], values, mapping)
+        place = _find_place(value, options, mapping["target_as"], values, mapping)
         if place is None:
             raise BadInput(
                 f"has the right answer {str(value)[:60]!r}, which (read as "

@@ -48,17 +48,17 @@ def n_values(text: str | bytes) -> int:
 
 def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
     """Yield (number from 1, line). A line above MAX_LINE is None and is not kept in memory."""
-    number, line_start, too_long = 1, b"", False
+    number, line_start, is_too_long = 1, b"", False
     with source.open() as stream:
         while chunk := _read(stream, source):
             *line_ends, next_start = chunk.split(b"\n")
             for line_end in line_ends:
-                yield number, None if too_long else line_start + line_end
-                number, line_start, too_long = number + 1, b"", False
-            too_long = too_long or len(line_start) + len(next_start) > MAX_LINE
-            line_start = b"" if too_long else line_start + next_start
-    if line_start or too_long:
-        yield number, None if too_long else line_start
+                yield number, None if is_too_long else line_start + line_end
+                number, line_start, is_too_long = number + 1, b"", False
+            is_too_long = is_too_long or len(line_start) + len(next_start) > MAX_LINE
+            line_start = b"" if is_too_long else line_start + next_start
+    if line_start or is_too_long:
+        yield number, None if is_too_long else line_start
 
 
 def _read(stream: BinaryIO, source: Source) -> bytes:
@@ -73,7 +73,7 @@ def _read(stream: BinaryIO, source: Source) -> bytes:
 
 
 class _Text:
-    """The text of a document, read as it is needed; text before `position` is dropped."""
+    """The text of a document. It is read in chunks, which drop the text before `position`."""
 
     def __init__(
         self, source: Source, stream: BinaryIO, max_characters: int, max_values: int
@@ -81,11 +81,11 @@ class _Text:
         self.source, self.stream = source, stream
         self.max_characters, self.max_values = max_characters, max_values
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        self.text, self.position, self.ended = "", 0, False
+        self.text, self.position, self.has_ended = "", 0, False
 
-    def more(self) -> bool:
+    def read_chunk(self) -> bool:
         """Read a chunk; False at the end. Raises BadInput for wrong bytes or too large values."""
-        if self.ended:
+        if self.has_ended:
             return False
         if len(self.text) - self.position > self.max_characters:
             raise BadInput(
@@ -99,19 +99,19 @@ class _Text:
                 f"{self.source.name} holds one value of more than {self.max_values:,} values; it "
                 "is not read."
             )
-        # A value that goes on is parsed again from its start, so each read doubles the text.
-        data = _read_more(self, max(_CHUNK, len(self.text) - self.position))
+        # A long value is parsed again from its start after each read, so each one doubles the text.
+        data = _decode_next(self, max(_CHUNK, len(self.text) - self.position))
         self.text, self.position = self.text[self.position :] + data, 0
-        return not self.ended or bool(data)
+        return not self.has_ended or bool(data)
 
     def peek(self) -> str:
-        """Return the next character that is no blank, without passing it; "" at the end."""
+        """Skip blanks and return the next character without reading it; "" at the end."""
         while True:
             while self.position < len(self.text) and self.text[self.position] in _BLANK:
                 self.position += 1
             if self.position < len(self.text):
                 return self.text[self.position]
-            if not self.more():
+            if not self.read_chunk():
                 return ""
 
     def value(self) -> Any:
@@ -123,29 +123,29 @@ class _Text:
             except RecursionError:
                 raise BadInput(f"{self.source.name} is nested too deeply to be a log.") from None
             except ValueError as error:
-                if self.more():
+                if self.read_chunk():
                     continue
                 raise BadInput(_half_written(self.source, str(error))) from None
-            length = end - self.position
-            if end == len(self.text) and self.more():
+            length = end - self.position  # `read_chunk` moves the position
+            if end == len(self.text) and self.read_chunk():
                 continue  # a number may continue in the next chunk
             self.position += length
             return value
 
-    def expect(self, letters: str) -> str:
+    def expect(self, characters: str) -> str:
         """Read one of these characters. Raises BadInput for another one."""
-        letter = self.peek()
-        if letter == "" or letter not in letters:
-            reason = f"{letter!r} stands where one of {' '.join(letters)} was expected"
+        character = self.peek()
+        if character == "" or character not in characters:
+            reason = f"{character!r} stands where one of {' '.join(characters)} was expected"
             raise BadInput(_half_written(self.source, reason))
         self.position += 1
-        return letter
+        return character
 
 
-def _read_more(text: _Text, n: int) -> str:
+def _decode_next(text: _Text, n: int) -> str:
     data = text.stream.read(n)
     if not data:
-        text.ended = True
+        text.has_ended = True
     try:
         return text.decoder.decode(data, final=not data)
     except UnicodeDecodeError:
@@ -219,8 +219,7 @@ def _elements(text: _Text) -> Iterator[Any]:
 
 
 def read_document(source: Source) -> Any:
-    """Return a whole document, for small files next to a log. Raises BadInput if it is large or
-    broken."""
+    """Return a whole small document. Raises BadInput if it is large or broken."""
     if source.size > MAX_LINE:
         raise BadInput(
             f"{source.name} has {source.size / 1e6:,.0f} MB, more than such a file can have."

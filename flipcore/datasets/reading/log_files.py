@@ -1,4 +1,4 @@
-"""List the files in folders and zips as sources, bounded so that none can fill memory or disk."""
+"""List the files in folders and zips as sources, with bounds so that none fills memory or disk."""
 
 import atexit
 import gzip
@@ -136,22 +136,23 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
         if path.is_dir():
             base = path if _UPLOADS.fullmatch(path.name) else path.parent
             files += [
-                Source(real, str(inside.relative_to(base))) for inside, real in _files_in(path)
+                Source(real_path, str(inner_path.relative_to(base)))
+                for inner_path, real_path in _files_in(path)
             ]
         elif path.is_file():
             files.append(Source(path, path.name))
         else:
             raise BadInput(f"There is no file or folder {path.name!r}; check the path.")
-    return list(chain.from_iterable(map(_unpacked, files)))
+    return list(chain.from_iterable(map(_unpack_zip, files)))
 
 
 def _files_in(folder: Path) -> list[tuple[Path, Path]]:
     """Return (path, path without links) of each file in an allowed folder, in order."""
     pairs: list[tuple[Path, Path]] = []
-    for inner, _, names in os.walk(folder):
-        real_folder = Path(inner).resolve()
+    for inner_folder, _, names in os.walk(folder):
+        real_folder = Path(inner_folder).resolve()
         for name in names:
-            path = Path(inner, name)
+            path = Path(inner_folder, name)
             if name.startswith(".") or not path.is_file():
                 continue
             # only a link can lead out of the folder
@@ -159,12 +160,12 @@ def _files_in(folder: Path) -> list[tuple[Path, Path]]:
     return sorted(pairs)
 
 
-def _unpacked(source: Source) -> list[Source]:
-    """Return the files in a zip, or the file itself; logs of Inspect and Excel files stay whole."""
+def _unpack_zip(source: Source) -> list[Source]:
+    """Return the files in a zip, or the file itself; Inspect logs and Excel files stay whole."""
     try:
         names = source.members
     except BadInput:
-        return [source]  # its reader will raise the error
+        return [source]  # the reader of the file will raise the error
     is_log = any(name in ("header.json", "_journal/start.json") for name in names)
     if not names or is_workbook(names) or is_log:
         return [source]
@@ -173,7 +174,7 @@ def _unpacked(source: Source) -> list[Source]:
     if key not in _unpacked_zips:
         folder = work_folders.make("log")
         try:
-            _unpacked_zips[key] = list(_unpacked_into(folder, source))
+            _unpacked_zips[key] = list(_unpack_into(folder, source))
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError):
@@ -184,16 +185,16 @@ def _unpacked(source: Source) -> list[Source]:
                 ) from error
             raise
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        # Readers check that a path is allowed, so the new folder is allowed like its zip.
+        # Readers check that a path is allowed, so the new folder must be allowed as its zip is.
         admit_unpacked(folder, {inner.path: inner.name for inner in _unpacked_zips[key]})
     return _unpacked_zips[key]
 
 
-# zips are read more than once, and unpacked once per process
+# by path, name, time and size of a zip: zips are read more than once, but unpacked once
 _unpacked_zips: dict[tuple[str, str, int, int], list[Source]] = {}
 
 
-def _unpacked_into(folder: Path, source: Source) -> Iterator[Source]:
+def _unpack_into(folder: Path, source: Source) -> Iterator[Source]:
     total = 0
     with zipfile.ZipFile(source.path) as packed:
         for number, info in enumerate(packed.infolist()):
@@ -216,37 +217,38 @@ def member_bytes(source: Source, info: zipfile.ZipInfo, max_bytes: int = MAX_LIN
 
     Raises BadInput for a damaged member, another compression, and one that unpacks to too much.
     """
-    where = f"{info.filename} in {source.name}"
+    member = f"{info.filename} in {source.name}"
     if info.file_size > max_bytes or info.file_size > 1_000_000 + _RATIO * max(
         1, info.compress_size
     ):
         raise BadInput(
-            f"{where} would unpack from {info.compress_size:,} to {info.file_size:,} bytes; it "
+            f"{member} would unpack from {info.compress_size:,} to {info.file_size:,} bytes; it "
             "is not read."
         )
     try:
         # read by hand, because the zipfile of Python 3.11 cannot unpack zstd
         with source.path.open("rb") as stream:
             stream.seek(info.header_offset)
+            # a local header has 30 bytes, the last of them the lengths of name and extra field
             header = stream.read(30)
-            n_name, n_extra = header[26:28], header[28:30]  # lengths of name and extra field
+            n_name, n_extra = header[26:28], header[28:30]
             stream.seek(int.from_bytes(n_name, "little") + int.from_bytes(n_extra, "little"), 1)
             packed = stream.read(info.compress_size)
-        data = _decompressed(packed, info)
+        data = _decompress(packed, info)
     except (OSError, ValueError, zlib.error, EOFError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadInput(f"{where} is damaged ({reason}).") from None
+        raise BadInput(f"{member} is damaged ({reason}).") from None
     if len(data) != info.file_size or (info.CRC and zlib.crc32(data) != info.CRC):
-        raise BadInput(f"{where} is damaged: it does not unpack to what the zip says of it.")
+        raise BadInput(f"{member} is damaged: it does not unpack to what the zip says of it.")
     return data
 
 
-def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
+def _decompress(packed: bytes, info: zipfile.ZipInfo) -> bytes:
     if info.flag_bits & 1:
         raise ValueError("it is encrypted")
     if info.compress_type == zipfile.ZIP_STORED:
         return packed
-    # One byte more than the zip states, so that a member that unpacks to too much is noticed.
+    # Read one byte more than the zip states, to notice a member that unpacks to too much.
     if info.compress_type == zipfile.ZIP_DEFLATED:
         return zlib.decompressobj(-15).decompress(packed, info.file_size + 1)
     if info.compress_type == 93:  # zstd

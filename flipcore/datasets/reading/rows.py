@@ -23,20 +23,20 @@ _WRAPPERS = tuple(
     "rows data Data items examples outputs predictions results samples records responses "
     "testCases test_cases".split()
 )
-_LEAST_ITEMS = 20  # values of an object with a value per item; fewer may be settings
+_FEWEST_ITEMS = 20  # values of an object with a value per item; fewer may be settings
 _SHARED_KEYS = 0.8  # least share of common items, for two objects with a value per item
 _FEWEST_ROWS = 5  # objects in an inner list; fewer may be the options of one item
 _LONGEST_NAME = 20  # characters of a key that names something; longer ones are sentences
 # what an object around rows may be called, with or without an s at the end
-_LEVELS = set("model system method condition task subject language dataset question".split())
-_DEEPEST = 4  # levels of objects around a list of rows
-_INSTANCES = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
+_LEVEL_NAMES = set("model system method condition task subject language dataset question".split())
+_MOST_LEVELS = 4  # levels of objects around a list of rows
+_SWE_BENCH = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held in memory
-MAX_VALUES = 500_000  # of a row; a nested list takes some sixty bytes, however short it is written
+MAX_VALUES = 500_000  # of a row; a list takes sixty bytes of memory even if it is written as []
 _BATCH_BYTES = 200_000_000  # of a batch of Parquet rows, unpacked
-_LEAST_BATCH, _MOST_BATCH = 8, 1_000  # rows of a batch
+_SMALLEST_BATCH, _LARGEST_BATCH = 8, 1_000  # rows of a batch
 _COLUMN_BYTES = 2_000_000_000  # that a column of Parquet may unpack to, whatever its packed size
-_FREE_BYTES = 100_000_000  # that a part of a Parquet file may unpack to, whatever its packed size
+_FREE_BYTES = 100_000_000  # that a row group of Parquet may unpack to, whatever its packed size
 _RATIO = 100  # most unpacked bytes per packed byte, above these bounds
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
@@ -116,10 +116,10 @@ def _check_file(path: Path, suffix: str, most_mb: int) -> None:
 
 def _check_beginning(path: Path) -> None:
     with opened(path) as stream, unpacking(path):
-        first = stream.read(4)
-    if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        beginning = stream.read(4)
+    if beginning[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadInput(f"{spoken_name(path)} is UTF-16; save it as UTF-8 and try again.")
-    if first in (b"PAR1", b"PK\x03\x04") or first[:2] == GZIP or first == ZSTD:
+    if beginning in (b"PAR1", b"PK\x03\x04") or beginning[:2] == GZIP or beginning == ZSTD:
         raise BadInput(
             f"{spoken_name(path)} is a Parquet, Excel, zip, gzip or zstd file under another "
             "name; unpack it or rename it."
@@ -127,19 +127,21 @@ def _check_beginning(path: Path) -> None:
 
 
 def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
-    """Yield (number from 1, line with its end), or None for a line above MAX_ROW.
+    """Yield (number from 1, line with its line end); None instead of a line above MAX_ROW.
 
     Bytes that are not UTF-8 become surrogates, by which their rows are recognised. Raises BadInput
     for a damaged packed file, and for one that unpacks to more than `most_mb`.
     """
-    most, n_bytes = most_mb * 1_000_000, 0
+    max_bytes, n_bytes = most_mb * 1_000_000, 0
     with opened(path) as stream, unpacking(path):
         for number, line in enumerate(iter(lambda: stream.readline(MAX_ROW + 1), b""), start=1):
-            n_bytes, is_long, part = n_bytes + len(line), len(line) > MAX_ROW, line
-            while is_long and part and not part.endswith(b"\n") and n_bytes <= most:
+            n_bytes += len(line)
+            is_long, part = len(line) > MAX_ROW, line
+            # skip the rest of a long line
+            while is_long and part and not part.endswith(b"\n") and n_bytes <= max_bytes:
                 part = stream.readline(1 << 20)
                 n_bytes += len(part)
-            if n_bytes > most:
+            if n_bytes > max_bytes:
                 raise BadInput(
                     f"{spoken_name(path)} unpacks to more than {most_mb:,} MB; unpack and split it."
                 )
@@ -166,22 +168,22 @@ def _can_be_stored(text: str) -> bool:
 
 
 def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
-    """Yield the rows of JSON lines or of one JSON document; each occurs under both suffixes."""
+    """Yield the rows of JSON lines or of one JSON document; both occur under either suffix."""
     lines = (
         (number, line) for number, line in _lines(path, most_mb) if line is None or line.strip()
     )
-    first = list(islice(lines, 2))
-    line = first[0][1] if first else None
-    is_document = line is None or bool(_json_line(1, line).problem)
-    if len(first) < 2 or (suffix == ".json" and is_document):
+    first_lines = list(islice(lines, 2))
+    first_line = first_lines[0][1] if first_lines else None
+    is_document = first_line is None or bool(_json_line(1, first_line).problem)
+    if len(first_lines) < 2 or (suffix == ".json" and is_document):
         yield from map(_without_surrogates, _document(path))
         return
-    for number, line in chain(first, lines):
+    for number, line in chain(first_lines, lines):
         if line is None:
             yield Row(number, problem=_TOO_LONG)
             continue
         row = _json_line(number, line.removesuffix("\n"))
-        # to check all values takes long, and few lines have wrong bytes or escapes of surrogates
+        # checking all values takes long, and few lines have wrong bytes or escapes of surrogates
         may_hold_surrogates = "\\ud" in line or "\\uD" in line or not _can_be_stored(line)
         yield _without_surrogates(row) if may_hold_surrogates else row
 
@@ -192,6 +194,7 @@ def _document(path: Path) -> Iterator[Row]:
     Any other object is a single row. Raises BadInput for anything else, and for one value above
     MAX_ROW.
     """
+    # `wrapper` is the key of the list of rows: "" for a document that is a list, None for no list
     number, values, wrapper = 0, {}, None
     with unpacking(path):
         source = Source(
@@ -204,28 +207,28 @@ def _document(path: Path) -> Iterator[Row]:
                 values.setdefault(key, []).append(value)
             elif wrapper in (None, key):
                 wrapper, number = key, number + 1
-                yield _row(number, value, _for_all(values))
+                yield _row(number, value, _shared_values(values))
     if wrapper is None and source.head.decode("utf-8-sig", "ignore").lstrip()[:1] == "{":
         rows = (
-            _below_header(values)
-            or _by_outcome(values)
-            or _by_list(values)
-            or _by_column(values)
-            or _by_lists(values)
-            or _by_name(values)
-            or _by_id(values)
-            or _inside(values)
+            _rows_below_header(values)
+            or _rows_by_outcome(values)
+            or _rows_by_list(values)
+            or _rows_by_column(values)
+            or _rows_of_lists(values)
+            or _rows_by_name(values)
+            or _rows_by_id(values)
+            or _rows_inside(values)
             or [values]
         )
         yield from (_row(number, row) for number, row in enumerate(rows, start=1))
-    # elements of the list before its first object
+    # what the list holds before its first object
     for value in values.get(wrapper) or () if wrapper else ():
         number += 1
         yield _row(number, value)
 
 
-def _for_all(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a document that belong to each of its rows: the model."""
+def _shared_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a document that every row gets: the name of the model."""
     return {
         key: values[key]
         for key in ("model", "model_name", "model_id")
@@ -233,7 +236,7 @@ def _for_all(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _below_header(values: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows_below_header(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of {"columns": …, "data": …}, as MLflow and Weights & Biases write it."""
     header, rows = values.get("columns"), values.get("data")
     if not isinstance(header, list) or not isinstance(rows, list):
@@ -242,9 +245,9 @@ def _below_header(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(map(str, header), cells, strict=True)) for cells in rows] if is_table else []
 
 
-def _by_outcome(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row per instance of a report of SWE-bench, which lists ids by outcome."""
-    ids_by_outcome = {key: values[key] for key in _INSTANCES if isinstance(values.get(key), list)}
+def _rows_by_outcome(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a row per instance of a SWE-bench report, which lists the ids of each outcome."""
+    ids_by_outcome = {key: values[key] for key in _SWE_BENCH if isinstance(values.get(key), list)}
     if "resolved_ids" not in ids_by_outcome or len(ids_by_outcome) < 2:
         return []
     resolved = set(map(str, ids_by_outcome["resolved_ids"]))
@@ -252,8 +255,8 @@ def _by_outcome(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"instance_id": name, "resolved": name in resolved} for name in instance_ids]
 
 
-def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of an object of columns, as lists or by row number, the default of pandas."""
+def _rows_by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of an object of columns: lists, or {row number: cell} as pandas writes."""
     columns = {
         name: dict(enumerate(column)) if isinstance(column, list) else column
         for name, column in values.items()
@@ -268,12 +271,12 @@ def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [{name: column[number] for name, column in columns.items()} for number in numbers]
 
 
-def _by_lists(values: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows_of_lists(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of an object of lists of equal length, which may hold other values too."""
     lists = {
         name: column
         for name, column in values.items()
-        if isinstance(column, list) and len(column) >= _LEAST_ITEMS
+        if isinstance(column, list) and len(column) >= _FEWEST_ITEMS
     }
     are_plain = not any(
         isinstance(cell, (list, dict)) for cell in chain.from_iterable(lists.values())
@@ -283,16 +286,16 @@ def _by_lists(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
 
 
-def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows_by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of {task or id: list of rows}, or of {column: {id: value}}."""
     inner = {name: value for name, value in values.items() if isinstance(value, dict) and value}
-    of_rows = [value for value in inner.values() if all(map(_are_rows, value.values()))]
-    if len(of_rows) == 1:
-        is_id = all(len(rows) == 1 for rows in of_rows[0].values())
-        column = "id" if is_id else _level_name(set(), of_rows[0])
+    objects_of_rows = [value for value in inner.values() if all(map(_are_rows, value.values()))]
+    if len(objects_of_rows) == 1:
+        is_id = all(len(rows) == 1 for rows in objects_of_rows[0].values())
+        column = "id" if is_id else _level_name(set(), objects_of_rows[0])
         named_rows: list[dict[str, Any]] = []
-        for name, rows in of_rows[0].items():
-            named_rows += [_for_all(values) | {column: name} | row for row in rows]
+        for name, rows in objects_of_rows[0].items():
+            named_rows += [_shared_values(values) | {column: name} | row for row in rows]
         return named_rows
     maps = {
         name: entries
@@ -302,50 +305,51 @@ def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
     largest = max(maps.values(), key=len, default={})
     columns: dict[str, dict] = {}
     for name, entries in maps.items():
-        n_shared, n_most = len(entries.keys() & largest.keys()), max(len(entries), len(largest))
-        if n_shared >= _SHARED_KEYS * n_most:
+        n_shared = len(entries.keys() & largest.keys())
+        n_largest = max(len(entries), len(largest))
+        if n_shared >= _SHARED_KEYS * n_largest:
             columns[name] = entries
-    # settings of the run may stand beside the columns, but no second table
-    has_other = any(len(inner[name]) >= _LEAST_ITEMS for name in inner.keys() - columns.keys())
-    if len(largest) < _LEAST_ITEMS or has_other:
+    # the object may also hold settings of the run, but no second table
+    has_other = any(len(inner[name]) >= _FEWEST_ITEMS for name in inner.keys() - columns.keys())
+    if len(largest) < _FEWEST_ITEMS or has_other:
         return []
     rows = []
     for key in dict.fromkeys(chain.from_iterable(columns.values())):
         cells = {name: entries.get(key) for name, entries in columns.items()}
-        rows.append(_for_all(values) | {"id": key} | cells)
+        rows.append(_shared_values(values) | {"id": key} | cells)
     return rows
 
 
-def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows_inside(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the longest list of objects within an object, such as the test cases of DeepEval.
 
     Lists with the same columns in parallel objects are one table: baseline.queries, final.queries.
     """
     lists: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    waiting: list[tuple[dict[str, Any], tuple[str, ...]]] = [(values, ())]
-    while waiting:
-        inner, path = waiting.pop()
+    stack: list[tuple[dict[str, Any], tuple[str, ...]]] = [(values, ())]
+    while stack:
+        inner, path = stack.pop()
         for key, value in inner.items():
-            if isinstance(value, dict) and len(path) < _DEEPEST:
-                waiting.append((value, (*path, key)))
+            if isinstance(value, dict) and len(path) < _MOST_LEVELS:
+                stack.append((value, (*path, key)))
             elif _are_rows(value):
                 lists[*path, key] = value
     longest: tuple[str, ...] = ()
     for path, rows in lists.items():
-        fewest = _FEWEST_ROWS if len(path) > 1 else _LEAST_ITEMS
-        if len(rows) >= max(fewest, len(lists[longest]) + 1 if longest else 0):
+        fewest = _FEWEST_ROWS if len(path) > 1 else _FEWEST_ITEMS
+        if len(rows) >= fewest and (not longest or len(rows) > len(lists[longest])):
             longest = path
     if not longest:
         return []
     parallel = {
         path: lists[path]
-        for path in reversed(lists)
+        for path in reversed(lists)  # the stack turned their order around
         if len(path) == len(longest) > 1 and _share_columns(lists[path], lists[longest])
     }
     return _with_path(parallel) if len(parallel) > 1 else lists[longest]
 
 
-def _by_list(values: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows_by_list(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of {system or task: list of rows}, where all lists have the same columns."""
     lists: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     has_only_lists = True
@@ -360,16 +364,16 @@ def _by_list(values: dict[str, Any]) -> list[dict[str, Any]]:
     if not all(_share_columns(rows, first) for rows in lists.values()):
         return []
     rows = _with_path(lists)
-    return [_for_all(values) | row for row in rows] if len(rows) >= _LEAST_ITEMS else []
+    return [_shared_values(values) | row for row in rows] if len(rows) >= _FEWEST_ITEMS else []
 
 
-def _share_columns(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> bool:
+def _share_columns(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> bool:
     """Tell whether the first rows of two lists have more than half of their columns in common."""
-    return 2 * len(left[0].keys() & right[0].keys()) > max(len(left[0]), len(right[0]))
+    return 2 * len(first[0].keys() & second[0].keys()) > max(len(first[0]), len(second[0]))
 
 
 def _with_path(lists: Mapping[tuple[str, ...], list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the rows of several lists, with a column for each key that tells the lists apart."""
+    """Return the rows of several lists, with a column per level of keys that differs."""
     paths = list(lists)
     columns: dict[str, int] = {}
     for level in range(len(paths[0])):
@@ -388,9 +392,9 @@ def _with_path(lists: Mapping[tuple[str, ...], list[dict[str, Any]]]) -> list[di
 
 
 def _level_name(outer_keys: set[str], groups: Mapping[str, list[dict[str, Any]]]) -> str:
-    """Name a column after the object around its keys, or by what the keys tell apart."""
+    """Name the column of the keys in `groups`: after the object around them, or by their kind."""
     outer = next(iter(outer_keys)).lower().removesuffix("s") if len(outer_keys) == 1 else ""
-    if outer in _LEVELS:
+    if outer in _LEVEL_NAMES:
         return outer
     n_sentences = sum(len(key) > _LONGEST_NAME and " " in key.strip() for key in groups)
     if n_sentences > len(groups) / 2:
@@ -406,9 +410,9 @@ def _share_texts(lists: list[list[dict[str, Any]]]) -> bool:
             isinstance(row.get(column), str) and not row[column].strip().isdecimal()
             for row in lists[0]
         )
-        n_most = max(map(len, texts))
+        n_largest = max(map(len, texts))
         n_shared = len(set.intersection(*texts))
-        if are_texts and n_most >= _FEWEST_ROWS and n_shared >= _SHARED_KEYS * n_most:
+        if are_texts and n_largest >= _FEWEST_ROWS and n_shared >= _SHARED_KEYS * n_largest:
             return True
     return False
 
@@ -417,7 +421,7 @@ def _are_rows(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
-def _by_id(values: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows_by_id(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of {id: row}, or of the only object inside, if they share columns."""
     inner = [value for value in values.values() if isinstance(value, dict)]
     rows = values if len(inner) == len(values) else inner[0] if len(inner) == 1 else {}
@@ -426,7 +430,7 @@ def _by_id(values: dict[str, Any]) -> list[dict[str, Any]]:
     shared = set.intersection(*(set(row) for row in rows.values()))
     if 2 * len(shared) <= max(len(row) for row in rows.values()):
         return []
-    return [_for_all(values) | {"id": key} | row for key, row in rows.items()]
+    return [_shared_values(values) | {"id": key} | row for key, row in rows.items()]
 
 
 def _json_line(number: int, line: str) -> Row:
@@ -450,59 +454,59 @@ def _row(number: int, values: Any, for_all: Mapping[str, Any] = MappingProxyType
 
 
 _DELIMITERS = ",;\t"
-MOST_TITLES = 5  # lines above the header
+MOST_TITLES = 5  # lines of titles above the header
 
 
 class _CsvLines:
     """The lines of a table for `csv.reader`.
 
-    Raises csv.Error if the lines of one row (a cell may contain line ends) are too long together,
-    or for None, a line that is too long itself. `n_chars` counts the current row.
+    Raises csv.Error if the lines of one row are too long together (a cell may contain line ends),
+    or for None, a line that is too long itself. The caller sets `n_chars` to 0 before each row.
     """
 
-    def __init__(self, parts: Iterator[str | None]) -> None:
-        self._parts: Iterator[str | None] = (part for part in parts if part != "")
+    def __init__(self, lines: Iterator[str | None]) -> None:
+        self._lines: Iterator[str | None] = (line for line in lines if line != "")
         self.n_chars = 0
 
-    def first(self) -> str:
-        return next(self._parts, "") or ""
+    def read_line(self) -> str:
+        return next(self._lines, "") or ""
 
-    def first_of_table(self) -> str:
-        """Return the header: the first line with several cells below titles, or the first line."""
+    def read_header(self) -> str:
+        """Return the first line with several cells below titles, or else the first line."""
         titles: list[str] = []
         while len(titles) < MOST_TITLES:
-            line = self.first()
+            line = self.read_line()
             if not line or max(map(line.count, _DELIMITERS)):
                 break
             titles.append(line)
         if titles and line and max(map(line.count, _DELIMITERS)) > 1:
             return line
         lines = [*titles, line] if len(titles) < MOST_TITLES else titles
-        self._parts = chain(lines[1:], self._parts)
+        self._lines = chain(lines[1:], self._lines)
         return lines[0]
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        part = next(self._parts)
-        self.n_chars += len(part or "")
-        if part is None or self.n_chars > MAX_ROW:
+        line = next(self._lines)
+        self.n_chars += len(line or "")
+        if line is None or self.n_chars > MAX_ROW:
             raise csv.Error(f"a row of more than {MAX_ROW // 1_000_000} MB")
-        return part
+        return line
 
 
 def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
     """Yield the rows of a file with commas, semicolons or tabs; the header decides which."""
     csv.field_size_limit(MAX_ROW)
-    parts = _CsvLines(_csv_parts(path, most_mb))
-    first = parts.first() if header else parts.first_of_table()
-    delimiter = "," if header else max(_DELIMITERS, key=first.count)
-    reader = csv.reader(chain((first,), parts), delimiter=delimiter, strict=True)
+    lines = _CsvLines(_csv_lines(path, most_mb))
+    first_line = lines.read_line() if header else lines.read_header()
+    delimiter = "," if header else max(_DELIMITERS, key=first_line.count)
+    reader = csv.reader(chain((first_line,), lines), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = header
     is_storable_header = True
     while True:
-        start, parts.n_chars = reader.line_num + 1, 0
+        start, lines.n_chars = reader.line_num + 1, 0
         try:
             cells = next(reader)
         except StopIteration:
@@ -525,12 +529,12 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
 
 
 def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; without a name, as a data frame's index is, a number."""
+    """Return the names of columns; one without a name, such as the index of pandas, is numbered."""
     return tuple(cell if cell.strip() else f"Unnamed: {i}" for i, cell in enumerate(cells))
 
 
-def _csv_parts(path: Path, most_mb: int) -> Iterator[str | None]:
-    """Yield lines, also of files whose lines end with a carriage return; None for one too long."""
+def _csv_lines(path: Path, most_mb: int) -> Iterator[str | None]:
+    """Yield lines, which may end with a carriage return alone; None instead of a line too long."""
     for _, line in _lines(path, most_mb):
         if line is None or "\r" not in line.removesuffix("\r\n"):
             yield line
@@ -576,11 +580,11 @@ def _parquet(path: Path, most_mb: int) -> Iterator[Row]:
     return (Row(number, values) for number, values in enumerate(rows, start=1))
 
 
-def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[dict[str, Any]]:
+def parquet_rows(path: Path, name: str, max_bytes: int = MAX_UNPACKED) -> Iterator[dict[str, Any]]:
     """Yield the rows of a Parquet file; `name` is its name in messages.
 
-    A small file may repeat one text a million times. Each part and batch is therefore bounded, and
-    all values together by `most` bytes. Raises BadInput above a bound and for a damaged file.
+    A small file may repeat one text a million times. So row groups and batches are bounded, and
+    all values together by `max_bytes` bytes. Raises BadInput above a bound and for a damaged file.
     """
     import pyarrow
     import pyarrow.parquet
@@ -589,27 +593,30 @@ def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[di
         file = pyarrow.parquet.ParquetFile(path)
         _check_text_columns(path, name, file)
         n_bytes = 0
-        for part in range(file.num_row_groups):
-            group = file.metadata.row_group(part)
+        for group_index in range(file.num_row_groups):
+            group = file.metadata.row_group(group_index)
             n_packed = sum(group.column(i).total_compressed_size for i in range(group.num_columns))
-            size = max(1, group.total_byte_size)
-            # one value may be the whole part, and is copied several times while it is read
-            if size > _FREE_BYTES + _RATIO * n_packed:
+            n_unpacked = max(1, group.total_byte_size)
+            # one value may fill the whole group, and is copied several times while it is read
+            if n_unpacked > _FREE_BYTES + _RATIO * n_packed:
                 raise BadInput(
-                    f"{name} would unpack from {n_packed:,} to {size:,} bytes; it is not read."
+                    f"{name} would unpack from {n_packed:,} to {n_unpacked:,} bytes; it is not "
+                    "read."
                 )
-            n_rows = max(_LEAST_BATCH, min(_MOST_BATCH, _BATCH_BYTES // size))
-            for batch in file.iter_batches(n_rows, row_groups=[part]):
+            n_rows = max(_SMALLEST_BATCH, min(_LARGEST_BATCH, _BATCH_BYTES // n_unpacked))
+            for batch in file.iter_batches(n_rows, row_groups=[group_index]):
                 if batch.nbytes > 2 * _BATCH_BYTES:
                     raise BadInput(
                         f"{name} holds rows of {batch.nbytes / n_rows / 1e6:,.0f} MB; it is not "
                         "read."
                     )
                 for column in batch.columns:
-                    is_coded = hasattr(column, "dictionary_decode")
-                    n_bytes += (column.dictionary_decode() if is_coded else column).nbytes
-                if n_bytes > most:
-                    raise BadInput(f"{name} unpacks to more than {most / 1e6:,.0f} MB; split it.")
+                    has_dictionary = hasattr(column, "dictionary_decode")
+                    n_bytes += (column.dictionary_decode() if has_dictionary else column).nbytes
+                if n_bytes > max_bytes:
+                    raise BadInput(
+                        f"{name} unpacks to more than {max_bytes / 1e6:,.0f} MB; split it."
+                    )
                 yield from batch.to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
         raise BadInput(
@@ -628,10 +635,10 @@ def _check_text_columns(path: Path, name: str, file: Any) -> None:
         if str(column.logical_type) == "String" and "." not in column.path
     ]
     packed, unpacked = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0)
-    for part in range(file.num_row_groups):
-        group = file.metadata.row_group(part)
-        for place in range(group.num_columns):
-            chunk = group.column(place)
+    for group_index in range(file.num_row_groups):
+        group = file.metadata.row_group(group_index)
+        for column_index in range(group.num_columns):
+            chunk = group.column(column_index)
             if chunk.path_in_schema in packed:
                 packed[chunk.path_in_schema] += chunk.total_compressed_size
                 unpacked[chunk.path_in_schema] += chunk.total_uncompressed_size
@@ -639,15 +646,15 @@ def _check_text_columns(path: Path, name: str, file: Any) -> None:
         # no value is longer than the unpacked column, so only large products are examined
         if unpacked[column] * file.metadata.num_rows <= _COLUMN_BYTES:
             continue
-        most, size = max(_COLUMN_BYTES, _RATIO * packed[column]), 0
+        max_bytes, size = max(_COLUMN_BYTES, _RATIO * packed[column]), 0
         coded = pyarrow.parquet.ParquetFile(path, read_dictionary=[column])
         for batch in coded.iter_batches(65_536, columns=[column]):
             cells = batch.column(0)
             lengths = compute.binary_length(cells.dictionary)
             size += compute.sum(compute.take(lengths, cells.indices).cast("int64")).as_py() or 0
-        if size > most:
+        if size > max_bytes:
             raise BadInput(
                 f"{name} would unpack its column {column!r} from {packed[column]:,} to {size:,} "
-                f"bytes, and at most {most:,} are read of one that is packed so densely. Write "
-                "fewer rows, or leave the column out."
+                f"bytes, and at most {max_bytes:,} are read of one that is packed so densely. "
+                "Write fewer rows, or leave the column out."
             )

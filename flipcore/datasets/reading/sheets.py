@@ -9,20 +9,20 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import spoken_name
 
-# A sheet may unpack to _FREE_BYTES, and to _RATIO bytes per packed byte besides.
+# A sheet may unpack to _FREE_BYTES, plus _RATIO bytes per packed byte.
 _RATIO, _FREE_BYTES = 200, 100_000_000
-_LAST_LINE = 1_048_576  # the limit of Excel itself
-_MOST_CELLS = 50_000_000  # with empty cells before a line's last one
+_MOST_LINES = 1_048_576  # the limit of Excel itself
+_MOST_CELLS = 50_000_000  # empty cells before the last one of a line count too
 
 
-def sheet_rows(path: Path, most: int, sheet: str = "") -> Iterator[tuple[int, list[Any]]]:
+def sheet_rows(path: Path, max_bytes: int, sheet: str = "") -> Iterator[tuple[int, list[Any]]]:
     """Yield (number from 1, cells) of each filled line of a sheet; "" is the first sheet.
 
-    Raises BadInput without openpyxl, for a damaged file, for one that unpacks to more than `most`
-    bytes, and for a missing sheet.
+    Raises BadInput without openpyxl, for a damaged file, for one that unpacks to more than
+    `max_bytes`, and for a missing sheet.
     """
     n_cells = n_characters = 0
-    with _workbook(path, most) as book:
+    with _workbook(path, max_bytes) as book:
         if not book.worksheets:
             raise BadInput(f"{spoken_name(path)} has no sheet with cells.")
         titles = [worksheet.title for worksheet in book.worksheets]
@@ -30,29 +30,29 @@ def sheet_rows(path: Path, most: int, sheet: str = "") -> Iterator[tuple[int, li
             raise BadInput(
                 f"{spoken_name(path)} has no sheet {sheet[:60]!r}; it has {', '.join(titles[:12])}."
             )
-        cells_of_sheet = book.worksheets[titles.index(sheet) if sheet else 0]
+        chosen_sheet = book.worksheets[titles.index(sheet) if sheet else 0]
         # a file may claim a thousand times as many cells as it has
-        cells_of_sheet.reset_dimensions()
-        for number, cells in enumerate(cells_of_sheet.iter_rows(values_only=True), start=1):
+        chosen_sheet.reset_dimensions()
+        for number, cells in enumerate(chosen_sheet.iter_rows(values_only=True), start=1):
             n_cells += len(cells)
-            if number > _LAST_LINE or n_cells > _MOST_CELLS:
+            if number > _MOST_LINES or n_cells > _MOST_CELLS:
                 raise BadInput(
                     f"{spoken_name(path)} has cells too far apart; save its sheet as CSV."
                 )
-            values = [_plain(cell) for cell in cells]
+            values = [_json_cell(cell) for cell in cells]
             while values and values[-1] is None:
                 values.pop()
             # the file holds a text once, but any number of cells may have it
             n_characters += sum(len(value) for value in values if isinstance(value, str))
-            if n_characters > most:
+            if n_characters > max_bytes:
                 raise BadInput(_too_large(path, n_characters))
             if values:
                 yield number, values
 
 
-def sheet_names(path: Path, most: int) -> tuple[str, ...]:
+def sheet_names(path: Path, max_bytes: int) -> tuple[str, ...]:
     """Return the names of the sheets that hold cells, in their order."""
-    with _workbook(path, most) as book:
+    with _workbook(path, max_bytes) as book:
         return tuple(sheet.title for sheet in book.worksheets)
 
 
@@ -62,7 +62,7 @@ def is_workbook(names: tuple[str, ...]) -> bool:
 
 
 @contextmanager
-def _workbook(path: Path, most: int) -> Iterator[Any]:
+def _workbook(path: Path, max_bytes: int) -> Iterator[Any]:
     """Open a workbook. Raises BadInput for any error while it is read."""
     name = spoken_name(path)
     try:
@@ -75,7 +75,7 @@ def _workbook(path: Path, most: int) -> Iterator[Any]:
     try:
         with zipfile.ZipFile(path) as packed:
             size = sum(info.file_size for info in packed.infolist())
-        if size > most or size > _FREE_BYTES + _RATIO * path.stat().st_size:
+        if size > max_bytes or size > _FREE_BYTES + _RATIO * path.stat().st_size:
             raise BadInput(_too_large(path, size))
         # opened here, because openpyxl does not close a file that it cannot read
         with (
@@ -98,7 +98,7 @@ def _too_large(path: Path, size: int) -> str:
     return f"{spoken_name(path)} would unpack to {size / 1e6:,.0f} MB; save its sheet as CSV."
 
 
-def _plain(cell: Any) -> Any:
+def _json_cell(cell: Any) -> Any:
     """Return a cell as JSON could hold it, a date as text."""
     if cell is None or isinstance(cell, (str, bool, int, float)):
         return cell if cell != "" else None

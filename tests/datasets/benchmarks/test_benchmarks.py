@@ -33,7 +33,7 @@ HUB = {  # the columns that each repository serves
 @pytest.fixture(autouse=True)
 def nothing_remembered():
     """The hub serves other rows in each test, where a process reads a set once."""
-    datasets._report.cache_clear()
+    datasets._cached_report.cache_clear()
 
 
 @pytest.mark.stand_in("datasets/benchmarks/test_small_files.py::test_a_file_of_gsm8k_loads_with_its_chains")
