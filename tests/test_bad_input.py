@@ -16,7 +16,7 @@ from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
-from flipcore.datasets.recorded.by_structure import guessed
+from flipcore.datasets.recorded.by_structure import guess_recording
 from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.plan import plan
@@ -314,11 +314,11 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path):
     with pytest.raises(BadInput, match="500 MB and the limit is 200 MB; split it"):
         load_report(ItemSource("file", path=str(path)))
     with pytest.raises(BadInput, match="big.jsonl is not valid JSON"):
-        guessed(str(path))
+        guess_recording(str(path))
     with path.open("wb") as file:
         file.truncate(25_000_000_000)  # sparse: takes no room on disk
     with pytest.raises(BadInput, match="25,000 MB and the limit is 20,000 MB; split it"):
-        guessed(str(path))
+        guess_recording(str(path))
 
 
 def test_a_half_written_file_loads_what_is_whole_and_names_the_line_that_is_not(tmp_path):

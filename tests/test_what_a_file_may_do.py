@@ -13,7 +13,7 @@ from flipcore.core import folders
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
-from flipcore.datasets.recorded.by_structure import guessed
+from flipcore.datasets.recorded.by_structure import guess_recording
 from flipcore.models import open_backend
 from flipcore.runs import inbox, runner
 from flipcore.runs.background import Registry
@@ -132,7 +132,7 @@ def test_no_file_is_read_outside_of_the_folders_by_a_study_an_inbox_or_an_import
         source = ItemSource("file", path=path, columns={"question": "question", "target": "answer", "key": "id"})
         study = replace(STUDY, items=(source,))
         ways = [lambda source=source: load_report(source), lambda study=study: runner.run(study, store)]
-        ways += [lambda path=path: guessed(path), lambda path=path: imported(path, _recording())]
+        ways += [lambda path=path: guess_recording(path), lambda path=path: imported(path, _recording())]
         for name in ("mmlu", "gsm8k", "humaneval", "math", "text"):
             ways.append(lambda name=name, path=path: load_report(ItemSource(name, path=path)))
         for way in ways:

@@ -1,4 +1,4 @@
-"""Make a `Recording`, by which rows become records, of the reading of a table.
+"""Turn the reading of a table into a `Recording`, by which rows become records.
 
 The reading decides the role of each column. This module decides the rest: which text is the whole
 prompt and which the question alone, whether the prompt shows the options, and which cells are
@@ -16,20 +16,20 @@ from flipcore.datasets.recorded.columns import (
     FIRST,
     NO_MODEL_NAME,
     answers_form,
-    apart,
     are_roles,
     columns_of,
     find_marker,
     find_options,
     find_pattern,
     first_good_rows,
+    holds_sentences,
     inspect_recording,
     is_order,
-    is_written,
-    letters_among,
+    letters_of_keys,
     lists_as_many,
     score_fields,
     shows_options,
+    split_rows,
     variants_in,
 )
 from flipcore.datasets.recorded.fields import OF_SAMPLE, Field, value_at
@@ -39,10 +39,10 @@ from flipcore.datasets.tables.own_columns import OF_MODEL, bare_path
 from flipcore.datasets.tables.reading import TableReading, read_table
 from flipcore.datasets.tables.stems import names, words_of
 
-LONGEST_PATH = 300  # characters of a figure's path; a longer text is the figure itself
-FEWEST_WORDS = 3  # of an output; a shorter text is a bare answer
-MOST_OF_NAME = 60  # characters of a task's name
-# Earlier versions took these columns as ids. Items keep their keys if the columns still fit.
+_LONGEST_PATH = 300  # characters of a figure's path; a longer text is the figure itself
+_FEWEST_WORDS = 3  # of an output; a shorter text is an extracted answer
+_LONGEST_NAME = 60  # characters of a task's name
+# Earlier versions took these columns as ids. An item keeps its key if such a column still fits.
 _KEPT_IDS = "item item_id question_id example_id doc_id task_id id key idx".split()
 # columns of the documented format of tables, by field of a recording
 _DECLARED = {
@@ -61,18 +61,18 @@ def read_by_structure(path: str | Path, words: Mapping[str, str]) -> TableReadin
     return _read(str(path), state.st_mtime_ns, state.st_size, tuple(sorted(words.items())))
 
 
-@lru_cache(8_192)  # an import may hold several thousand small files, and needs each reading more than once
+@lru_cache(8_192)  # an import may hold several thousand small files and needs each reading more than once
 def _read(path: str, _changed: int, _size: int, words: tuple[tuple[str, str], ...]) -> TableReading:
     return read_table(path, dict(words))
 
 
-def guessed(path: str, words: Mapping[str, str] | None = None) -> Recording:
-    """Return the recording of a table; `words` are the words of `--map` and their values.
+def guess_recording(path: str, words: Mapping[str, str] | None = None) -> Recording:
+    """Guess the recording of a table; `words` are the keys of `--map` with their values.
 
     Raises BadInput for a table that holds neither outputs nor scores.
     """
     words = words or {}
-    # before the file's state is read, because this refuses a file that is missing or not allowed
+    # first, because this refuses a file that is missing or not allowed
     rows = first_good_rows(path, words.get("sheet", ""))
     recording = recording_by(read_by_structure(path, words), rows, path)
     return replace(recording, sheet=words.get("sheet", ""))
@@ -82,13 +82,13 @@ def recording_by(reading: TableReading, rows: Sequence[Mapping[str, Any]], path:
     """Return the recording of a reading; `rows` are the first rows. Raises BadInput if the reading is a refusal."""
     if reading.refusal:
         raise BadInput(reading.refusal)
-    return inspect_recording(path, rows) or recording_of(reading, rows, Path(path).stem)
+    return inspect_recording(path, rows) or _recording_of_roles(reading, rows, Path(path).stem)
 
 
-def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], dataset: str) -> Recording:
-    """Return the recording of a reading; `table` are the file's first rows. Raises BadInput for rows without answers."""
+def _recording_of_roles(reading: TableReading, first_rows: Sequence[Mapping[str, Any]], dataset: str) -> Recording:
+    """Return the recording of a reading; `first_rows` are the file's first rows. Raises BadInput for rows without answers."""
     shape, roles = reading.shape, reading.roles
-    rows = apart(table, shape.models, shape.lists)
+    rows = split_rows(first_rows, shape.models, shape.lists)
     if not rows:
         split_columns = ", ".join((*shape.models, *shape.lists)[:6])
         raise BadInput(
@@ -98,11 +98,11 @@ def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], data
     nested = shape.versions[0].rstrip("0123456789") if shape.versions else ""
     variants = variants_in(rows, nested, reading.columns)
     columns = [name for name in columns_of(variants) if not (nested and name.startswith(nested))]
-    declared = {key: next((name for name in usual if name in columns), "") for key, usual in _DECLARED.items()}
+    declared = {key: next((name for name in usual_names if name in columns), "") for key, usual_names in _DECLARED.items()}
     declared["order"] = declared["order"] if is_order(variants, declared["order"]) else ""
     declared["role"] = declared["role"] if are_roles(variants, declared["role"]) else ""
     prompt, question = _prompt_and_question(reading, variants)
-    text = _text(reading, variants)
+    text = _output_column(reading, variants)
     target = "" if reading.has_long_key or roles.target == text else roles.target
     if reading.coding is Coding.LETTERS and target:
         return _sets_recording(reading, dataset, rows, variants, prompt=prompt)
@@ -112,11 +112,11 @@ def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], data
     fields = _fields(reading, variants, columns, text=text, target=target)
     taken = {prompt, question, text, target, declared["axes"]}
     n_questions = len(set(map(str, _cells(variants, prompt.partition(",")[0])))) if prompt else reading.n_items
-    task = _task(variants, columns, n_questions, taken=taken)
+    task = _task_column(variants, columns, n_questions, taken=taken)
     answer_columns = [target] if target else [field.column for field in fields if field.extractor != FIRST]
     answers = ""
     if not (options or pattern):
-        letters = "" if nested or not target else letters_among(_cells(variants, target), reading.letters)
+        letters = "" if nested or not target else letters_of_keys(_cells(variants, target), reading.letters)
         answers = letters or answers_form(variants, answer_columns)
     if reading.has_long_key:
         answers = "text"
@@ -196,7 +196,7 @@ def _with_grid(
 ) -> Recording:
     """Add the columns of items, variants, runs, graders and clusters, and the values that are no scores."""
     grid, roles = reading.grid, reading.roles
-    changes: dict[str, Any] = {"item": _item(recording, reading)}
+    changes: dict[str, Any] = {"item": _item_columns(recording, reading)}
     if grid.variants and not recording.variant and grid.variants[0] not in (recording.order, recording.options):
         changes["variant"] = grid.variants[0]
     if grid.run and not recording.sample:
@@ -244,16 +244,16 @@ def _prompt_and_question(reading: TableReading, variants: Sequence[Mapping[str, 
     prompts = [name for name in roles.prompts if _texts(variants, name)]
     if not prompts:
         return "", ""
-    first = prompts[0]
+    first_prompt = prompts[0]
     for prompt in prompts[1:]:
-        if _contains(variants, prompt, first):
-            return prompt, first
-        if _contains(variants, first, prompt):
-            return first, prompt
+        if _contains(variants, prompt, first_prompt):
+            return prompt, first_prompt
+        if _contains(variants, first_prompt, prompt):
+            return first_prompt, prompt
     # an instruction and its input, or a question and the text that it is about
     parts = [name for name in grid.content if name in (*prompts, *roles.contexts) and not names(name, "figure")]
-    parts = [name for name in parts if name == first or _texts(variants, name)]
-    return ",".join(dict.fromkeys([first, *parts])), ""
+    parts = [name for name in parts if name == first_prompt or _texts(variants, name)]
+    return ",".join(dict.fromkeys([first_prompt, *parts])), ""
 
 
 def _contains(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> bool:
@@ -261,7 +261,7 @@ def _contains(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> b
     n_texts = n_inside = 0
     for text, inner in zip(_cells(variants, outer), _cells(variants, part), strict=True):
         if isinstance(text, str):
-            n_texts += 1  # a row without the part counts too: a part that most rows lack is no question
+            n_texts += 1  # rows without the part count too, because a part that most rows lack is no question
             n_inside += isinstance(inner, str) and 0 < len(inner) < len(text) and inner.strip() in text
     return 2 * n_inside > n_texts
 
@@ -269,58 +269,58 @@ def _contains(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> b
 def _holds_paths(variants: Sequence[Mapping[str, Any]], name: str) -> bool:
     """Tell whether a column names files of figures: short texts without blanks."""
     texts = _texts(variants, name)
-    return bool(texts) and all(len(text) < LONGEST_PATH and not any(c.isspace() for c in text) for text in texts)
+    return bool(texts) and all(len(text) < _LONGEST_PATH and not any(c.isspace() for c in text) for text in texts)
 
 
-def _text(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> str:
-    """Return the column of whole outputs; "" if outputs are bare answers that a program extracted."""
+def _output_column(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> str:
+    """Return the column of whole outputs; "" if the table holds only answers that a program extracted."""
     output = reading.roles.output
     texts = _texts(variants, output)
     if not texts:
         return ""
     is_bare = names(output, "readout") or reading.coding in (Coding.LETTER_OR_TEXT, Coding.SAME_VALUE)
     # "The answer is 12", and not a letter, or a number with its unit
-    n_sentences = sum(len(text.split()) >= FEWEST_WORDS for text in texts)
+    n_sentences = sum(len(text.split()) >= _FEWEST_WORDS for text in texts)
     is_sentence = reading.coding in (Coding.LETTER, Coding.NUMBER) and 2 * n_sentences > len(texts)
-    return output if not is_bare or is_sentence or is_written(variants, output) else ""
+    return output if not is_bare or is_sentence or holds_sentences(variants, output) else ""
 
 
 def _fields(
     reading: TableReading, variants: Sequence[Mapping[str, Any]], columns: Sequence[str], *, text: str, target: str
 ) -> tuple[Field, ...]:
-    """Return the fields of readouts: scores of options, and bare answers."""
+    """Return the fields of readouts: scores of options, and extracted answers."""
     graded = {name.partition(".")[0] for name in reading.roles.graders if "." in name}
     scored = score_fields(variants, [name for name in columns if name != text and name not in graded])
-    bare = []
+    bare = []  # fields of extracted answers
     for name in (reading.roles.output, *reading.roles.readouts):
         is_bare = names(name, "readout") or names(name, "answer") or name == reading.roles.output
-        if name and is_bare and name not in (text, target) and not is_written(variants, name):
+        if name and is_bare and name not in (text, target) and not holds_sentences(variants, name):
             bare.append(Field(name, name))
     return (*scored, *bare)
 
 
-def _task(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], n_questions: int, *, taken: set[str]) -> str:
-    """Return the column of tasks: a few short names, each of several questions; "" for none."""
+def _task_column(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], n_questions: int, *, taken: set[str]) -> str:
+    """Return the column of tasks, a few short names with several questions each; "" for none."""
     for name in columns:
         if name in taken or not names(name, "task"):
             continue
         cells = _cells(variants, name)
-        is_named = all(isinstance(cell, str) and 0 < len(cell) <= MOST_OF_NAME for cell in cells)
+        is_named = all(isinstance(cell, str) and 0 < len(cell) <= _LONGEST_NAME for cell in cells)
         is_count = is_named and all(cell.replace(".", "", 1).isdigit() for cell in cells)
         if is_named and not is_count and 2 * len(set(cells)) <= n_questions:
             return name
     return ""
 
 
-def _item(recording: Recording, reading: TableReading) -> str:
-    """Return the columns of the item: those that earlier imports used, if they give the same items."""
+def _item_columns(recording: Recording, reading: TableReading) -> str:
+    """Return the columns of the item, preferably one that earlier imports used and that gives the same items."""
     grid = reading.grid
     if grid.open_item[0]:
-        return grid.open_item[1]  # the first of both readings, until the question is answered
+        return grid.open_item[1]  # the first of two readings, until a user answers the question
     # the task is part of an item's id anyway
     items = tuple(name for name in grid.items if name != recording.tasks) or grid.items
-    alike = {"_".join(words_of(name)): name for name in sorted(reading.alike, reverse=True)}
-    kept_id = next((alike[name] for name in _KEPT_IDS if name in alike), "")
+    alike_by_name = {"_".join(words_of(name)): name for name in sorted(reading.alike, reverse=True)}
+    kept_id = next((alike_by_name[name] for name in _KEPT_IDS if name in alike_by_name), "")
     if kept_id or not items:
         return kept_id
     has_kept_id = any("_".join(words_of(name)) in _KEPT_IDS for name in reading.columns)

@@ -1,4 +1,4 @@
-"""The first rows of a table: how options and texts are written. And `key=column` words that correct a recording."""
+"""How the first rows of a table write options and texts, and the `key=column` words that correct a recording."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from flipcore.core.folders import spoken_name
 from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import Field, bare_label, rows_apart, score_of, with_messages, with_paths
+from flipcore.datasets.recorded.fields import Field, bare_label, score_of, split_row, with_messages, with_paths
 from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.datasets.recorded.recording import Recording
 from flipcore.datasets.tables.stems import names
@@ -31,9 +31,10 @@ COLUMNS = tuple(  # keys that name a column
 FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # the model of a table that names none
 _LETTERS = frozenset("ABCDEFGHIJ")
-# Least share of right answers in words by which all are texts. MANY_WORDS holds for a single one, which may be a slip.
-FEWEST_WORDS, MANY_WORDS = 0.05, 0.4
-LEAST_WORDS = 8  # words of a cell that is an output rather than a bare answer
+_LEAST_SHARE = 0.9  # least share of rows in which options must be found
+# Least share of right answers in words for which all are texts; and the share if only one is, which may be a slip.
+_LEAST_IN_WORDS, _LEAST_OF_ONE = 0.05, 0.4
+_FEWEST_WORDS = 8  # words of a cell that is an output rather than a bare answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
 
@@ -58,34 +59,31 @@ def answers_in(path: str, recording: Recording) -> list[Mapping[str, Any]]:
 
 def answers_of(rows: Sequence[Mapping[str, Any]], recording: Recording) -> list[Mapping[str, Any]]:
     """Return a row per answer, with the recording's paths (doc.options) as further columns."""
-    answer_rows = apart(rows, recording.models_beside, recording.lists)
+    answer_rows = split_rows(rows, recording.models_beside, recording.lists)
     return [with_paths(Row(0, dict(values)), recording.columns).values for values in answer_rows]
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
     """Return the names of columns in the order of their first row; `nested` columns are replaced by their keys."""
     variants = variants_in(rows, nested) if nested else rows
-    names: dict[str, None] = {}
+    column_names: dict[str, None] = {}
     for values in variants:
-        names |= dict.fromkeys(values)
-    return [name for name in names if not (nested and name.startswith(nested))]
+        column_names |= dict.fromkeys(values)
+    return [name for name in column_names if not (nested and name.startswith(nested))]
 
 
-# Rows with several answers: a column per model, or a list with an entry per sample.
-
-
-def apart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], lists: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Return a row per answer, without the rows that hold none."""
+def split_rows(rows: Sequence[Mapping[str, Any]], models: Sequence[str], lists: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Split rows with several answers into a row per answer; rows without an answer are left out."""
     answer_rows: list[Mapping[str, Any]] = []
     for values in rows:
-        for row in rows_apart(Row(0, dict(values)), models, lists):
+        for row in split_row(Row(0, dict(values)), models, lists):
             if not row.problem:
                 answer_rows.append(row.values)
     return answer_rows
 
 
 def objects_in_lists(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return columns whose cells are lists of objects, perhaps outputs, but no turns of a conversation."""
+    """Return the columns whose cells are lists of objects other than the turns of a conversation."""
 
     def lists_objects(cell: Any) -> bool:
         return isinstance(cell, list) and all(isinstance(entry, Mapping) and "role" not in entry for entry in cell)
@@ -94,14 +92,14 @@ def objects_in_lists(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for name, cells in cells_by_column.items() if cells and all(map(lists_objects, cells))]
 
 
-# The frame of Inspect's `analysis.samples_df`, also with columns of `evals_df`: a row per sample and epoch, a column per scorer.
+# Data frames of Inspect's `analysis.samples_df`, perhaps joined with `evals_df`: a row per sample and epoch, a column per scorer.
 
 _INSPECT = {"sample_id", "eval_id", "id", "epoch"}
 SCORER = "score_"
 
 
 def is_of_inspect(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether the rows are a frame of Inspect."""
+    """Tell whether the rows are a data frame of Inspect."""
     return _INSPECT <= rows[0].keys()
 
 
@@ -114,7 +112,7 @@ def _is_inspect_score(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
 
 
 def inspect_recording(path: str, rows: Sequence[Mapping[str, Any]]) -> Recording | None:
-    """Return the recording of a frame of Inspect; None for any other table.
+    """Return the recording of a data frame of Inspect; None for any other table.
 
     The column `id` is the item, because `sample_id` differs by epoch. Without the column of models
     from `evals_df`, the model is the one in `model_usage`.
@@ -142,15 +140,15 @@ def inspect_recording(path: str, rows: Sequence[Mapping[str, Any]]) -> Recording
 
 
 def _used_model(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the only model in `model_usage`, an object or its JSON; NO_MODEL_NAME if a grader's model is there too."""
-    names: set[str] = set()
+    """Return the only model in `model_usage`; NO_MODEL_NAME for several, of which one may be the grader."""
+    models: set[str] = set()
     for row in rows:
         usage = row.get("model_usage")
         try:
-            names |= set(json.loads(usage) if isinstance(usage, str) else usage or ())
+            models |= set(json.loads(usage) if isinstance(usage, str) else usage or ())
         except (ValueError, TypeError):
             continue
-    return names.pop() if len(names) == 1 else NO_MODEL_NAME
+    return models.pop() if len(models) == 1 else NO_MODEL_NAME
 
 
 def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | None = None) -> Recording:
@@ -166,15 +164,15 @@ def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | 
             raise BadInput(f"{word!r} maps nothing; write key=column with one of the keys {', '.join(KEYS)}, dataset.")
         changes[key] = value.replace("\\n", "\n")
     if read is not None:
-        changes["fields"] = tuple(_field(word) for word in read)
+        changes["fields"] = tuple(_parse_field(word) for word in read)
     return replace(recording, **changes)
 
 
 def read_words(read: Iterable[str] | None) -> list[str]:
     """Return "read:extractor=column" for each "extractor=column". Raises BadInput for another form and for equal names."""
-    names = [_field(word).extractor for word in read or ()]
-    if len(set(names)) < len(names):
-        raise BadInput(f"Two readouts are called {max(names, key=names.count)!r}; give each its own name.")
+    extractors = [_parse_field(word).extractor for word in read or ()]
+    if len(set(extractors)) < len(extractors):
+        raise BadInput(f"Two readouts are called {max(extractors, key=extractors.count)!r}; give each its own name.")
     return [f"read:{word}" for word in read or ()]
 
 
@@ -187,7 +185,7 @@ def words_between(first: Recording, wanted: Recording) -> list[str]:
     return [*words, *([f"read:{field.extractor}={field.column}" for field in wanted.fields] or ["read="])]
 
 
-def _field(word: str) -> Field:
+def _parse_field(word: str) -> Field:
     extractor, sign, column = word.partition("=")
     if not sign or not extractor or not column:
         raise BadInput(f"{word!r} names no readout; write readout=column, for example first_token=scores.")
@@ -195,7 +193,7 @@ def _field(word: str) -> Field:
 
 
 def scored_field(extractor: str, column: str, columns: Sequence[str] = ()) -> Field:
-    """Return a field; that of the extractor FIRST has the usual columns of the likeliest token, if `columns` has them."""
+    """Return a field. One of the extractor FIRST gets the usual columns of the likeliest token, unless `columns` lacks them."""
     token, score = "max_first_token", "max_first_token_score"
     has_token = not columns or (token in columns and score in columns)
     return Field(extractor, column, token, score) if extractor == FIRST and has_token else Field(extractor, column)
@@ -217,13 +215,13 @@ def variants_in(rows: Sequence[Mapping], nested: str, names: Sequence[str] = ())
     return [with_paths(Row(0, dict(values)), names).values for values in variants]
 
 
-def is_written(variants: Sequence[Mapping], name: str) -> bool:
+def holds_sentences(variants: Sequence[Mapping], name: str) -> bool:
     """Tell whether a column holds outputs in words: more than half of its cells are sentences."""
     cells = [str(values[name]).strip() for values in variants if values.get(name) not in (None, "")]
     n_sentences = 0
     for cell in cells:
-        least = LEAST_WORDS // 2 if cell.endswith((".", "!", "?")) else LEAST_WORDS
-        n_sentences += len(cell.split()) >= least
+        fewest = _FEWEST_WORDS // 2 if cell.endswith((".", "!", "?")) else _FEWEST_WORDS
+        n_sentences += len(cell.split()) >= fewest
     return 2 * n_sentences > len(cells)
 
 
@@ -239,27 +237,27 @@ def is_order(variants: Sequence[Mapping], name: str) -> bool:
 def find_options(
     variants: Sequence[Mapping], columns: Sequence[str], *, prompt: str, target: str, listed: Sequence[str]
 ) -> str:
-    """Return the column, or several with commas between, that holds the options; "" for none.
+    """Return the column of the options, or several with commas between; "" for none.
 
-    The options are shown in nine of ten prompts in their own order. Or they are never shown, in a
-    column of the reading's options (`listed`), or in several of which `target` names one.
+    Nine of ten prompts show the options in their own order. Or no prompt shows them, and the column
+    is among the reading's options (`listed`), or `target` names one of several columns.
     """
     option_groups = [",".join(group) for group in option_columns(columns) if all("," not in name for name in group)]
-    best, share = "", 0.0
+    best_column, best_share = "", 0.0
     for name in (*columns, *option_groups):
-        pairs = [(_listed(values, name), values.get(prompt)) for values in variants]
+        pairs = [(_options_in_cell(values, name), values.get(prompt)) for values in variants]
         pairs = [(options, text) for options, text in pairs if options]
-        fits = sum(isinstance(text, str) and _stands_in(list(map(str, options)), text) for options, text in pairs)
-        if pairs and fits / len(variants) > share:
-            best, share = name, fits / len(variants)
-    if share >= 0.9:
-        return best
+        n_in_order = sum(isinstance(text, str) and _are_shown(list(map(str, options)), text) for options, text in pairs)
+        if pairs and n_in_order / len(variants) > best_share:
+            best_column, best_share = name, n_in_order / len(variants)
+    if best_share >= _LEAST_SHARE:
+        return best_column
     usual = [name for name in listed if name in columns and len(listed) == 1]
     for name in usual:
-        # rows without options ask for a free answer
+        # rows without options are left out, because they ask for a free answer
         listed_rows = _rows_with_options(variants, name, prompt)
-        n_shown = sum(_stands_in(options, text) for options, text in listed_rows)
-        if len(listed_rows) > 1 and n_shown >= 0.9 * len(listed_rows):
+        n_shown = sum(_are_shown(options, text) for options, text in listed_rows)
+        if len(listed_rows) > 1 and n_shown >= _LEAST_SHARE * len(listed_rows):
             return name
     keyed = [name for name in option_groups if target and _is_key(variants, target, name)]
     return next((name for name in (*usual, *keyed) if _never_shown(variants, name, prompt)), "")
@@ -267,7 +265,7 @@ def find_options(
 
 def _rows_with_options(variants: Sequence[Mapping], name: str, prompt: str) -> list[tuple[list[str], str]]:
     """Return (options, prompt) of each row that lists options in a column."""
-    pairs = [(_listed(values, name), str(values.get(prompt))) for values in variants]
+    pairs = [(_options_in_cell(values, name), str(values.get(prompt))) for values in variants]
     return [(options, text) for options, text in pairs if options]
 
 
@@ -276,7 +274,7 @@ def _is_key(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
     if _holds_places(rows, name, option_columns):
         return True
     for values in rows:
-        target, options = values.get(name), _listed(values, option_columns)
+        target, options = values.get(name), _options_in_cell(values, option_columns)
         letter = target.strip().upper() if isinstance(target, str) else ""
         place = ord(letter) - ord("A") if len(letter) == 1 else -1
         if str(target) not in options and not 0 <= place < len(options):
@@ -287,14 +285,14 @@ def _is_key(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
 def _holds_places(rows: Sequence[Mapping], name: str, option_columns: str) -> bool:
     """Tell whether a column holds places of options from 0, the first and the last place among them."""
     places = {str(values.get(name)) for values in rows}
-    list_lengths = {len(_listed(values, option_columns)) for values in rows}
+    list_lengths = {len(_options_in_cell(values, option_columns)) for values in rows}
     if len(list_lengths) != 1 or len(places) < 2:
         return False
     (n_options,) = list_lengths
     return places == {str(place) for place in range(n_options)}
 
 
-def _listed(values: Mapping[str, Any], name: str) -> list[str]:
+def _options_in_cell(values: Mapping[str, Any], name: str) -> list[str]:
     """Return the options in a cell: entries of a list, keys of an object, parts of a text, or one per column."""
     value = values.get(name)
     if isinstance(value, (list, tuple, Mapping)):
@@ -307,22 +305,22 @@ def _listed(values: Mapping[str, Any], name: str) -> list[str]:
 def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
     """Tell whether prompts do not show the options, in nine of ten rows that list options.
 
-    Fewer than half of a row's options may stand in its question by chance.
+    Fewer than half of a row's options may be in its question by chance.
     """
     listed_rows = _rows_with_options(variants, name, prompt)
     n_hidden = 0
     for options, text in listed_rows:
         n_shown = sum(option in text for option in options)
         n_hidden += len(options) > 1 and 2 * n_shown < len(options)
-    return bool(listed_rows) and n_hidden >= 0.9 * len(listed_rows)
+    return bool(listed_rows) and n_hidden >= _LEAST_SHARE * len(listed_rows)
 
 
 def lists_as_many(variants: Sequence[Mapping], name: str, options: str) -> bool:
-    """Tell whether a column has an entry per option in all rows, and so is no right answer."""
+    """Tell whether a column lists one entry per option in all rows, and so is no right answer."""
     filled = [values for values in variants if values.get(name) not in (None, "")]
     for values in filled:
         cell = values[name]
-        if not isinstance(cell, list) or not 1 < len(cell) == len(_listed(values, options)):
+        if not isinstance(cell, list) or not 1 < len(cell) == len(_options_in_cell(values, options)):
             return False
     return bool(filled)
 
@@ -347,13 +345,13 @@ def answers_form(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
     for name in columns:
         cells += [values[name] for values in variants if values.get(name) not in (None, "")]
     n_words = sum(isinstance(cell, list) or number_at_end(str(cell)) is None for cell in cells)
-    fewest = FEWEST_WORDS if n_words > 1 else MANY_WORDS
+    fewest = _LEAST_IN_WORDS if n_words > 1 else _LEAST_OF_ONE
     has_words = n_words > 0 and n_words >= fewest * len(cells)
     is_text = has_words or are_mathematics(Counter(answer_form(str(cell)) for cell in cells))
     return "text" if cells and is_text else ""
 
 
-def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
+def find_unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     """Return the columns that the recording does not use."""
     names_in_use = {*recording.scores, *recording.option_columns}
     names_in_use |= {*recording.models_beside, *recording.lists}
@@ -366,8 +364,8 @@ def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     return [name for name in free if not (recording.nested and name.startswith(recording.nested))]
 
 
-def _stands_in(options: Sequence[str], prompt: str) -> bool:
-    """Tell whether a prompt shows two options or more, one after the other, which are not all letters."""
+def _are_shown(options: Sequence[str], prompt: str) -> bool:
+    """Tell whether a prompt shows the options in order: two or more, and not only letters."""
     position = 0
     for option in options:
         position = prompt.find(option, position)
@@ -381,16 +379,16 @@ def find_pattern(variants: Sequence[Mapping], prompt: str) -> str:
     """Return the regular expression that finds options in nine of ten prompts; "" for none."""
     texts = [values[prompt] for values in variants if isinstance(values.get(prompt), str)]
     for pattern in _PATTERNS:
-        n_found = sum(len(_last_list(pattern, text)) > 1 for text in texts)
-        if texts and n_found >= 0.9 * len(texts):
+        n_found = sum(len(_last_option_list(pattern, text)) > 1 for text in texts)
+        if texts and n_found >= _LEAST_SHARE * len(texts):
             return pattern
     return ""
 
 
-def _last_list(pattern: str, prompt: str) -> list[str]:
-    """Return the options of the last list in a prompt with labels from A on; [] for none.
+def _last_option_list(pattern: str, prompt: str) -> list[str]:
+    """Return the options of the last list in a prompt with labels A, B, …; [] for none.
 
-    The lists before it belong to examples. A single line like "A: Let's think" is no list.
+    Earlier lists belong to examples. A single line like "A: Let's think" is no list.
     """
     lists: list[tuple[str, list[str]]] = []  # (last label, options so far)
     for match in re.finditer(pattern, prompt, re.MULTILINE):
@@ -406,32 +404,32 @@ def _last_list(pattern: str, prompt: str) -> list[str]:
 
 
 def options_in_prompt(pattern: str, prompt: str) -> list[str]:
-    """Return the options that a regular expression finds in a prompt, of several lists those of the last."""
-    return _last_list(pattern, prompt) or re.findall(pattern, prompt, re.MULTILINE)
+    """Return the options that a regular expression finds in a prompt: those of the last of several lists."""
+    return _last_option_list(pattern, prompt) or re.findall(pattern, prompt, re.MULTILINE)
 
 
 def find_marker(variants: Sequence[Mapping], text: str) -> str:
-    """Return the mark between prompt and answer in outputs that repeat their prompt; "" for none."""
+    """Return the text between prompt and answer in outputs that repeat their prompt; "" for none."""
     outputs = [values[text] for values in variants if isinstance(values.get(text), str)] if text else []
-    return next((mark for mark in _MARKERS if sum(mark in output for output in outputs) > len(outputs) / 2), "")
+    return next((marker for marker in _MARKERS if sum(marker in output for output in outputs) > len(outputs) / 2), "")
 
 
-def letters_among(cells: Sequence[Any], of_file: frozenset[str]) -> str:
-    """Return "A-E" if all right answers of the file are letters and E is the last; "" otherwise."""
+def letters_of_keys(cells: Sequence[Any], file_letters: frozenset[str]) -> str:
+    """Return "A-E" if all right answers of the file are letters up to E; "" otherwise."""
     letters = {bare_label(str(cell).strip()) for cell in cells if cell not in (None, "") and cell == cell}
-    is_of_letters = letters <= _LETTERS and len(of_file) > 1 and of_file <= _LETTERS
-    return f"A-{max(of_file)}" if is_of_letters else ""
+    is_of_letters = letters <= _LETTERS and len(file_letters) > 1 and file_letters <= _LETTERS
+    return f"A-{max(file_letters)}" if is_of_letters else ""
 
 
 def score_fields(variants: Sequence[Mapping], columns: Sequence[str]) -> tuple[Field, ...]:
-    """Return the first column with a score per option, as a field of the extractor FIRST; () for none."""
+    """Return a field of the extractor FIRST for the first column with a score per option; () for none."""
     for name in columns:
-        if any(_is_scores(values.get(name)) for values in variants):
+        if any(_holds_scores(values.get(name)) for values in variants):
             return (scored_field(FIRST, name, columns),)
     return ()
 
 
-def _is_scores(value: Any) -> bool:
+def _holds_scores(value: Any) -> bool:
     """Tell whether a cell is an object of two numbers or more, not all whole."""
     if not isinstance(value, Mapping) or len(value) < 2:
         return False

@@ -90,42 +90,46 @@ def readout_of(
     if isinstance(value, Mapping) and not options:
         return LogReadout(field.extractor, reason=f"The options that {field.column!r} holds scores of are not in the table.")
     if isinstance(value, Mapping):
-        return _scored(field, value, values, options, order)
+        return _best_option_readout(field, value, values, options, order)
     if isinstance(value, bool):
         return LogReadout(field.extractor, None, value, float(value))  # right or wrong, without an answer
     if isinstance(value, float) and not value.is_integer():
         value = float(f"{value:.14g}")  # a program's 19.489999999999988 is 19.49
-    place = _option(options, order, str(value), form) if kind == "choice" else None
+    place = _option_index(options, order, str(value), form) if kind == "choice" else None
     return LogReadout(field.extractor, str(value), place=place)
 
 
-def _scored(field: Field, scores: Mapping, values: Mapping, options: Sequence[str], order: Sequence[int]) -> LogReadout:
-    """Return the option with the highest score as a readout; if all scores are equal, they are a placeholder."""
-    by_option = {_option(options, order, str(key)): score for key, score in scores.items()}
-    if None in by_option or any(not isinstance(score, (int, float)) or score != score for score in by_option.values()):
+def _best_option_readout(
+    field: Field, scores: Mapping, values: Mapping, options: Sequence[str], order: Sequence[int]
+) -> LogReadout:
+    """Return the option with the highest score as a readout; equal scores throughout are placeholders."""
+    score_by_index = {_option_index(options, order, str(key)): score for key, score in scores.items()}
+    if None in score_by_index or any(
+        not isinstance(score, (int, float)) or score != score for score in score_by_index.values()
+    ):
         raise BadInput(f"holds scores in {field.column!r} that are no numbers or belong to no option")
-    best = max(by_option.values())
-    winners = [option for option, score in by_option.items() if score == best]
-    if len(winners) == len(by_option) > 1:
-        return LogReadout(field.extractor, reason=f"Every score in {field.column!r} is {best}: a placeholder.")
+    best_score = max(score_by_index.values())
+    winners = [option for option, score in score_by_index.items() if score == best_score]
+    if len(winners) == len(score_by_index) > 1:
+        return LogReadout(field.extractor, reason=f"Every score in {field.column!r} is {best_score}: a placeholder.")
     if len(winners) > 1:
         return LogReadout(field.extractor, unreadable=True, reason=f"{len(winners)} options have the same highest score.")
     (place,) = winners
     assert place is not None
-    note = _mass_note(labels_of("upper", len(order)), list(by_option.values()), values, field)
+    note = _mass_note(labels_of("upper", len(order)), list(score_by_index.values()), values, field)
     return LogReadout(field.extractor, options[place], reason=note, place=place)
 
 
 def _mass_note(labels: Sequence[str], scores: Sequence[float], values: Mapping, field: Field) -> str:
     """Say what is known about the label mass: nothing, or the bound labels / (labels + likeliest other token)."""
-    top, token = values.get(field.top_score), values.get(field.top_token)
-    if not isinstance(top, (int, float)) or token is None or str(token).strip() in labels:
+    top_score, token = values.get(field.top_score), values.get(field.top_token)
+    if not isinstance(top_score, (int, float)) or token is None or str(token).strip() in labels:
         return "Label mass unknown: only the labels' scores were recorded."
-    bound = 1 / (1 + 1 / sum(math.exp(min(score - top, 700.0)) for score in scores))
+    bound = 1 / (1 + 1 / sum(math.exp(min(score - top_score, 700.0)) for score in scores))
     return f"Label mass unknown, at most {bound:.2g}: the likeliest first token was {str(token)!r}."
 
 
-def _option(options: Sequence[str], order: Sequence[int], text: str, form: str = "") -> int | None:
+def _option_index(options: Sequence[str], order: Sequence[int], text: str, form: str = "") -> int | None:
     """Return the index of the option that a label, its text, or both ("B. oak") name; None for none or several.
 
     In a column of letters, a letter is a label even if it is the text of another option.
@@ -142,7 +146,7 @@ def _option(options: Sequence[str], order: Sequence[int], text: str, form: str =
         if shown_label == label or (labelled_text and labelled_text.groups() == (shown_label, options[place])):
             return place
     folded = [option.strip().rstrip(".").casefold() for option in options]
-    bare = text.rstrip(".").casefold()  # a model that writes small letters alone
+    bare = text.rstrip(".").casefold()  # some models write only small letters
     return folded.index(bare) if folded.count(bare) == 1 else None
 
 
@@ -183,7 +187,7 @@ def _entry_value(entries: Any, name: str, key: str) -> Any:
 
 
 def with_paths(row: Row, names: Iterable[str]) -> Row:
-    """Return the row with a further column per path in `names`, and with the joined texts of names with commas."""
+    """Return the row with a further column per path in `names`, and per name with commas, whose texts are joined."""
     if row.problem:
         return row
     row = with_messages(row)
@@ -227,16 +231,16 @@ def _messages_text(entries: Sequence[Any]) -> str:
 
 @lru_cache(64)  # the same for all rows of a table
 def _own_columns(columns: tuple[str, ...], models: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """Return {model: {key: column}} of the columns called after a model, such as {"gpt-4o": {"correct": "gpt-4o correct"}}."""
+    """Return {model: {key: column}} of columns named after a model, such as {"gpt-4o": {"correct": "gpt-4o correct"}}."""
     other_columns = [column for column in columns if column not in models]
     return {model: {key: column for column in other_columns if (key := own_key(column, model))} for model in models}
 
 
-def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator[Row]:
-    """Split a row with several answers into a row per answer; a row without any answer has a problem.
+def split_row(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator[Row]:
+    """Split a row with several answers into a row per answer; a row with no answer has a problem.
 
-    `models` are columns or beginnings of columns with the answers of one model each, as an object or as single cells. A model
-    whose cells are empty has no row. `lists` are columns of lists with an entry per sample. All rows get the shared columns.
+    `models` are the names of models. Their answers are in columns that are called or begin like that, as an object or as single
+    cells. A model with empty cells has no row. `lists` are columns of lists with an entry per sample. All rows get the other columns.
     """
     if row.problem or not (models or lists):
         yield row
@@ -258,7 +262,8 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
         model_cells |= {column: keyed[name] for column, keyed in objects.items() if name in keyed}
         is_column = name in row.values or cell is not None
         if any(value not in (None, "", {}) for value in ([cell] if is_column else model_cells.values())):
-            answer = {} if not is_column else cell if isinstance(cell, Mapping) else {bare_column(name): cell}
+            answer: Mapping = {bare_column(name): cell} if is_column else {}
+            answer = cell if isinstance(cell, Mapping) else answer
             n_rows += 1
             yield replace(row, values={**shared, **answer, **model_cells, OF_MODEL: name})
     sample_lists = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
@@ -301,6 +306,6 @@ def right_answer(value: Any, prompt_options: Sequence[str], order: Sequence[int]
     choices_by_form |= {"index1": (places[1:], text)} if form == "index1" else {}
     for candidate in sorted(choices_by_form, key=lambda candidate: candidate != form):
         choices, choice = choices_by_form[candidate]
-        if choice in choices:  # two options may have one text: both are right then
+        if choice in choices:  # two options may have the same text: then both are right
             return "\n".join(str(place) for place, shown in zip(order, choices, strict=True) if shown == choice)
     raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")

@@ -17,15 +17,15 @@ from flipcore.core.records import BASE, digest
 from flipcore.core.work_folders import work_folder
 from flipcore.datasets.reading.packed import is_packed
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import rows_apart, with_paths
+from flipcore.datasets.recorded.fields import split_row, with_paths
 from flipcore.datasets.recorded.recording import Recording
 from flipcore.datasets.tables.stems import names
 
 MOST_MB = 20_000  # of a file of recorded outputs
 _IS_NUMBER = re.compile(r"-?\d+(\.\d+)?")
-IN_MEMORY = 48_000_000  # bytes of text that are grouped at once
-_PACKED = 8  # assumed size of a packed file's text, per byte of the file
-_MOST_PARTS = 256  # files that are open at once
+IN_MEMORY = 48_000_000  # bytes of text that are grouped in memory
+_PACKING_RATIO = 8  # assumed bytes of text per byte of a packed file
+_MOST_PARTS = 256  # files that are open at the same time
 
 
 class Refusal(NamedTuple):
@@ -45,7 +45,7 @@ class VariantRow:
 
 
 class Key(NamedTuple):
-    """The model, the task ("" for none) and the item's key, which two tasks may share."""
+    """The model, the task ("" for none) and the item's key, which is unique within the task."""
 
     model: str
     task: str
@@ -56,7 +56,7 @@ Group = tuple[Key, list[VariantRow]]
 
 
 def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
-    """Yield groups of rows, each with its base first, in batches that share no item; and a refusal of each bad row."""
+    """Yield groups of rows, each with its base first, in batches that share no item; and a refusal per bad row."""
     file_rows = read_rows(path, most_mb=MOST_MB, sheet=recording.sheet)
     if recording.copies == "out":
         file_rows = _without_copies(file_rows)
@@ -72,16 +72,16 @@ def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
             if row.problem:
                 yield _refusal(row)
             else:
-                _add(groups, number, row, recording)
-        yield _sorted(groups)
+                _add_to_group(groups, number, row, recording)
+        yield _with_bases_first(groups)
         return
-    yield from _by_parts(rows, recording, n_parts)
+    yield from _group_on_disk(rows, recording, n_parts)
 
 
 def _answer_rows(file_rows: Iterator[Row], recording: Recording) -> Iterator[tuple[int, Row]]:
     """Yield one row per answer with the number of its row in the file."""
     for number, row in enumerate(file_rows):
-        for answer_row in rows_apart(row, recording.models_beside, recording.lists):
+        for answer_row in split_row(row, recording.models_beside, recording.lists):
             yield number, with_paths(answer_row, recording.paths)
 
 
@@ -95,8 +95,8 @@ def _without_copies(rows: Iterator[Row]) -> Iterator[Row]:
         seen.add(key)
 
 
-def _by_parts(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: int) -> Iterator[list[Group] | Refusal]:
-    """Group rows by way of the disk: all rows of an item go to the same one of `n_parts` files."""
+def _group_on_disk(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: int) -> Iterator[list[Group] | Refusal]:
+    """Group rows on the disk: all rows of an item go to the same one of `n_parts` files."""
     with work_folder("import") as folder:
         paths = [Path(folder, str(part)) for part in range(n_parts)]
         with ExitStack() as stack:
@@ -112,16 +112,16 @@ def _by_parts(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: in
             with path.open("rb") as part:
                 while part.peek(1):
                     number, row = pickle.load(part)
-                    _add(groups, number, row, recording)
+                    _add_to_group(groups, number, row, recording)
             path.unlink()
             if groups:
-                yield _sorted(groups)
+                yield _with_bases_first(groups)
 
 
 def n_parts_of(path: Path) -> int:
     """Return the number of parts in which a file is grouped; its records come part by part."""
-    packed = path.suffix.lower() in (".parquet", ".xlsx") or is_packed(path)
-    n_bytes = path.stat().st_size * (_PACKED if packed else 1)
+    is_compressed = path.suffix.lower() in (".parquet", ".xlsx") or is_packed(path)
+    n_bytes = path.stat().st_size * (_PACKING_RATIO if is_compressed else 1)
     return min(_MOST_PARTS, 1 + n_bytes // IN_MEMORY)
 
 
@@ -133,15 +133,15 @@ def model_of(row: Row, recording: Recording) -> str:
     """Return the name of the model that answered in a row, with its settings: "gpt-4o, temperature 0"."""
     if "," in recording.models and recording.models not in row.values:
         cells = [(column, row.values.get(column)) for column in recording.models.split(",")]
-        parts = [_as_name(column, value) for column, value in cells if value not in (None, "")]
+        parts = [_setting_name(column, value) for column, value in cells if value not in (None, "")]
         return ", ".join(parts) or recording.model
     if names(recording.models, "setting") and row.values.get(recording.models) is not None:
-        return _as_name(recording.models, row.values[recording.models])
+        return _setting_name(recording.models, row.values[recording.models])
     return str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
 
 
-def _as_name(column: str, value: Any) -> str:
-    """Return a setting's value, a number with the name of its setting."""
+def _setting_name(column: str, value: Any) -> str:
+    """Return the value of a setting, with the name of the setting before a number: "temperature 0"."""
     number = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{column.rpartition('.')[2]} {number}" if _IS_NUMBER.fullmatch(number) else number
 
@@ -169,14 +169,14 @@ def _single_group(number: int, row: Row, recording: Recording) -> Group:
     return _key(str(number), row, recording), _base_first(nested or [VariantRow(row.line, name, row.values)])
 
 
-def _add(groups: dict[Key, list[VariantRow]], number: int, row: Row, recording: Recording) -> None:
+def _add_to_group(groups: dict[Key, list[VariantRow]], number: int, row: Row, recording: Recording) -> None:
     """Add a row to the group of its item and model."""
     key = _key(item_of(number, row, recording), row, recording)
     variant = VariantRow(row.line, str(row.values.get(recording.variant, "")), row.values)
     groups.setdefault(key, []).append(variant)
 
 
-def _sorted(groups: dict[Key, list[VariantRow]]) -> list[Group]:
+def _with_bases_first(groups: dict[Key, list[VariantRow]]) -> list[Group]:
     return [(key, _base_first(variants)) for key, variants in groups.items()]
 
 

@@ -3,8 +3,8 @@
 from array import array
 from hashlib import blake2b
 
-_LEAST = 1 << 10
-_FULL = 0.6  # share of the slots in use above which the table grows
+_FIRST_SIZE = 1 << 10  # slots of an empty table; a power of two, so that the lowest bits of a key are a slot
+_MOST_IN_USE = 0.6  # share of the slots in use above which the table grows
 
 
 def hash_of(*parts: str) -> int:
@@ -22,7 +22,7 @@ class HashTable:
 
     def __init__(self, width: int) -> None:
         self.width, self._n = width, 0
-        self._allocate(_LEAST)
+        self._allocate(_FIRST_SIZE)
 
     def __len__(self) -> int:
         return self._n
@@ -38,7 +38,7 @@ class HashTable:
         """Set the numbers of a key."""
         slot = self._slot(key)
         if not self._keys[slot]:
-            if self._n >= _FULL * len(self._keys):
+            if self._n >= _MOST_IN_USE * len(self._keys):
                 self._grow()
                 slot = self._slot(key)
             self._keys[slot] = key
@@ -48,10 +48,10 @@ class HashTable:
 
     def _slot(self, key: int) -> int:
         """Return the slot of a key, or the free slot for it."""
-        keys, last = self._keys, len(self._keys) - 1
-        slot = key & last
+        keys, mask = self._keys, len(self._keys) - 1
+        slot = key & mask
         while keys[slot] and keys[slot] != key:
-            slot = slot + 1 & last
+            slot = (slot + 1) & mask
         return slot
 
     def _allocate(self, n_slots: int) -> None:
@@ -61,9 +61,9 @@ class HashTable:
     def _grow(self) -> None:
         keys, columns = self._keys, self._columns
         self._allocate(2 * len(keys))
-        for old, key in enumerate(keys):
+        for old_slot, key in enumerate(keys):
             if key:
                 slot = self._slot(key)
                 self._keys[slot] = key
                 for column, values in zip(self._columns, columns, strict=True):
-                    column[slot] = values[old]
+                    column[slot] = values[old_slot]

@@ -33,7 +33,7 @@ class KeptRecords:
 
     def __init__(self) -> None:
         self._stream: IO[bytes] | None = None
-        self._chunks: dict[int, array] = {}  # by file: place, size, place, size … of its chunks
+        self._chunks: dict[int, array] = {}  # by file: offset, size, offset, size … of its chunks
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple:
@@ -42,66 +42,66 @@ class KeptRecords:
     def keep(self, number: int, records: Iterable[LogRecord | Rejection]) -> Iterator[LogRecord | Rejection]:
         """Yield the records of a file, and keep them as soon as all were yielded."""
         chunks: array | None = array("Q")
-        waiting: list[LogRecord | Rejection] = []
+        unwritten: list[LogRecord | Rejection] = []
         n_chars = 0
         try:
             for record in records:
                 yield record
-                waiting.append(record)
+                unwritten.append(record)
                 if isinstance(record, LogRecord):
                     n_chars += len(record.prompt) + len(record.question) + len(record.text or "")
-                if len(waiting) == CHUNK or n_chars > CHUNK_CHARS:
-                    chunks = self._write(chunks, waiting)
-                    waiting, n_chars = [], 0
+                if len(unwritten) == CHUNK or n_chars > CHUNK_CHARS:
+                    chunks = self._write(chunks, unwritten)
+                    unwritten, n_chars = [], 0
         except BadInput:
             # The rest of the file cannot be read; the records before it are imported.
-            self._finish(number, chunks, waiting)
+            self._finish(number, chunks, unwritten)
             raise
-        self._finish(number, chunks, waiting)
+        self._finish(number, chunks, unwritten)
 
     def holds(self, number: int) -> bool:
-        """Return whether all records of a file are kept."""
+        """Tell whether all records of a file are kept."""
         return number in self._chunks
 
     def records(self, number: int) -> Iterator[LogRecord | Rejection]:
         """Yield the records of a file, in their order."""
         chunks = self._chunks[number]
-        for place, size in zip(chunks[::2], chunks[1::2], strict=True):
-            for values in pickle.loads(self._read(place, size)):
-                yield _as_record(values)
+        for offset, size in zip(chunks[::2], chunks[1::2], strict=True):
+            for values in pickle.loads(self._read(offset, size)):
+                yield _record_of_values(values)
 
-    def _finish(self, number: int, chunks: array | None, waiting: list) -> None:
-        chunks = self._write(chunks, waiting)
+    def _finish(self, number: int, chunks: array | None, unwritten: list) -> None:
+        chunks = self._write(chunks, unwritten)
         if chunks is not None:
             self._chunks[number] = chunks
 
-    def _write(self, chunks: array | None, waiting: list) -> array | None:
-        """Write a chunk and append its place and size; None if this or an earlier chunk failed."""
-        if chunks is None or not waiting:
+    def _write(self, chunks: array | None, unwritten: list) -> array | None:
+        """Write a chunk and append its offset and size; None if this or an earlier chunk failed."""
+        if chunks is None or not unwritten:
             return chunks
         try:
-            data = pickle.dumps([_as_values(record) for record in waiting], protocol=5)
+            data = pickle.dumps([_plain_values(record) for record in unwritten], protocol=5)
             with self._lock:
                 if self._stream is None:
                     # the file has no name, and vanishes with this object or its process
                     self._stream = tempfile.TemporaryFile()  # noqa: SIM115
                     weakref.finalize(self, self._stream.close)
-                place = self._stream.seek(0, 2)
+                offset = self._stream.seek(0, 2)
                 self._stream.write(data)
         except (OSError, TypeError, AttributeError, pickle.PicklingError):
             return None
-        chunks.extend((place, len(data)))
+        chunks.extend((offset, len(data)))
         return chunks
 
-    def _read(self, place: int, size: int) -> bytes:
+    def _read(self, offset: int, size: int) -> bytes:
         assert self._stream is not None
         # Two imports of one survey may run at the same time.
         with self._lock:
-            self._stream.seek(place)
+            self._stream.seek(offset)
             return self._stream.read(size)
 
 
-def _as_values(record: LogRecord | Rejection) -> str | list:
+def _plain_values(record: LogRecord | Rejection) -> str | list:
     """Return a record as plain values, which pickle writes several times faster than objects."""
     if isinstance(record, Rejection):
         return record.sentence
@@ -110,7 +110,7 @@ def _as_values(record: LogRecord | Rejection) -> str | list:
     return values
 
 
-def _as_record(values: str | list) -> LogRecord | Rejection:
+def _record_of_values(values: str | list) -> LogRecord | Rejection:
     if isinstance(values, str):
         return Rejection(values)
     values[_READOUTS] = tuple(LogReadout(*readout) for readout in values[_READOUTS])

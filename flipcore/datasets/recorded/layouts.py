@@ -27,7 +27,7 @@ from flipcore.datasets.tables.reading import TableReading, read_loaded
 
 FEWEST_FILES = 20  # files of one layout; fewer are not worth reading together
 MOST_BYTES = 1_000_000  # size of a small file
-STAGED_BYTES = 64_000_000  # of an import, that are staged with all rows; further files with their first rows
+STAGED_BYTES = 64_000_000  # of files that are staged with all rows; of further files, only FIRST_ROWS are staged
 FIRST_ROWS = 20
 LEAST_ROWS = 20  # rows of a file that shows by itself what its columns hold
 
@@ -112,7 +112,7 @@ def _rows_of(source: Source, *, is_whole: bool) -> _Rows:
     try:
         file_rows: Iterator[Row] = read_rows(source.path, most_mb=MOST_MB)
         for row in file_rows if is_whole else islice(file_rows, FIRST_ROWS):
-            if row.problem:  # a message about this file alone comes where it is read alone
+            if row.problem:  # the file is read alone, and its problem reported then
                 return []
             rows.append(row.values)
     except (BadInput, OSError):
@@ -121,7 +121,7 @@ def _rows_of(source: Source, *, is_whole: bool) -> _Rows:
 
 
 def _layout_key(source: Source, rows: _Rows) -> tuple:
-    """Return what tables of a layout share: suffix, columns, and in files of many rows the kind of cells."""
+    """Return what the tables of a layout share: suffix, columns, and the kinds of cells if there are enough rows."""
     columns = dict.fromkeys(chain.from_iterable(rows))
     kinds = frozenset(_kind(rows, name) for name in columns) if len(rows) >= LEAST_ROWS else frozenset()
     return source.path.suffix.lower(), frozenset(columns), kinds

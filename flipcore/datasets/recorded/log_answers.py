@@ -38,7 +38,7 @@ def place_of(
 ) -> int | None:
     """Return the index of the option that `answer` names, in the item's own order; None for none or several.
 
-    An answer is an option's text, its label as shown, its normalised text, or last (`by_index`) its index from 0.
+    The answer may be, in this order: the option's text, its label as shown, its normalised text, its index from 0 (`by_index`).
     """
     text = answer.strip()
     texts = [option.strip() for option in options]
@@ -47,12 +47,12 @@ def place_of(
     order = list(order) if order is not None else list(range(len(options)))
     own_labels = list(labels) or list(labels_of("upper", min(len(options), MAX_OPTIONS)))
     label = text.strip("()[]{}.:,*` \n")
-    for known_labels, named in ((own_labels, label), ([known.upper() for known in own_labels], label.upper())):
-        if known_labels.count(named) == 1 and known_labels.index(named) < len(order):
-            return order[known_labels.index(named)]
-    folded, plain_text = [normalised_text(option) for option in options], normalised_text(text)
-    if folded.count(plain_text) == 1:
-        return folded.index(plain_text)
+    for shown_labels, shown_label in ((own_labels, label), ([own_label.upper() for own_label in own_labels], label.upper())):
+        if shown_labels.count(shown_label) == 1 and shown_labels.index(shown_label) < len(order):
+            return order[shown_labels.index(shown_label)]
+    plain_options, plain_text = [normalised_text(option) for option in options], normalised_text(text)
+    if plain_options.count(plain_text) == 1:
+        return plain_options.index(plain_text)
     if by_index and text.isdecimal() and int(text) < len(options):
         return int(text)
     return None
@@ -82,7 +82,7 @@ def reading_of(
 ) -> Reading:
     """Return a recorded readout as a reading, formulas as `mathematics` reads them.
 
-    An answer that the log calls right is the right answer, even in other words. Right or wrong without an answer is a reading too.
+    An answer that the log calls right is the right answer, even in other words. A verdict without an answer is a reading too.
     """
     if readout.unreadable:
         return Reading(UNREADABLE, value=readout.score, reason=readout.reason or "The log says that no answer was found.")
@@ -98,7 +98,7 @@ def reading_of(
     if mathematics and item.kind == "text":
         answer = mathematics(readout.answer, variant.target, item.question) or text_answer(readout.answer, variant.target)
     else:
-        answer = _canonical(item, variant, readout.answer)
+        answer = _canonical_answer(item, variant, readout.answer)
     if readout.is_correct and variant.target and (answer is None or item.kind == "text" or SEVERAL in answer):
         answer = variant.target.split("\n")[0]
     if answer is None and has_verdict and readout.answer.strip() == (record.text or "").strip():
@@ -120,7 +120,7 @@ def _outcome(readout: LogReadout, target: str | None) -> str | None:
     return f"{readout.score:g}" if readout.score is not None and readout.score.is_integer() else None
 
 
-def _canonical(item: Item, variant: Variant, answer: str) -> str | None:
+def _canonical_answer(item: Item, variant: Variant, answer: str) -> str | None:
     """Return an answer in the canonical form of the item's kind; None if it has none."""
     if item.kind == "choice":
         place = place_of(answer, item.options, variant.labels, variant.order, by_index=False)

@@ -20,8 +20,8 @@ from flipcore.datasets.recorded.log_records import LogRecord
 
 BY_ID, BY_TEXT = "id", "text"
 JOINS = (BY_ID, BY_TEXT)
-# Documents with the same text that are found by it; further ones only by id or hash.
-_MOST_ALIKE = 8
+# Documents with the same text that can be found by it; further ones are found only by id or hash.
+_MOST_WITH_TEXT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ class DocumentIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """The hashes of one record (0 for a part that it lacks), and the number of its file."""
+class _RecordHashes:
+    """The hashes of a record (0 for a missing part), and the number of its file."""
 
     own_id: int
     item: int
@@ -120,10 +120,10 @@ class Documents:
         self._by_item, self._by_id, self._by_text = HashTable(1), HashTable(1), HashTable(1)
         self._label_numbers: dict[str, int] = {}  # places of tasks and models in `_labels`
         self._labels: list[str] = []
-        # By document, in arrays, because objects would take a gigabyte in a large import. The home of
-        # a document is its first source.
+        # By document, in arrays, because objects would take a gigabyte in a large import. A source is
+        # the number of a file.
         self._tasks, self._models = array("I"), array("I")
-        self._sources, self._homes = array("I"), array("I")
+        self._sources, self._first_sources = array("I"), array("I")
         self._id_hashes, self._text_hashes = array("Q"), array("Q")
         self._gold_hashes = array("Q")
         self._formats: dict[int, str] = {}
@@ -133,13 +133,13 @@ class Documents:
         self._formats[source] = file_format
         text, gold = (0, 0) if _is_version(record) else (text_hash(record), gold_hash(record))
         item = hash_of(record.item_hash) if record.item_hash and not self.join else 0
-        seen = _Seen(hash_of(record.item), item, text, gold, source)
-        number = self._same_item(record, seen) if item else self._same_id(record, seen)
+        hashes = _RecordHashes(hash_of(record.item), item, text, gold, source)
+        number = self._find_by_hash(record, hashes) if item else self._find_by_id(record, hashes)
         if number is None:
-            number = self._same_text(record, seen)
+            number = self._find_by_text(record, hashes)
         is_new = number is None
         if number is None:
-            number = self._add(record, seen)
+            number = self._add(record, hashes)
         elif text and not self._text_hashes[number]:
             self._text_hashes[number], self._gold_hashes[number] = text, gold
         self._sources[number] = source
@@ -147,19 +147,19 @@ class Documents:
         shares_hash = first is not None and first[0] != number
         return Document(number, self._labels[self._tasks[number]], shares_hash, is_new)
 
-    def _same_item(self, record: LogRecord, seen: _Seen) -> int | None:
-        """Return the document with the record's hash; one per id, if a file has the hash under two ids."""
-        same_hash = self._by_item.get(seen.item)
-        if same_hash is None or self._id_hashes[same_hash[0]] == seen.own_id:
+    def _find_by_hash(self, record: LogRecord, hashes: _RecordHashes) -> int | None:
+        """Return the document with the record's hash; if a file has the hash under two ids, one per id."""
+        same_hash = self._by_item.get(hashes.item)
+        if same_hash is None or self._id_hashes[same_hash[0]] == hashes.own_id:
             return None if same_hash is None else same_hash[0]
-        name = hash_of(record.item_hash, record.item)
-        same_hash_and_id = self._by_item.get(name)
-        if same_hash_and_id is None and self._sources[same_hash[0]] != seen.source:
-            self._by_item.set(name, same_hash[0])
+        exact_key = hash_of(record.item_hash, record.item)
+        same_hash_and_id = self._by_item.get(exact_key)
+        if same_hash_and_id is None and self._sources[same_hash[0]] != hashes.source:
+            self._by_item.set(exact_key, same_hash[0])
             return same_hash[0]
         return same_hash_and_id[0] if same_hash_and_id else None
 
-    def _same_id(self, record: LogRecord, seen: _Seen) -> int | None:
+    def _find_by_id(self, record: LogRecord, hashes: _RecordHashes) -> int | None:
         """Return the document with the record's task and id, if text and right answer agree."""
         if self.join == BY_TEXT:
             return None
@@ -167,85 +167,85 @@ class Documents:
         if same_id is None:
             return None
         number = same_id[0]
-        if not seen.text or not self._text_hashes[number] or self.join == BY_ID:
+        if not hashes.text or not self._text_hashes[number] or self.join == BY_ID:
             return number
-        if self._text_hashes[number] == seen.text and self._agrees(number, seen.gold):
+        if self._text_hashes[number] == hashes.text and self._may_have_gold(number, hashes.gold):
             return number
-        name = hash_of(record.task, record.item, str(seen.text), str(seen.gold))
-        same_id_and_text = self._by_id.get(name)
-        if same_id_and_text is None and self._text_hashes[number] != seen.text:
+        exact_key = hash_of(record.task, record.item, str(hashes.text), str(hashes.gold))
+        same_id_and_text = self._by_id.get(exact_key)
+        if same_id_and_text is None and self._text_hashes[number] != hashes.text:
             self.n_other_text += 1
             self.first_other_text = self.first_other_text or f"id {record.item} of {record.task}"
         return same_id_and_text[0] if same_id_and_text else None
 
-    def _same_text(self, record: LogRecord, seen: _Seen) -> int | None:
+    def _find_by_text(self, record: LogRecord, hashes: _RecordHashes) -> int | None:
         """Return a document of another file with the record's text, of the same task or of another run.
 
         Within one run, two tasks may have the same question as two items.
         """
-        if not seen.text or self.join == BY_ID:
+        if not hashes.text or self.join == BY_ID:
             return None
         fitting = []
-        for place in range(_MOST_ALIKE):
-            entry = self._by_text.get(hash_of(str(seen.text), str(place)))
+        for rank in range(_MOST_WITH_TEXT):
+            entry = self._by_text.get(hash_of(str(hashes.text), str(rank)))
             if entry is None:
                 break
             number = entry[0]
-            is_elsewhere = bool(self._sources[number] != seen.source or self.join)
-            if is_elsewhere and self._agrees(number, seen.gold):
+            is_elsewhere = bool(self._sources[number] != hashes.source or self.join)
+            if is_elsewhere and self._may_have_gold(number, hashes.gold):
                 fitting.append(number)
         same_task = [number for number in fitting if self._labels[self._tasks[number]] == record.task]
-        other_run = [number for number in fitting if self._is_other_run(number, record, seen.source)]
-        known = same_task or other_run
-        if not known:
+        other_run = [number for number in fitting if self._is_other_run(number, record, hashes.source)]
+        candidates = same_task or other_run
+        if not candidates:
             return None
-        number = known[0]
-        if self._sources[number] != seen.source:
-            self._index(record, number, seen)
-            self.n_by_text += self._id_hashes[number] != seen.own_id
+        number = candidates[0]
+        if self._sources[number] != hashes.source:
+            self._add_to_index(record, number, hashes)
+            self.n_by_text += self._id_hashes[number] != hashes.own_id
         return number
 
-    def _agrees(self, number: int, gold: int) -> bool:
-        """Tell whether the right answers are equal, or one is unknown. Two documents show a contradiction."""
+    def _may_have_gold(self, number: int, gold: int) -> bool:
+        """Tell whether a document has the right answer `gold`, or one of the two is unknown (0)."""
         return not gold or not self._gold_hashes[number] or self._gold_hashes[number] == gold
 
     def _is_other_run(self, number: int, record: LogRecord, source: int) -> bool:
         """Tell whether a document was first met in a log of another model or format."""
-        home = self._homes[number]
+        first_source = self._first_sources[number]
         is_other_model = self._labels[self._models[number]] != record.model
-        return bool(self.join) or is_other_model or self._formats.get(home) != self._formats[source]
+        return bool(self.join) or is_other_model or self._formats.get(first_source) != self._formats[source]
 
-    def _add(self, record: LogRecord, seen: _Seen) -> int:
+    def _add(self, record: LogRecord, hashes: _RecordHashes) -> int:
         number = len(self._id_hashes)
         self._tasks.append(self._label_number(record.task))
         self._models.append(self._label_number(record.model))
-        self._sources.append(seen.source)
-        self._homes.append(seen.source)
-        self._id_hashes.append(seen.own_id)
-        self._text_hashes.append(seen.text)
-        self._gold_hashes.append(seen.gold)
-        self._index(record, number, seen)
-        if seen.text:
-            for place in range(_MOST_ALIKE):
-                name = hash_of(str(seen.text), str(place))
-                if self._by_text.get(name) is None:
-                    self._by_text.set(name, number)
+        self._sources.append(hashes.source)
+        self._first_sources.append(hashes.source)
+        self._id_hashes.append(hashes.own_id)
+        self._text_hashes.append(hashes.text)
+        self._gold_hashes.append(hashes.gold)
+        self._add_to_index(record, number, hashes)
+        if hashes.text:
+            for rank in range(_MOST_WITH_TEXT):
+                text_key = hash_of(str(hashes.text), str(rank))
+                if self._by_text.get(text_key) is None:
+                    self._by_text.set(text_key, number)
                     break
         return number
 
-    def _index(self, record: LogRecord, number: int, seen: _Seen) -> None:
-        """Index a document by its hash, or by its id if it has none, so that its next row is found at once."""
-        table = self._by_item if seen.item else self._by_id
-        name = seen.item or hash_of(record.task, record.item)
-        first = table.get(name)
+    def _add_to_index(self, record: LogRecord, number: int, hashes: _RecordHashes) -> None:
+        """Index a document by its hash, or by its id if it has none, so that its next row is found directly."""
+        table = self._by_item if hashes.item else self._by_id
+        key = hashes.item or hash_of(record.task, record.item)
+        first = table.get(key)
         if first is None:
-            table.set(name, number)
-        if first is not None or self._id_hashes[number] != seen.own_id:
-            if seen.item:
-                exact_name = hash_of(record.item_hash, record.item)
+            table.set(key, number)
+        if first is not None or self._id_hashes[number] != hashes.own_id:
+            if hashes.item:
+                exact_key = hash_of(record.item_hash, record.item)
             else:
-                exact_name = hash_of(record.task, record.item, str(seen.text), str(seen.gold))
-            table.set(exact_name, number)
+                exact_key = hash_of(record.task, record.item, str(hashes.text), str(hashes.gold))
+            table.set(exact_key, number)
 
     def _label_number(self, label: str) -> int:
         if label not in self._label_numbers:
@@ -260,7 +260,7 @@ def _is_version(record: LogRecord) -> bool:
 
 
 def folded(text: str) -> str:
-    """Return a text in lower case with single blanks, as layouts differ in them."""
+    """Return a text in lower case with single blanks, because prompt layouts differ in these."""
     return " ".join(text.casefold().split())
 
 
@@ -333,7 +333,7 @@ def _as_stored(item: Item, packed: bytes) -> Item:
     if packed[: _HASH_BYTES + 1] != _packed(item)[: _HASH_BYTES + 1]:
         raise BadInput("shows other options in one version than in its first")
     by_text = _places_by_text(item.options)
-    places = [by_text[rank] for rank in ranks]  # by place in the stored item: the place in this one
+    places = [by_text[rank] for rank in ranks]  # of the stored item's options, in this item
     target = item.target
     if target:
         target = "\n".join(str(places.index(int(answer))) for answer in target.split("\n"))

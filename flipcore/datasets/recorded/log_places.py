@@ -15,9 +15,9 @@ from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_records import LogRecord
 
 OWN_PROMPT = IDENTITY  # the axis of a log's own prompt: its repeats are the noise floor
-_MOST = 2**31 - 1  # the largest whole number of the store
+_MAX_INTEGER = 2**31 - 1  # the largest integer that the store holds
 _BITS = 32
-_LOW = (1 << _BITS) - 1
+_LOW_BITS = (1 << _BITS) - 1
 
 
 @dataclass(slots=True)
@@ -63,16 +63,16 @@ def _unpacked(prompt: int, name: int, place: int, samples: int) -> _Entry:
     return _Entry(
         prompt,
         name,
-        axis=place & _LOW,
+        axis=place & _LOW_BITS,
         source=place >> _BITS,
         is_base=is_base,
         first=samples >> _BITS,
-        following=samples & _LOW,
+        following=samples & _LOW_BITS,
     )
 
 
 class Prompts:
-    """The prompts of each model and item: nearly always one. `axes` are other names of axes, by name."""
+    """The prompts of each model and item: nearly always one. `axes` are new names of axes, by name."""
 
     def __init__(self, axes: Mapping[str, str]) -> None:
         self._axes = axes
@@ -81,8 +81,8 @@ class Prompts:
         self._others: dict[int, list[tuple[int, int, int, int]]] = {}
         self._axis_names: list[str] = []
         self._rows, self._outputs = HashTable(1), HashTable(1)
-        self._numbers, self._following = HashTable(1), HashTable(1)  # of further prompts, by item
-        # by prompt: unused numbers below later samples, as (first, end)
+        self._prompt_numbers, self._following = HashTable(1), HashTable(1)  # by prompt of an item, and by item
+        # by prompt: ranges of unused sample numbers below the largest one, as (start, end)
         self._holes: dict[int, list[tuple[int, int]]] = {}
 
     def place(self, record: LogRecord, task: str, owner: int, prompt: int, source: int, item: int = 0) -> Place:
@@ -98,7 +98,7 @@ class Prompts:
         if index == len(entries):
             has_base = any(entry.is_base for entry in entries)
             is_base = record.variant == BASE or (_is_own_prompt(record) and not has_base)
-            axis = self._axis(record, is_base=is_base)
+            axis = self._axis_of(record, is_base=is_base)
             if axis not in self._axis_names:
                 self._axis_names.append(axis)
             entries.append(
@@ -116,28 +116,28 @@ class Prompts:
             if record.sample_from is not None and record.sample_from < entry.following:
                 raise BadInput(f"is sample {record.sample_from} of its prompt, which another file holds already")
             entry.source, entry.first = source, entry.following if record.sample_from is None else record.sample_from
-        prompt_of_owner = _mixed(owner, prompt, name)
-        sample, is_new = self._sample(record, entry, prompt_of_owner)
+        prompt_of_owner = _combined_hash(owner, prompt, name)
+        sample, is_new = self._sample_of(record, entry, prompt_of_owner)
         self._store(owner, index, entry)
         axis = self._axis_names[entry.axis]
         repeats = sum(earlier.prompt == prompt and earlier.axis == entry.axis for earlier in entries[:index])
-        output = _mixed(prompt_of_owner, sample)
+        output = _combined_hash(prompt_of_owner, sample)
         if entry.is_base:
             return Place(axis, BASE, position=0, sample=sample, is_new=is_new, repeats=repeats, output=output)
         position = sum(not earlier.is_base for earlier in entries[: index + 1])
         key = record.variant or (record.task if record.task != task else "")
         if not key:
-            key = f"prompt-{self._number(item or owner, prompt, position + 1)}"
+            key = f"prompt-{self._prompt_number(item or owner, prompt, position + 1)}"
         return Place(axis, key, position=position, sample=sample, is_new=is_new, repeats=repeats, output=output)
 
-    def _axis(self, record: LogRecord, *, is_base: bool) -> str:
+    def _axis_of(self, record: LogRecord, *, is_base: bool) -> str:
         axis = record.axis if is_base or record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT
         return self._axes.get(axis or OWN_PROMPT, axis or OWN_PROMPT)
 
     def place_alone(self, record: LogRecord, task: str, document: int) -> Place:
-        """Return the place of the only record of its document, the same as `place` but without remembering it."""
+        """Return the same place as `place` for the only record of its document, without remembering it."""
         is_base = _is_own_prompt(record) or record.variant == BASE
-        axis = self._axis(record, is_base=is_base)
+        axis = self._axis_of(record, is_base=is_base)
         sample = (record.sample_from or 0) + (record.sample or 0)
         if record.sample is None:
             sample = 0
@@ -147,51 +147,53 @@ class Prompts:
         key = record.variant or (record.task if record.task != task else "") or "prompt-2"
         return Place(axis, key, 1, sample, is_new=True, repeats=0, output=document + 1)
 
-    def _number(self, item: int, prompt: int, least: int) -> int:
+    def _prompt_number(self, item: int, prompt: int, least: int) -> int:
         """Return the number of a further prompt of an item, at least `least` and the same for all models."""
-        prompt_of_item = _mixed(item, prompt)
-        earlier = self._numbers.get(prompt_of_item)
+        prompt_of_item = _combined_hash(item, prompt)
+        earlier = self._prompt_numbers.get(prompt_of_item)
         if earlier:
             return earlier[0]
         number = max(least, (self._following.get(item) or (0,))[0])
-        self._numbers.set(prompt_of_item, number)
+        self._prompt_numbers.set(prompt_of_item, number)
         self._following.set(item, number + 1)
         return number
 
-    def _sample(self, record: LogRecord, entry: _Entry, prompt: int) -> tuple[int, bool]:
-        """Return (sample, whether its output is new).
+    def _sample_of(self, record: LogRecord, entry: _Entry, prompt: int) -> tuple[int, bool]:
+        """Return (sample number, whether its output is new).
 
         Rows of one sample may hold one output under several filters, or several equal outputs. The i-th row with a text and
-        a readout is the i-th output with that text. If the row's sample has another output already, it is a further sample.
+        a readout is the i-th output with that text. A row is a further sample if its own sample has another output already.
         """
-        own_number = entry.following if record.sample is None else entry.first + record.sample
-        _check_sample(own_number)
-        output = _mixed(prompt, own_number, _hash_of_content(record.text, record.reasoning, record.error, record.option_scores))
-        rows = [_mixed(output, hash_of(name)) for name in {readout.name for readout in record.readouts} or ("",)]
-        nth = max((self._rows.get(row) or (0,))[0] for row in rows)
+        wanted = entry.following if record.sample is None else entry.first + record.sample
+        _check_sample(wanted)
+        output = _combined_hash(
+            prompt, wanted, _hash_of_content(record.text, record.reasoning, record.error, record.option_scores)
+        )
+        rows = [_combined_hash(output, hash_of(name)) for name in {readout.name for readout in record.readouts} or ("",)]
+        n_before = max((self._rows.get(row) or (0,))[0] for row in rows)
         for row in rows:
-            self._rows.set(row, nth + 1)
-        output = _mixed(output, nth)
+            self._rows.set(row, n_before + 1)
+        output = _combined_hash(output, n_before)
         if record.sample is not None and (before := self._outputs.get(output)):
             return before[0], False
-        sample = self._free(own_number, entry, prompt)
-        if not sample < _MOST:
-            raise BadInput(f"has the sample {own_number:,}, which another row has; the largest is {_MOST - 1:,}")
+        sample = self._take_sample(wanted, entry, prompt)
+        if not sample < _MAX_INTEGER:
+            raise BadInput(f"has the sample {wanted:,}, which another row has; the largest is {_MAX_INTEGER - 1:,}")
         self._outputs.set(output, sample)
         return sample, True
 
-    def _free(self, sample: int, entry: _Entry, prompt: int) -> int:
-        """Take a sample for an output: the wanted one if it is free, else the next one after all samples."""
+    def _take_sample(self, sample: int, entry: _Entry, prompt: int) -> int:
+        """Take a sample number for an output: `sample` if it is free, else the next one after all samples."""
         if sample >= entry.following:
             if sample > entry.following:
                 self._holes.setdefault(prompt, []).append((entry.following, sample))
             entry.following = sample + 1
             return sample
         holes = self._holes.get(prompt, [])
-        for place, (least, end) in enumerate(holes):
-            if least <= sample < end:
-                halves = ((least, sample), (sample + 1, end))
-                holes[place : place + 1] = [(first, last) for first, last in halves if first < last]
+        for index, (start, end) in enumerate(holes):
+            if start <= sample < end:
+                halves = ((start, sample), (sample + 1, end))
+                holes[index : index + 1] = [(first, last) for first, last in halves if first < last]
                 return sample
         entry.following += 1
         return entry.following - 1
@@ -217,8 +219,8 @@ def _is_own_prompt(record: LogRecord) -> bool:
 
 def _check_sample(sample: int) -> None:
     """Raise BadInput for a sample whose number the store cannot hold."""
-    if not 0 <= sample < _MOST:
-        raise BadInput(f"has the sample {sample:,}; the largest is {_MOST - 1:,}")
+    if not 0 <= sample < _MAX_INTEGER:
+        raise BadInput(f"has the sample {sample:,}; the largest is {_MAX_INTEGER - 1:,}")
 
 
 Calls = list[tuple[Call, Completion]]  # several if a request scored each option
@@ -236,7 +238,7 @@ class OwnCalls:
         self._elsewhere = elsewhere or HashTable(1)
         self._outputs = HashTable(1)  # by call
         self._moved = HashTable(1)  # by output: its sample, if that is not its own
-        self._following: dict[int, int] = {}  # by call: the sample to try next
+        self._following: dict[int, int] = {}  # by call: the next sample to try
 
     def calls(self, output: int, sample: int, calls_at: Callable[[int], Calls]) -> Calls:
         """Return the calls of an output, made by `calls_at(sample)`: at its own sample if that is free, else at the next free one."""
@@ -294,6 +296,6 @@ def _hash_of_content(text: str | None, *more_parts: object) -> int:
     return hash_of(text or "", str(text is None), *(str(part or "") for part in more_parts))
 
 
-def _mixed(*numbers: int) -> int:
+def _combined_hash(*numbers: int) -> int:
     """Return one key for several hashes and numbers, the same in every process."""
     return hash(numbers) & (1 << 64) - 1 or 1

@@ -17,7 +17,7 @@ from flipcore.datasets.tables.table_reading import Question
 
 @dataclass(slots=True)
 class LogReadout:
-    """Readout of a completion by one filter or scorer of the harness.
+    """The readout of a completion by one filter or scorer of the harness.
 
     `answer` is as the scorer wrote it. `answer`, `is_correct` and `score` are None where it gives
     none. `unreadable` means that the scorer found no answer.
@@ -34,7 +34,7 @@ class LogReadout:
 
 @dataclass(frozen=True, slots=True)
 class PlanMark:
-    """Planned prompt of a study that a record answers; `model` is the model's name in the study."""
+    """The planned prompt of a study that a record answers; `model` is the model's name in the study."""
 
     study_id: str
     model: str
@@ -42,12 +42,12 @@ class PlanMark:
     sample: int
 
 
-def mark_of(marks: Any) -> PlanMark | None:
-    """Return the names that `python -m flipcore variants` wrote beside a prompt; None without them."""
-    if not isinstance(marks, dict) or "flipscope_study" not in marks:
+def mark_of(metadata: Any) -> PlanMark | None:
+    """Return the mark that `python -m flipcore variants` wrote into the metadata of a prompt; None for none."""
+    if not isinstance(metadata, dict) or "flipscope_study" not in metadata:
         return None
-    study_id, model, variant_id = (marks.get(f"flipscope_{name}") for name in ("study", "model", "variant"))
-    sample = whole_number(marks.get("flipscope_sample"))
+    study_id, model, variant_id = (metadata.get(f"flipscope_{name}") for name in ("study", "model", "variant"))
+    sample = whole_number(metadata.get("flipscope_sample"))
     if not (isinstance(study_id, str) and isinstance(model, str) and isinstance(variant_id, str)) or sample is None:
         return None
     return PlanMark(study_id, model, variant_id, sample)
@@ -187,7 +187,7 @@ class LogAbout:
 
 
 def as_text(value: Any) -> str:
-    """Return the text of a message's content: a string, or a list of parts, of which only texts are kept."""
+    """Return the text of a message's content: a string, or the texts in a list of parts."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -195,11 +195,11 @@ def as_text(value: Any) -> str:
     if isinstance(value, dict):
         return as_text(value.get("text", value.get("content", "")))
     if isinstance(value, Sequence):
-        return "".join(as_text(part) for part in value if not (isinstance(part, dict) and part.get("type") in _NO_TEXT))
+        return "".join(as_text(part) for part in value if not (isinstance(part, dict) and part.get("type") in _OTHER_PARTS))
     return str(value)
 
 
-_NO_TEXT = {"image", "image_url", "audio", "video", "reasoning", "thinking", "tool_use"}
+_OTHER_PARTS = {"image", "image_url", "audio", "video", "reasoning", "thinking", "tool_use"}
 
 
 def reasoning_of(content: Any) -> str:
@@ -242,7 +242,7 @@ def prompt_from(value: Any) -> tuple[str, str]:
 
 def _messages_in(text: str) -> Any:
     """Return the content of a text that may be messages in JSON; None for any other text."""
-    # Most prompts are no JSON, so look at the beginning before parsing.
+    # Most prompts are not JSON, so look at the beginning before parsing.
     if not re.match(r"\s*\[\s*\{", text):
         return None
     try:
@@ -257,29 +257,29 @@ def _are_messages(value: Any) -> bool:
     return all(isinstance(message, dict) and "content" in message and "role" in message for message in value)
 
 
-# Columns whose value names what items share, the first that has a value wins.
-_FAMILY = tuple(
+# Columns that name what items share; the first one with a value counts.
+_CLUSTER_COLUMNS = tuple(
     "source_id template_id template original_id seed_id parent_id passage_id document_id group_id "
     "family article_id story_id paragraph_id".split()
 )
 # Columns with the shared text itself.
-_PASSAGE = ("passage", "context", "article", "story", "document", "paragraph")
-_FAMILY_NAMES = frozenset(_FAMILY + _PASSAGE)
-_LEAST_PASSAGE = 80  # characters; a shorter text is a title or a topic, not a passage that items share
+_PASSAGE_COLUMNS = ("passage", "context", "article", "story", "document", "paragraph")
+_SHARED_COLUMNS = frozenset(_CLUSTER_COLUMNS + _PASSAGE_COLUMNS)
+_SHORTEST_PASSAGE = 80  # characters; a shorter text is a title or a topic, not a passage that items share
 _LONGEST_NAME = 60  # characters; a longer name is hashed, because every row repeats it
 
 
 def family_of(doc: Any) -> str:
     """Return the template or passage of a document: its name, or a hash of its text; "" for none."""
-    if not isinstance(doc, dict) or _FAMILY_NAMES.isdisjoint(doc):
+    if not isinstance(doc, dict) or _SHARED_COLUMNS.isdisjoint(doc):
         return ""
-    for name in _FAMILY:
+    for name in _CLUSTER_COLUMNS:
         value = doc.get(name)
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
             text = str(value).strip()
             return f"{name} {text if len(text) <= _LONGEST_NAME else digest(text)}"
-    for passage in (doc.get(name) for name in _PASSAGE):
-        if isinstance(passage, str) and len(passage) >= _LEAST_PASSAGE:
+    for passage in (doc.get(name) for name in _PASSAGE_COLUMNS):
+        if isinstance(passage, str) and len(passage) >= _SHORTEST_PASSAGE:
             return f"passage {digest(passage)}"
     return ""
 

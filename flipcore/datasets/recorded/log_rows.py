@@ -1,4 +1,4 @@
-"""Convert records of logs to the pipeline's types. Over all files, a document is one item and samples are numbered on.
+"""Convert records of logs to the pipeline's types. A document is one item in all files, and its samples are numbered on.
 
 An item takes some hundred bytes of memory, so that a million outputs can be imported.
 """
@@ -30,8 +30,8 @@ class Joining:
     roles: Mapping[str, str] = field(default_factory=dict)
     clusters: Mapping[str, str] = field(default_factory=dict)  # "family" or "subject"
     grades: Collection[tuple[str, str]] = ()  # (task, readout) of scores that do not say what is right
-    axes: Mapping[str, str] = field(default_factory=dict)  # other names of axes, by name
-    harmless: Mapping[str, bool] = field(default_factory=dict)  # by other name of an axis
+    axes: Mapping[str, str] = field(default_factory=dict)  # new names of axes, by name
+    harmless: Mapping[str, bool] = field(default_factory=dict)  # by new name of an axis
     mathematics: Mapping[str, Mathematics] = field(default_factory=dict)  # of tasks with formulas as right answers
 
 
@@ -65,8 +65,8 @@ class AskedItem:
 
 
 @dataclass(slots=True)
-class _Setting:
-    """The question of a record: its item, prompt and place."""
+class _PlacedPrompt:
+    """The prompt of a record, with its item and its place among the item's prompts."""
 
     item: Item
     order: tuple[int, ...]
@@ -77,21 +77,21 @@ class _Setting:
 
 
 class Builder:
-    """Makes a `LogRow` of each record of an import, which must come in the order of `placed`.
+    """Makes a `LogRow` of each record of an import, which must come in the order of `documents`.
 
     The first prompt of an item is its base. `elsewhere` has the calls of these files in other studies (see `OwnCalls`).
     """
 
-    def __init__(self, joining: Joining, placed: DocumentIndex, elsewhere: HashTable | None = None) -> None:
-        self.joining, self._placed, self._n_seen = joining, placed, 0
+    def __init__(self, joining: Joining, documents: DocumentIndex, elsewhere: HashTable | None = None) -> None:
+        self.joining, self._documents, self._n_seen = joining, documents, 0
         self._items, self._prompts, self._calls = ItemIds(), Prompts(joining.axes), OwnCalls(elsewhere)
         self._bases = HashTable(1)  # by variant: whether it is a base
         self._last: tuple[tuple, Item] | None = None  # the facts of the last record, and its item
 
     def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
         """Make the row of a record. Raises BadInput, without the place, for a record that is no item."""
-        setting, variant = self._setting_and_variant(record, source, model)
-        item, place = setting.item, setting.place
+        placed_prompt, variant = self._prompt_and_variant(record, source, model)
+        item, place = placed_prompt.item, placed_prompt.place
         calls = self._calls.calls(place.output, place.sample, lambda sample: _calls(record, variant, model, revision, sample))
         ids = tuple(call.call_id for call, _ in calls)
         readouts = [self.readout(readout, record, item, variant, model, place.sample, ids) for readout in record.readouts]
@@ -111,37 +111,37 @@ class Builder:
 
     def asked(self, record: LogRecord) -> AskedItem:
         """Make the item and the prompt of a record, without its output. Raises BadInput as `entry` does."""
-        setting, variant = self._setting_and_variant(record, source=0, model="")
-        place = setting.place
+        placed_prompt, variant = self._prompt_and_variant(record, source=0, model="")
+        place = placed_prompt.place
         return AskedItem(
-            setting.item, variant, position=place.position, role=self._role(record), sample=place.sample, pair=record.pair
+            placed_prompt.item, variant, position=place.position, role=self._role(record), sample=place.sample, pair=record.pair
         )
 
     def _role(self, record: LogRecord) -> str:
         return self.joining.roles.get(record.task, record.role)
 
-    def _setting_and_variant(self, record: LogRecord, source: int, model: str) -> tuple[_Setting, Variant]:
-        setting = self._setting(record, source, model)
-        item, place = setting.item, setting.place
-        labels = record.labels or labels_of("upper", len(setting.order))
+    def _prompt_and_variant(self, record: LogRecord, source: int, model: str) -> tuple[_PlacedPrompt, Variant]:
+        placed_prompt = self._placed_prompt(record, source, model)
+        item, place = placed_prompt.item, placed_prompt.place
+        labels = record.labels or labels_of("upper", len(placed_prompt.order))
         params: dict = {} if self.joining.harmless.get(place.axis, record.harmless) else {"harmless": False}
         repeat = record.repeat or (f"{place.key} {place.repeats}" if place.repeats else "")
         variant = Variant(
             item.item_id,
             place.axis,
             key=place.key,
-            prompt=setting.prompt,
-            target=setting.target,
-            order=setting.order,
-            labels=tuple(labels)[: len(setting.order)],
+            prompt=placed_prompt.prompt,
+            target=placed_prompt.target,
+            order=placed_prompt.order,
+            labels=tuple(labels)[: len(placed_prompt.order)],
             layout="recorded",
             params=params | ({"repeat": repeat} if repeat else {}),
         )
-        if not setting.is_alone and not self._is_free(variant):
+        if not placed_prompt.is_alone and not self._keeps_role(variant):
             variant = replace(variant, params=params | {"repeat": f"{repeat} {place.key}".strip()})
-        return setting, variant
+        return placed_prompt, variant
 
-    def _is_free(self, variant: Variant) -> bool:
+    def _keeps_role(self, variant: Variant) -> bool:
         """Tell whether a variant is a base for all models so far, or for none.
 
         A version of one model may be the base of another one, and each model keeps its own.
@@ -154,18 +154,18 @@ class Builder:
             self._bases.set(key, is_base)
         return before is None or before[0] == is_base
 
-    def _setting(self, record: LogRecord, source: int, model: str) -> _Setting:
-        document = self._placed.at(self._n_seen)
-        is_alone = self._placed.is_alone(document)
+    def _placed_prompt(self, record: LogRecord, source: int, model: str) -> _PlacedPrompt:
+        document = self._documents.at(self._n_seen)
+        is_alone = self._documents.is_alone(document)
         self._n_seen += 1
         item = self._item(record, source, document, is_alone=is_alone)
         order = _order(record, item)
         is_formula = item.dataset in self.joining.mathematics
-        target = _in_item(target_of(record, item.kind, item.options, is_formula), record, item)
+        target = _in_item_order(target_of(record, item.kind, item.options, is_formula), record, item)
         prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
         if is_alone:
             place = self._prompts.place_alone(record, item.dataset, document.number)
-            return _Setting(item, order, target=target, prompt=prompt, place=place, is_alone=is_alone)
+            return _PlacedPrompt(item, order, target=target, prompt=prompt, place=place, is_alone=is_alone)
         place = self._prompts.place(
             record,
             item.dataset,
@@ -174,7 +174,7 @@ class Builder:
             source,
             hash_of(item.item_id),
         )
-        return _Setting(item, order, target=target, prompt=prompt, place=place, is_alone=is_alone)
+        return _PlacedPrompt(item, order, target=target, prompt=prompt, place=place, is_alone=is_alone)
 
     def _item(self, record: LogRecord, source: int, document: Document, *, is_alone: bool) -> Item:
         """Make the item of a record, or return that of the last record with the same facts."""
@@ -202,7 +202,7 @@ class Builder:
             "target": target_of(record, kind, options, document.task in self.joining.mathematics),
             "category": record.category,
             "meta": dict(record.meta),
-            "source_id": self._source(record, document.task),
+            "source_id": self._cluster(record, document.task),
         }
         # rows of tables have item ids of their own, so that the ids of earlier imports stay
         if record.item_id and kind == record.kind:
@@ -215,7 +215,7 @@ class Builder:
         self._last = (facts, item)
         return item
 
-    def _source(self, record: LogRecord, task: str) -> str | None:
+    def _cluster(self, record: LogRecord, task: str) -> str | None:
         """Return the name of the item's cluster; None for an item by itself."""
         name = {"family": record.family, "subject": record.category}.get(self.joining.clusters.get(record.task, ""), "")
         return f"{task}/{name}" if name else None
@@ -255,7 +255,7 @@ def _order(record: LogRecord, item: Item) -> tuple[int, ...]:
     return tuple(item.options.index(record_options[place]) for place in places)
 
 
-def _in_item(target: str | None, record: LogRecord, item: Item) -> str | None:
+def _in_item_order(target: str | None, record: LogRecord, item: Item) -> str | None:
     """Return a version's right answer in the item's own order of options."""
     if target is None or item.kind != "choice":
         return target

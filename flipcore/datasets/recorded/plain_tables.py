@@ -45,7 +45,7 @@ class PlainRow(NamedTuple):
 
 
 def is_plain(recording: Recording) -> bool:
-    """Tell whether rows that are read by this recording may be plain."""
+    """Tell whether the rows of a table with this recording may be plain."""
     holds_several = recording.nested or recording.models_beside or recording.lists
     holds_more = recording.variant or recording.sample or recording.fields
     return not (holds_several or holds_more or recording.copies or recording.answers == SETS)
@@ -59,8 +59,8 @@ class PlainTable:
         cells_of_row = {recording.text, recording.finish, recording.scorer, *recording.scores}
         names = {*recording.columns, recording.pair} - cells_of_row - {""}
         names -= {*recording.models.split(","), recording.models}
-        # A table without prompts tells prompts apart by a column without a name.
-        self._content = sorted(names if recording.prompt else {*names, ""})
+        # In a table without prompts, the column "" distinguishes the prompts.
+        self._item_columns = sorted(names if recording.prompt else {*names, ""})
         self._scored: dict[tuple, tuple[LogReadout, ...]] = {}
         self._models: dict[Any, str] = {}
 
@@ -75,7 +75,7 @@ class PlainTable:
         is_flat_file = allowed(self.path).name.lower().endswith((".csv", ".tsv")) and not paths
         file_rows = read_rows(self.path, most_mb=MOST_MB, sheet=recording.sheet)
         for number, row in enumerate(file_rows):
-            # to look for paths and conversations takes time, so rows without them are used as they are
+            # looking for paths and conversations takes time, so rows without them are used as they are
             if not is_flat_file and (paths or any(type(cell) is list for cell in row.values.values())):
                 row = with_paths(row, paths)
             if row.problem:
@@ -100,11 +100,11 @@ class PlainTable:
 
     def content(self, row: PlainRow) -> int:
         """Hash the cells about the item, which must be equal in all rows of the item."""
-        cells = [row.values.get(name) for name in self._content]
+        cells = [row.values.get(name) for name in self._item_columns]
         return hash(repr(cells))
 
     def record(self, row: PlainRow) -> LogRecord:
-        """Make the record of a row. Raises NotPlain where it is refused."""
+        """Make the record of a row. Raises NotPlain if the row is refused."""
         record = self.record_or_rejection(row)
         if isinstance(record, Rejection):
             raise NotPlain

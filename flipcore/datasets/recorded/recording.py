@@ -14,8 +14,8 @@ SETS = "letters"  # a value of `answers`: several letters per answer, compared a
 class Recording:
     """The meaning of the columns of a file.
 
-    A column may be a path (doc.options, resps[0][0]). Several columns stand in one field with commas
-    between: of `prompt` and `question` the texts are joined, of `models` and `item` the names.
+    A column may be a path (doc.options, resps[0][0]). A field may list several columns with commas
+    between: the texts of `prompt` and `question` are joined, and the names of `models` and `item`.
 
     Rows and items. A row is a variant, and rows with the same `item` belong together. The first is
     the base, unless `variant` names another one "base". With `nested` ("shuffle_"), a row is an item,
@@ -25,22 +25,22 @@ class Recording:
     Options. `options` is the column of a list or an object, or several columns with an option each
     ("A,B,C,D"). Otherwise `option_pattern` finds them in the prompt, in its one group. With neither,
     answers are numbers. `order` names a column of permutations, where `order[i]` is the item's own
-    index at position i. Without it options are matched by their text.
+    index at position i. Without it, options are matched by their text.
 
     Answers. `text` is the output, read after the last `text_after`. `target` names the right option
     by text, label or place from 0; a variant may have its own. `answers` is the kind of all items
-    ("text", "number", "choice") if it does not follow from the options, their letters ("A-E") if no
-    row shows them, or SETS.
+    ("text", "number", "choice") if it does not follow from the options, the letters of options ("A-E")
+    that no row shows, or SETS.
 
-    Models. `model` is the name of the only one, `models` the column with the name, and
-    `model_columns` are columns called after a model, with its answers. `sample_columns` hold lists
-    with an entry per sample (see `fields.rows_apart`).
+    Models. `model` is the name of the only model, `models` the column of names, and
+    `model_columns` are columns named after a model, with its answers. `sample_columns` hold lists
+    with an entry per sample (see `fields.split_row`).
 
     Scores. `score` lists the columns of scorers. `scorer` is the column that names the scorer of a
     row. A table of scores needs neither prompt nor output. `missing` lists values that are no score
     (-1), `percent` columns whose values above 1 are percentages, `people` the scores that people
-    gave. Less is better in the columns of `lower`, which do not say what is right. Those of `reverse`
-    are replaced by 1 less their value. `failed=out` drops failed calls from the score, `copies=out`
+    gave. In the columns of `lower`, less is better and no value means right. The values v of
+    `reverse` are replaced by 1 − v. `failed=out` drops failed calls from the score, `copies=out`
     drops rows that repeat another one word for word.
 
     Further columns: `axes`, `role`, `harmless` and `sample` of a variant; `tasks`, `category` (the
@@ -90,7 +90,7 @@ class Recording:
 
     @cached_property
     def models_beside(self) -> tuple[str, ...]:
-        """The columns that are called after a model."""
+        """The columns that are named after a model."""
         return tuple(filter(None, self.model_columns.split(",")))
 
     @cached_property
@@ -122,8 +122,8 @@ class Recording:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """All columns, or paths to them, that the recording uses; "" among them for fields that are empty."""
-        of_prompt = (
+        """All columns or paths that the recording uses, and "" for empty fields."""
+        prompt_columns = (
             self.prompt,
             self.item,
             *self.option_columns,
@@ -133,10 +133,10 @@ class Recording:
             self.target,
             self.variant,
         )
-        joined = (*self.item.split(","), *self.models.split(","))
-        of_variant = (self.axes, self.role, self.harmless, self.sample, self.pair, self.finish)
-        of_item = (self.tasks, self.category, self.cluster)
-        columns = [*of_prompt, *joined, *of_variant, *self.scores, self.scorer, *of_item]
+        name_columns = (*self.item.split(","), *self.models.split(","))
+        variant_columns = (self.axes, self.role, self.harmless, self.sample, self.pair, self.finish)
+        item_columns = (self.tasks, self.category, self.cluster)
+        columns = [*prompt_columns, *name_columns, *variant_columns, *self.scores, self.scorer, *item_columns]
         for field in self.fields:
             columns += (field.column, field.top_token, field.top_score)
         return tuple(columns)
@@ -144,5 +144,5 @@ class Recording:
     @cached_property
     def paths(self) -> list[str]:
         """The columns that are paths, or several columns in one."""
-        # computed once, because to look at all names in every row takes longer than to read a short row
+        # computed once, because looking at all names takes longer than reading a short row
         return [name for name in self.columns if any(sign in name for sign in ",.[")]

@@ -24,13 +24,13 @@ from flipcore.datasets.tables.roles import PROMPT, part_of
 from flipcore.datasets.tables.stems import last_names
 from flipcore.datasets.tables.stems import names as is_called
 
-LEAST_ALIKE = 0.9  # least share of equal rows in two tables with the same questions
-MOST_BY_CHANCE = 0.7  # most rows in which two columns may agree by chance, as those of a kind of question do
-LEAST_ROWS = 10  # rows; fewer right answers may be equal by chance
-LONG = 20  # letters; shorter texts may be equal by chance
-MOST_SHARING = 64  # most groups of tables with the same cell, where the cell helps to find one of them
-MOST_TRIED = 8  # groups with the most shared cells, which are compared row by row
-_N_TRIED = 5  # rows whose cells are used to find groups
+_LEAST_ALIKE = 0.9  # least share of equal rows in two tables with the same questions
+_MOST_BY_CHANCE = 0.7  # most rows in which two columns may agree by chance, such as two columns of the kind of question
+_LEAST_ROWS = 10  # rows; fewer right answers may be equal by chance
+_LONG_TEXT = 20  # letters; shorter texts may be equal by chance
+_MOST_SHARING = 64  # most groups of tables with the same cell, where the cell helps to find one of them
+_MOST_TRIED = 8  # groups with the most shared cells, which are compared row by row
+_N_KEY_ROWS = 5  # rows by whose cells groups are found
 # part of a file's name that numbers or dates a run: run3, seed_1, 20250601_202535, 2025-06-01T20-25-35
 _RUN = re.compile(
     r"(?:^|[_. -])(?:(?:run|seed|trial|epoch|rep|repeat|sample|fold|part|shard)[_ -]?\d+|20\d{6}(?:[_T-]\d{4,6})?"
@@ -72,8 +72,8 @@ class _Table:
 def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | None = None) -> dict[str, TableName]:
     """Return the names of tables by the name of their file.
 
-    They are given to tables that share their questions with another one, to tables whose folder or stem is a label found
-    there, and to the rest by folder or shard. Files of one model are different conditions, unless their names only number runs.
+    Tables with the same questions are named by what their paths share and differ in; other tables by a label found there, by
+    shard, or by folder. Files of one model are different conditions, unless their names only number runs.
     """
     sources = list(sources)
     if len(sources) < 2:
@@ -102,8 +102,10 @@ def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | 
             else:
                 unlabelled.append(table)
     for table in unlabelled:
-        (label, *other_labels) = [part for part in table.parts if part in (conditions if table.models else models)] or [""]
-        if label and not other_labels:
+        known_labels = conditions if table.models else models
+        labels_in_path = [part for part in table.parts if part in known_labels]
+        if len(labels_in_path) == 1:
+            label = labels_in_path[0]
             task = next((part for part in table.parts if part and part != label), "outputs")
             task = names[table.source.name].task if table.source.name in names else task
             names[table.source.name] = _table_name(table, task, label)
@@ -140,7 +142,7 @@ def _table_name(table: _Table, task: str, label: str) -> TableName:
 
 
 def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | None = None) -> dict[str, str]:
-    """Return {table: a later state of it}: a file whose name begins alike, with the same rows and further columns.
+    """Return {table: a later state of it}: its name begins with the same stem, and its rows hold the same cells and more.
 
     Somebody has added labels or a judgement to the same outputs.
     """
@@ -151,7 +153,7 @@ def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | Non
     by_name.sort()
     pairs: list[tuple[int, int]] = []
     for index, (folder, stem, place) in enumerate(by_name):
-        # in this order, names that begin alike are neighbors
+        # in this order, names with the same beginning are neighbors
         for other_index in range(index + 1, len(by_name)):
             other_folder, other_stem, other_place = by_name[other_index]
             if other_folder != folder or not other_stem.startswith(stem):
@@ -163,8 +165,8 @@ def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | Non
     for place, other_place in sorted(pairs):
         row = _first_row(sources[place], layouts)
         other_row = _first_row(sources[other_place], layouts)
-        if row and other_row and not _within(row, other_row):
-            continue  # known without opening the files
+        if row and other_row and not _is_within(row, other_row):
+            continue  # no need to open the files
         if _is_first_state(sources[place], sources[other_place]):
             states[sources[place].name] = sources[other_place].name
     return states
@@ -184,7 +186,7 @@ def _is_first_state(first: Source, second: Source) -> bool:
         for row, second_row in zip_longest(*file_rows):
             if row is None or second_row is None or row.problem or second_row.problem:
                 return False
-            if not _within(row.values, second_row.values):
+            if not _is_within(row.values, second_row.values):
                 return False
             has_more |= row.values != second_row.values
     except (BadInput, OSError):
@@ -192,10 +194,10 @@ def _is_first_state(first: Source, second: Source) -> bool:
     return has_more
 
 
-def _within(part: Any, outer: Any) -> bool:
+def _is_within(part: Any, outer: Any) -> bool:
     """Tell whether an object contains the keys and values of another one; other values must be equal."""
     if isinstance(part, Mapping) and isinstance(outer, Mapping):
-        return all(key in outer and _within(value, outer[key]) for key, value in part.items())
+        return all(key in outer and _is_within(value, outer[key]) for key, value in part.items())
     return part == outer
 
 
@@ -224,12 +226,12 @@ def _groups_by_questions(sources: Iterable[Source], layouts: Mapping[Path, Layou
         except (BadInput, OSError):
             continue  # the reader of the file gives the reason
         n_shared: Counter[int] = Counter()  # cells shared with each group
-        for cell in _cell_hashes(rows[:_N_TRIED]):
+        for cell in _cell_hashes(rows[:_N_KEY_ROWS]):
             numbers = groups_by_cell.get(cell, ())
-            if len(numbers) <= MOST_SHARING:
+            if len(numbers) <= _MOST_SHARING:
                 n_shared.update(numbers)
-        likely = [number for number, _ in n_shared.most_common(MOST_TRIED)]
-        number = next((number for number in likely if ask_alike(first_rows[number], rows)), len(groups))
+        likely = [number for number, _ in n_shared.most_common(_MOST_TRIED)]
+        number = next((number for number in likely if have_same_questions(first_rows[number], rows)), len(groups))
         if number == len(groups):
             groups.append([])
             first_rows.append(rows)
@@ -242,61 +244,62 @@ def _groups_by_questions(sources: Iterable[Source], layouts: Mapping[Path, Layou
 def _cell_hashes(rows: Sequence[Mapping[str, Any]]) -> set[int]:
     """Return hashes by which tables with the same questions are found.
 
-    They are of long texts, of the cells of the first row, of the beginning of each column, and of ids in words.
+    They hash long texts, the cells of the first row, the first cells of each column, and ids in words.
     """
     texts: set[int] = set()
     for row in rows:
-        texts |= {hash(text) for value in row.values() if len(text := str(value)) > LONG}
+        texts |= {hash(text) for value in row.values() if len(text := str(value)) > _LONG_TEXT}
     first = rows[0] if rows else {}
     names = [name for name in columns_of(rows[:1]) if not last_names(name, "id")]
     hashes = {hash((name, str(first[name]))) for name in names}
-    hashes |= {hash((name, *(str(row.get(name)) for row in rows[:_N_TRIED]))) for name in names}
-    return texts | hashes | {hash(("id", cell)) for cell in _bare_ids(rows[:_N_TRIED])}
+    hashes |= {hash((name, *(str(row.get(name)) for row in rows[:_N_KEY_ROWS]))) for name in names}
+    return texts | hashes | {hash(("id", cell)) for cell in _bare_ids(rows[:_N_KEY_ROWS])}
 
 
 def _bare_ids(rows: Sequence[Mapping[str, Any]]) -> set[str]:
     """Return the ids of a table without long texts; an empty set if they are only numbers."""
     for row in rows:
-        if any(len(str(value)) > LONG for value in row.values()):
+        if any(len(str(value)) > _LONG_TEXT for value in row.values()):
             return set()
     column = next((name for name in columns_of(rows[:1]) if last_names(name, "id")), "")
     cells = {str(row.get(column)) for row in rows} if column else set()
     return set() if all(cell.isdecimal() for cell in cells) else cells
 
 
-def ask_alike(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> bool:
+def have_same_questions(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether the first rows of two tables have the same questions.
 
     A column of questions or of right answers is equal row by row, or long texts or ids are equal in any order. Numbers,
     constants and a few right answers do not count.
     """
     first_ids, second_ids = _bare_ids(first), _bare_ids(second)
-    if min(len(first_ids), len(second_ids)) >= LEAST_ROWS and _are_alike(first_ids, second_ids):
+    if min(len(first_ids), len(second_ids)) >= _LEAST_ROWS and _are_alike(first_ids, second_ids):
         return True
     for name in (column for column in columns_of(first) if column in columns_of(second)):
-        pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, second, strict=False)]
-        if _share_by_chance(pairs) <= MOST_BY_CHANCE and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs):
-            is_fact = not last_names(name, "id") and len(pairs) >= LEAST_ROWS and not _counts(pairs)
+        pairs = [(str(row.get(name)), str(other.get(name))) for row, other in zip(first, second, strict=False)]
+        n_equal = sum(cell == other_cell for cell, other_cell in pairs)
+        if _share_by_chance(pairs) <= _MOST_BY_CHANCE and n_equal >= _LEAST_ALIKE * len(pairs):
+            is_fact = not last_names(name, "id") and len(pairs) >= _LEAST_ROWS and not _counts_rows(pairs)
             if part_of(name) == PROMPT or is_fact:
                 return True
         first_texts, second_texts = ({str(row.get(name)) for row in rows} for rows in (first, second))
-        if min(map(len, first_texts)) > LONG and _are_alike(first_texts, second_texts):
+        if min(map(len, first_texts)) > _LONG_TEXT and _are_alike(first_texts, second_texts):
             return True
     return False
 
 
 def _are_alike(first: set[str], second: set[str]) -> bool:
     """Tell whether nearly all texts of the smaller set are in the other one."""
-    return len(first & second) >= LEAST_ALIKE * min(len(first), len(second))
+    return len(first & second) >= _LEAST_ALIKE * min(len(first), len(second))
 
 
 def _share_by_chance(pairs: Sequence[tuple[str, str]]) -> float:
     """Return the expected share of equal rows of two columns in random order: 1 for a constant."""
     first, second = (Counter(side) for side in zip(*pairs, strict=True))
-    return sum(n * second[name] for name, n in first.items()) / len(pairs) ** 2
+    return sum(n * second[cell] for cell, n in first.items()) / len(pairs) ** 2
 
 
-def _counts(pairs: Sequence[tuple[str, str]]) -> bool:
+def _counts_rows(pairs: Sequence[tuple[str, str]]) -> bool:
     """Tell whether the first column of the pairs counts its rows."""
     numbers = [int(cell) for cell, _ in pairs if cell.isdecimal()]
     return len(numbers) == len(pairs) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
@@ -306,7 +309,7 @@ def _task_names(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return candidates for the name of the task, the likeliest first: parts of names that all files share."""
     shared = [level[0] for level in zip(*paths, strict=False) if len(set(level)) == 1]
     words = [re.split(r"[_ ]", path[0]) for path in paths]
-    beginning = "_".join(level[0] for level in _while_same(zip(*words, strict=False)))
+    beginning = "_".join(level[0] for level in _while_equal(zip(*words, strict=False)))
     return tuple(filter(None, (*shared[:1], beginning, *shared[1:]))) or ("outputs",)
 
 
@@ -322,26 +325,27 @@ def _labels(paths: Sequence[tuple[str, ...]]) -> list[str]:
         return [""] * len(paths)
     for level in (*levels[1:], levels[0]):
         if len(set(level)) == n_different:
-            return _trimmed(level)
-    differing = [_trimmed(level) for level in reversed(levels) if len(set(level)) > 1]
+            return _without_shared_words(level)
+    differing = [_without_shared_words(level) for level in reversed(levels) if len(set(level)) > 1]
     return ["/".join(filter(None, parts)) for parts in zip(*differing, strict=True)]
 
 
-def _trimmed(names: Sequence[str]) -> list[str]:
-    """Drop the words with which all names begin or end; "a" and "4" keep the word before them."""
+def _without_shared_words(names: Sequence[str]) -> list[str]:
+    """Drop the words with which all names begin or end, but not before a bare letter or number."""
     words = [re.split(r"(?<=[_ ])", name) for name in names]
-    for side in range(2):
-        n = sum(1 for _ in _while_same(zip(*words, strict=False)))
-        n = min(n, *(len(name_words) - 1 for name_words in words))
-        if side == 0 and n:
+    # each turn drops words at the beginning and reverses the rest
+    for turn in range(2):
+        n_shared = sum(1 for _ in _while_equal(zip(*words, strict=False)))
+        n_shared = min(n_shared, *(len(name_words) - 1 for name_words in words))
+        if turn == 0 and n_shared:
             # a model is called model_a or gpt_4, not "a" or "4"
-            ends = [name_words[n].strip("_ ") for name_words in words]
+            ends = [name_words[n_shared].strip("_ ") for name_words in words]
             is_short = any(len(end) == 1 or end.isdigit() for end in ends)
-            n -= is_short and is_called(words[0][n - 1], "model")
-        words = [name_words[n:][::-1] for name_words in words]
+            n_shared -= is_short and is_called(words[0][n_shared - 1], "model")
+        words = [name_words[n_shared:][::-1] for name_words in words]
     return ["".join(name_words).strip("_ ") for name_words in words]
 
 
-def _while_same(levels: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Return the first levels, up to one whose names differ."""
+def _while_equal(levels: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Return the first levels, up to the first one whose names differ."""
     return takewhile(lambda level: len(set(level)) == 1, levels)

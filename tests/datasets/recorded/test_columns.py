@@ -7,15 +7,15 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import REMARKS
-from flipcore.datasets.recorded.by_structure import guessed
+from flipcore.datasets.recorded.by_structure import guess_recording
 from flipcore.datasets.recorded.columns import (
     Recording,
     columns_of,
     corrected,
+    find_unused,
     first_good_rows,
     mapping_of,
     scored_field,
-    unused,
 )
 from flipcore.datasets.recorded.fields import Field
 from flipcore.datasets.tables.roles import OUTPUT, PROMPT, TARGET, part_of
@@ -37,7 +37,7 @@ FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score
 @pytest.mark.slow
 @pytest.mark.stand_in("test_columns_of_nested_variants_stand_beside_those_of_their_row")
 def test_ten_orders_in_numbered_columns_are_found(shared_data):
-    found = guessed(str(shared_data / "mcq_mismatch" / "mistral-7b" / "test.first40.json"))
+    found = guess_recording(str(shared_data / "mcq_mismatch" / "mistral-7b" / "test.first40.json"))
     # `references` lists the item's own order, so the options of a prompt are the keys of its scores
     assert found == Recording(
         "test.first40",
@@ -55,7 +55,7 @@ def test_ten_orders_in_numbered_columns_are_found(shared_data):
 @pytest.mark.stand_in("test_a_guess_keeps_to_what_the_rows_bear_out")
 def test_a_row_a_variant_with_options_inside_of_the_prompt_is_found(shared_data):
     path = str(shared_data / "option_shifts" / "all.jsonl")
-    found = guessed(path)
+    found = guess_recording(path)
     assert (found.item, found.order, found.prompt, found.text, found.models, found.model) == (
         "question_id",
         "permutation",
@@ -70,7 +70,7 @@ def test_a_row_a_variant_with_options_inside_of_the_prompt_is_found(shared_data)
 @pytest.mark.stand_in("test_the_first_tokens_bound_is_asked_for_only_where_its_columns_are")
 def test_scores_and_labels_of_people_are_found_beside_each_other(shared_data):
     path = str(shared_data / "mcq_robustness" / "gemma-7b" / "shards" / "shard_0.json_labeled_resolved.json")
-    found = guessed(path)
+    found = guess_recording(path)
     assert [field.extractor for field in found.fields] == ["first_token", "label"] and found.text_after == "\nmodel\n"
     assert recorded(path, found).refusals == ()
 
@@ -91,7 +91,7 @@ def test_scores_and_labels_of_people_are_found_beside_each_other(shared_data):
     ],
 )
 def test_a_guess_keeps_to_what_the_rows_bear_out(tmp_path, rows, expected):
-    found = guessed(written(tmp_path / "a.jsonl", rows).path)
+    found = guess_recording(written(tmp_path / "a.jsonl", rows).path)
     assert {key: getattr(found, key) for key in expected} == expected
 
 
@@ -103,17 +103,17 @@ def test_options_in_a_text_that_no_prompt_shows_are_taken_in_their_own_order(tmp
         for variant, said in (("base", "Answer: B"), ("other", "Answer: A"))
     ]
     path = written(tmp_path / "a.jsonl", rows).path
-    found = guessed(path)
+    found = guess_recording(path)
     assert (found.options, found.target, found.item, found.kind) == ("options", "answer", "question", "choice")
     assert found.axis == "recorded"  # nothing says that the order was changed
-    assert unused(found, columns_of(first_good_rows(path))) == ["price"]
+    assert find_unused(found, columns_of(first_good_rows(path))) == ["price"]
     records = recorded(path, found).records
     assert len({record.item.item_id for record in records}) == 2 and {record.item.target for record in records} == {"1"}
 
 
 def test_questions_that_differ_are_items_of_their_own(tmp_path):
     rows = [{"prompt": f"{i}+1?", "variant": "base", "output": "2"} for i in (1, 2)]
-    found = guessed(written(tmp_path / "a.jsonl", rows).path)
+    found = guess_recording(written(tmp_path / "a.jsonl", rows).path)
     assert found.item == ""
 
 
@@ -180,10 +180,10 @@ def test_a_column_an_option_and_a_letter_as_key_make_a_choice(tmp_path, in_promp
         for i in range(12)
     ]
     path = written(tmp_path / "choice.jsonl", rows).path
-    found = guessed(path)
+    found = guess_recording(path)
     assert (found.options, found.finish, found.kind, found.target) == ("A,B,C,D", "finish_reason", "choice", "target")
     there = {"prompt": "question", "text": "output", "item": "id"}
-    assert not unused(found, columns_of(first_good_rows(path))) and all(
+    assert not find_unused(found, columns_of(first_good_rows(path))) and all(
         getattr(found, key) == name for key, name in there.items()
     )
     records = recorded(path, found).records
@@ -195,7 +195,7 @@ def test_a_column_an_option_and_a_letter_as_key_make_a_choice(tmp_path, in_promp
 
 def test_numbered_columns_that_hold_no_key_are_no_options(tmp_path):
     rows = [{"id": str(i), "question": f"{i} + 1?", "answer_1": "x", "answer_2": "y", "target": str(i + 1)} for i in range(12)]
-    assert guessed(written(tmp_path / "sums.jsonl", rows).path).options == ""
+    assert guess_recording(written(tmp_path / "sums.jsonl", rows).path).options == ""
 
 
 # Several answers in one row: a column a model, or a list with an entry a sample.
@@ -223,7 +223,7 @@ def test_an_object_a_model_is_a_row_a_model(tmp_path, store):
         }
         for a, b, c in SUMS
     ]
-    assert guessed(str(made.lines(tmp_path / "models.jsonl", rows))).model_columns == "gpt-3,gpt-4"
+    assert guess_recording(str(made.lines(tmp_path / "models.jsonl", rows))).model_columns == "gpt-3,gpt-4"
     assert accuracies(tmp_path / "models.jsonl", store) == {
         (model, reader): share for model, share in (("gpt-3", 0.5), ("gpt-4", 1.0)) for reader in ("is_correct", "regex")
     }
@@ -237,7 +237,7 @@ def test_labels_in_a_column_a_model_are_its_answers_and_a_vote_is_no_model(tmp_p
         return {"question": f"Which is {k}?", "choices": [f"x{k}", f"y{k}", f"z{k}"], "groundtruth_answer": k % 3} | answers
 
     path = made.lines(tmp_path / "letters.jsonl", [row(k) for k in range(12)] + [row(12) | {"a/small": None, "a/large": None}])
-    assert guessed(str(path)).model_columns == "a/small,a/large"
+    assert guess_recording(str(path)).model_columns == "a/small,a/large"
     shares = accuracies(path, store)
     assert shares == {("a/large", "prediction"): 1.0, ("a/small", "prediction"): 8 / 12}
     refusals = survey([path]).refusals
@@ -252,7 +252,7 @@ def test_outputs_in_a_column_a_model_are_read(tmp_path, store):
         for a, b, c in SUMS
     ]
     path = made.lines(tmp_path / "texts.jsonl", rows)
-    assert guessed(str(path)).model_columns == "llama_response,qwen_response"
+    assert guess_recording(str(path)).model_columns == "llama_response,qwen_response"
     assert accuracies(path, store) == {(name, "regex"): 1.0 for name in said}
 
 
@@ -269,7 +269,7 @@ def test_lists_with_an_entry_a_sample_are_samples(tmp_path, store):
         for a, b, c in SUMS
     ]
     path = made.lines(tmp_path / "samples.jsonl", rows)
-    recording = guessed(str(path))
+    recording = guess_recording(str(path))
     assert (recording.sample_columns, recording.sample) == ("response,score", "sample")
     frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
     assert sorted(frame["sample"].unique()) == [0, 1]
@@ -293,11 +293,11 @@ def test_a_score_may_be_called_by_the_end_of_its_name(tmp_path):
         | {"model_answer": "Plenty of rest, I would say, and much water besides.", "binary_correct": n % 2, "n_words": n}
         for n in range(8)
     ]
-    recording = guessed(str(made.lines(tmp_path / "a.jsonl", table)))
+    recording = guess_recording(str(made.lines(tmp_path / "a.jsonl", table)))
     assert (recording.score, recording.text, recording.target) == ("binary_correct", "model_answer", "reference_answer")
     for row in table:
         row |= {"binary_correct": row["id"]}  # counts, which are no rights and wrongs
-    assert guessed(str(made.lines(tmp_path / "b.jsonl", table))).score == ""
+    assert guess_recording(str(made.lines(tmp_path / "b.jsonl", table))).score == ""
 
 
 def of_several_tasks(n=12):
@@ -326,9 +326,9 @@ def of_several_tasks(n=12):
 @pytest.mark.slow
 def test_a_question_of_several_tasks_is_another_one_in_each_and_of_each_text_that_it_is_about(tmp_path):
     path = made.lines(tmp_path / "several.jsonl", list(of_several_tasks()))
-    found = guessed(str(path))
+    found = guess_recording(str(path))
     assert (found.tasks, found.prompt, found.text) == ("task_type", "question,solution", "model_prediction")
-    assert "question" not in unused(found, columns_of(first_good_rows(str(path))))
+    assert "question" not in find_unused(found, columns_of(first_good_rows(str(path))))
     looked = survey([path])
     assert looked.kinds == {"solving": "number", "answerable": "text", "judging": "text"} and not looked.n_refused
     store = Store.open(":memory:")
@@ -343,13 +343,13 @@ def test_what_a_row_names_now_and_then_is_no_task(tmp_path):
     free = [{"prompt": f"Do {i}", "task": f"Book flight {i}", "output": "yes", "answer": "yes"} for i in range(8)]
     long = [{"prompt": f"Do {i}", "task": "x" * 80, "output": "yes", "answer": "yes"} for i in range(8)]
     for name, rows in (("free", free), ("long", long)):
-        assert guessed(str(made.lines(tmp_path / f"{name}.jsonl", rows))).tasks == ""
+        assert guess_recording(str(made.lines(tmp_path / f"{name}.jsonl", rows))).tasks == ""
 
 
 def test_two_right_answers_to_a_question_now_and_then_are_a_contradiction(tmp_path):
     rows = [{"question": f"Q{i}?", "context": f"c{i}", "output": "yes", "answer": "yes"} for i in range(20)]
     rows.append(rows[3] | {"context": "another", "answer": "no"})
-    assert guessed(str(made.lines(tmp_path / "once.jsonl", rows))).prompt == "question"
+    assert guess_recording(str(made.lines(tmp_path / "once.jsonl", rows))).prompt == "question"
 
 
 JUDGED = {
@@ -372,7 +372,7 @@ def test_a_gold_beside_judgments_in_lists_is_no_answer_of_a_model(tmp_path):
     assert "judgments holds a list of objects in each row" in said and "Write each of them as a row of its own" in said
     messages = [{"role": "user", "content": "Which?"}]
     turns = [{"messages": messages, "prompt": f"Which {i}?", "prediction": "oak", "label": "tin"} for i in range(4)]
-    found = guessed(str(made.lines(tmp_path / "turns.jsonl", turns)))
+    found = guess_recording(str(made.lines(tmp_path / "turns.jsonl", turns)))
     assert found.target == "label" and [one.extractor for one in found.fields] == ["prediction"]
 
 
@@ -389,7 +389,7 @@ def test_a_table_of_items_is_sent_to_new_study(tmp_path, names):
     said = refusal_of(tmp_path, rows)
     assert "no outputs: those are items" in said and "Upload it under New study" in said
     several = [row | {"first_output": "oak is the answer", "second_output": "tin it is"} for row in rows]
-    assert guessed(str(made.lines(tmp_path / "several.jsonl", several))).model_columns == "first_output,second_output"
+    assert guess_recording(str(made.lines(tmp_path / "several.jsonl", several))).model_columns == "first_output,second_output"
 
 
 FORMULAS = (r"\dfrac{1}{9}", "-49", "37.50", "4a-2", "7", r"12\frac{3}{5}", r"3,\!250", "420", "2", "10")
@@ -439,7 +439,7 @@ def test_a_table_of_formulas_keeps_every_row_and_is_read_as_mathematics(tmp_path
 )
 def test_right_answers_are_formulas_where_no_plain_number_says_them(tmp_path, answers, kind):
     rows = [{"prompt": f"{i}?", "response": "It is 5.", "answer": one} for i, one in enumerate(answers)]
-    assert guessed(str(made.lines(tmp_path / "a.jsonl", rows))).answers == kind
+    assert guess_recording(str(made.lines(tmp_path / "a.jsonl", rows))).answers == kind
 
 
 def of_two_models(n=30):
@@ -574,13 +574,13 @@ def _letters(n: int = 12):
 @pytest.mark.slow
 def test_right_answers_that_are_letters_make_choices_where_no_options_are_shown(tmp_path, store):
     path = made.lines(tmp_path / "exam.jsonl", [{"id": k} | row for k, row in enumerate(_letters())])
-    assert guessed(str(path)).letters == tuple("ABCDE")
+    assert guess_recording(str(path)).letters == tuple("ABCDE")
     seen = survey([path])
     assert seen.kinds == {"exam": "choice"} and not seen.n_refused
     right = studies.readouts(store, store_logs(seen, store), everything=True).groupby("extractor")["is_correct"].mean()
     assert dict(right) == pytest.approx({"regex": 2 / 3, "pred": 2 / 3})
     words = [{"id": k, "gold": one, "response": one} for k, one in enumerate(("A", "B", "Ghent"))]
-    assert guessed(str(made.lines(tmp_path / "words.jsonl", words))).answers == "text"
+    assert guess_recording(str(made.lines(tmp_path / "words.jsonl", words))).answers == "text"
 
 
 @pytest.mark.slow
@@ -612,7 +612,7 @@ def test_questions_about_an_image_are_as_many_as_their_images(tmp_path):
     assert record.question == "How many are there?\n\nimages/0.jpg"
     for row in table:
         row["image"] = "A" * 1_000  # the image itself
-    assert guessed(str(made.lines(tmp_path / "held.jsonl", table))).question == ""
+    assert guess_recording(str(made.lines(tmp_path / "held.jsonl", table))).question == ""
 
 
 @pytest.mark.slow
@@ -713,7 +713,7 @@ def test_exports_of_platforms_are_read_as_they_are(tmp_path, row_of, score):
     rows = [row_of(f"What is {n} + {n}?", str(2 * n), f"The answer is {2 * n + (n == 3)}.", float(n != 3)) for n in range(12)]
     path = tmp_path / "export.json"
     path.write_text(json.dumps(rows), encoding="utf-8")
-    recording, seen = guessed(str(path)), survey([path])
+    recording, seen = guess_recording(str(path)), survey([path])
     assert recording.score == score and not seen.n_refused
     record = seen.first[1]
     assert (record.prompt, record.text, record.targets) == ("What is 1 + 1?", "The answer is 2.", ("2",))
@@ -722,10 +722,10 @@ def test_exports_of_platforms_are_read_as_they_are(tmp_path, row_of, score):
 def test_an_object_of_scores_is_one_a_scorer_or_one_an_option(tmp_path):
     row = {"input": "What is 1 + 1?", "output": "The answer is 2.", "expected": "2"}
     scorers = [row | {"scores": {"Exact": float(n > 2), "Tone": 0.25}} for n in range(8)]
-    recording = guessed(str(made.lines(tmp_path / "scorers.jsonl", scorers)))
+    recording = guess_recording(str(made.lines(tmp_path / "scorers.jsonl", scorers)))
     assert recording.score == "scores.Exact,scores.Tone" and not recording.fields
     options = [row | {"scores": {"A": 0.75, "B": 0.25}} for n in range(8)]
-    recording = guessed(str(made.lines(tmp_path / "options.jsonl", options)))
+    recording = guess_recording(str(made.lines(tmp_path / "options.jsonl", options)))
     assert recording.score == "" and [one.column for one in recording.fields] == ["scores"]
 
 
@@ -811,7 +811,7 @@ def test_a_row_of_several_answers_is_read_as_people_write_it(tmp_path, store, ro
 )
 def test_what_is_scored_twice_is_no_two_models(tmp_path, row):
     path = made.lines(tmp_path / "twice.jsonl", [row | {"n": n} for n in range(6)])
-    assert guessed(str(path)).model_columns == ""
+    assert guess_recording(str(path)).model_columns == ""
 
 
 @pytest.mark.slow
@@ -828,8 +828,8 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
     ]
     now_and_then = [row for i, row in enumerate(rows) if i % 3 <= (i // 3) % 3]
     runs, uneven = (made.lines(tmp_path / name, some) for name, some in (("runs.jsonl", rows), ("uneven.jsonl", now_and_then)))
-    assert guessed(str(made.lines(tmp_path / "cut.jsonl", rows[:-1]))).item == "input"  # one row is missing
-    assert guessed(str(runs)).item == "input" and guessed(str(uneven)).item == ""
+    assert guess_recording(str(made.lines(tmp_path / "cut.jsonl", rows[:-1]))).item == "input"  # one row is missing
+    assert guess_recording(str(runs)).item == "input" and guess_recording(str(uneven)).item == ""
     frame = studies.readouts(store, store_logs(survey([runs]), store), everything=True)
     assert (frame["item_id"].nunique(), frame["sample"].nunique()) == (8, 3)
 
@@ -964,7 +964,7 @@ def test_a_task_that_is_the_item_parts_nothing(tmp_path):
     path = tmp_path / "t.csv"
     cells = [f"task{i},{model},{40 + (7 * i + 11 * k) % 50}%" for i in range(12) for k, model in enumerate("ab")]
     path.write_text("\n".join(["task,model,accuracy", *cells]), encoding="utf-8")
-    found = guessed(str(path))
+    found = guess_recording(str(path))
     assert (found.item, found.tasks, found.models) == ("task", "", "model")
 
 
@@ -974,10 +974,10 @@ def test_a_short_sentence_under_prediction_is_read_as_a_text(tmp_path):
         {"id": i, "question": f"What is {i} and {i}?", "answer": str(2 * i), "prediction": f"The answer is {2 * i + i % 2}"}
         for i in range(30)
     ]
-    found = guessed(written(tmp_path / "a.jsonl", rows).path)
+    found = guess_recording(written(tmp_path / "a.jsonl", rows).path)
     assert (found.text, found.fields) == ("prediction", ())
     bare = [row | {"prediction": row["prediction"].rpartition(" ")[2]} for row in rows]
-    assert guessed(written(tmp_path / "b.jsonl", bare).path).text == ""
+    assert guess_recording(written(tmp_path / "b.jsonl", bare).path).text == ""
 
 
 def test_as_many_words_as_numbers_are_one_task(tmp_path):
@@ -986,7 +986,7 @@ def test_as_many_words_as_numbers_are_one_task(tmp_path):
         {"id": i, "question": f"What is part {i}?", "target": str(i) if i % 2 else f"oak {i}", "response": f"It is {i}."}
         for i in range(40)
     ]
-    assert guessed(written(tmp_path / "a.jsonl", rows).path).answers == "text"
+    assert guess_recording(written(tmp_path / "a.jsonl", rows).path).answers == "text"
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
-from flipcore.datasets.recorded.by_structure import guessed
+from flipcore.datasets.recorded.by_structure import guess_recording
 from flipcore.datasets.recorded.fields import score_of
 from flipcore.datasets.recorded.formats.tables import table_reader
 from flipcore.datasets.tables.coding import Coding, score_of_cell
@@ -672,7 +672,7 @@ def test_a_second_prompt_that_most_rows_lack_is_not_the_question(tmp_path):
         for i in range(12)
     ]
     read(tmp_path, rows)
-    recording = guessed(str(tmp_path / "table.jsonl"))
+    recording = guess_recording(str(tmp_path / "table.jsonl"))
     assert "Refined Prompt" not in (recording.question, recording.prompt)
 
 
@@ -1216,7 +1216,7 @@ def test_outputs_and_scores_under_a_key_per_model_are_those_of_models(tmp_path):
     assert reading.roles.scores == ("scores.comet",) and not reading.questions
     assert round(reading.scores["gpt-3.5", "scores.comet"], 2) == 0.5
     path = tmp_path / "table.jsonl"
-    records = recorded(path, guessed(str(path))).records
+    records = recorded(path, guess_recording(str(path))).records
     assert {record.call.model for record in records} == set(models) and len(records) == 60
     texts = {record.call.model: record.completion.text for record in records if record.item.item_id.endswith("5")}
     assert len(set(texts.values())) > 1

@@ -1,7 +1,7 @@
-"""Tables of outputs of unknown origin: the columns are guessed, a user corrects them, each row is a record.
+"""Tables of outputs of unknown origin: each row is a record. The columns are guessed, and a user may correct them.
 
-Columns are guessed, but cells are not: a missing field is an absent readout, and a score without all probabilities has an unknown
-label mass. Tasks, items and models keep the names that the table gives them, so that ids stay the same from version to version.
+Cells are not guessed: a missing field is an absent readout, and a score without all probabilities has an unknown label mass.
+Tasks, items and models keep the names that the table gives them, so that ids stay the same from version to version.
 """
 
 import re
@@ -22,7 +22,7 @@ from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.packed import suffix_of
 from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.reading.sheets import sheet_names
-from flipcore.datasets.recorded.by_structure import guessed, read_by_structure
+from flipcore.datasets.recorded.by_structure import guess_recording, read_by_structure
 from flipcore.datasets.recorded.columns import (
     KEYS,
     SCORER,
@@ -35,7 +35,7 @@ from flipcore.datasets.recorded.columns import (
     mapping_of,
     objects_in_lists,
     options_in_prompt,
-    unused,
+    find_unused,
     variants_in,
 )
 from flipcore.datasets.recorded.fields import Field, readout_of, right_answer, score_of, scorer_readout
@@ -57,7 +57,7 @@ from flipcore.text.answers import number_at_end
 
 TABLE, _TITLE = "table", "Tables of outputs"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # keys of `--map` that are about the columns of tables
-_PLACES = ("index", "index1")  # forms of an option's place, from 0 and from 1
+_PLACE_FORMS = ("index", "index1")  # forms of an option's place, from 0 and from 1
 _encoded = json_encoder()
 WORDS = "words"  # the form of right answers of which some are no numbers
 COLUMN, READ = "column:", "read:"  # prefixes of corrections that are about columns
@@ -83,18 +83,18 @@ def may_be_table(source: Source) -> bool:
 
 def first_guess(source: Source, words: Mapping[str, str] | None = None) -> Recording:
     """Return the likeliest recording of a table. Raises BadInput for a file without rows."""
-    return replace(guessed(str(source.path), words or {}), dataset=Path(source.name).stem)
+    return replace(guess_recording(str(source.path), words or {}), dataset=Path(source.name).stem)
 
 
 def sheets_of(source: Source) -> tuple[str, ...]:
-    """Return the sheets of an Excel file, of which the first is read; empty for any other file."""
+    """Return the names of the sheets of an Excel file; () for any other file."""
     if suffix_of(source.name) != ".xlsx":
         return ()
     return sheet_names(allowed(source.path), MOST_MB * 1_000_000)
 
 
 def words_of_columns(corrections: Mapping[str, str]) -> dict[str, str]:
-    """Return the corrections of columns of tables, by key."""
+    """Return {key of `--map`: value} of the corrections that are about columns of tables."""
     return {key.removeprefix(COLUMN): value for key, value in corrections.items() if key.startswith(COLUMN)}
 
 
@@ -104,7 +104,7 @@ def table_reader(
     """Return the reader of a table: its guessed columns, corrected, with the task and model of `name`.
 
     Tables of one `layout` share their guess. `corrections` have the keys "column:KEY" and "read:READOUT". Raises BadInput if the
-    columns do not suffice to read the rows, unless an open question may help: then the reader has no rows and asks it.
+    rows cannot be read by these columns. If the answer to a question may help, the reader has no rows and asks it instead.
     """
     path, words = str(source.path), words_of_columns(corrections)
     column_words = [f"{key}={value}" for key, value in words.items() if key != "read"]
@@ -119,7 +119,7 @@ def table_reader(
         else:
             reading = read_by_structure(path, words)
             rows = answers_in(path, recording)
-            reader = reader_of(_readable(recording, rows, reading), rows, reading)
+            reader = reader_of(_check_readable(recording, rows, reading), rows, reading)
     except BadInput as error:
         problem = f"{error}{_other_sheets(source, words)}"
         try:
@@ -135,7 +135,7 @@ def table_reader(
 
 
 def _other_sheets(source: Source, words: Mapping[str, str]) -> str:
-    """Return a hint to read another sheet of an Excel file, as the first often is an overview; "" for one sheet."""
+    """Return a hint to read another sheet of an Excel file, because the first is often an overview; "" for one sheet."""
     sheets: Sequence[str] = ()
     with suppress(BadInput):  # the message about the file itself comes first
         sheets = sheets_of(source)
@@ -147,17 +147,17 @@ def _other_sheets(source: Source, words: Mapping[str, str]) -> str:
 
 
 def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> Reader:
-    """Return the reader of one table of a layout; only that of the first table has notes about the layout."""
+    """Return the reader of one table of a layout; only the first table's reader has the notes about the layout."""
     key = replace(recording, dataset="", model="")
     if key in layout.shared:
         forms, about = layout.shared[key]
     else:
         rows = answers_of(layout.first_rows, recording)
-        about = _about_rows(_readable(recording, rows, reading), rows, reading)
+        about = _about_rows(_check_readable(recording, rows, reading), rows, reading)
         forms = _forms_of(recording, rows, reading.n_keys_in_words)
         layout.shared[key] = forms, replace(about, notes=[], doubts=[])
     columns = {**about.columns, "dataset": recording.dataset, "model": recording.model}
-    # a copy of the notes, to which those of one file are added
+    # a copy, because notes about this file are added to it
     about = replace(about, notes=[*about.notes], columns=columns)
     return Reader(TABLE, _TITLE, may_be_table, partial(_records, recording, forms), lambda source, companions: about)
 
@@ -180,7 +180,7 @@ def _records_under(
 
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
     """Return the reader of a table whose columns are all declared; its first `rows` show how options are named."""
-    # A page's cache pickles what was looked at, readers included, so these are no closures.
+    # The cache of a page pickles readers, so these are no closures.
     forms = _forms_of(recording, rows, reading.n_keys_in_words if reading else 0)
     records, about = partial(_records, recording, forms), partial(_about_file, recording, reading)
     plain = partial(_plain_table, recording, forms) if is_plain(recording) else None
@@ -198,7 +198,7 @@ def _plain_table(recording: Recording, forms: Mapping[str, str], source: Source)
 
 
 def _forms_of(recording: Recording, rows: Sequence[Mapping[str, Any]], n_keys_in_words: int) -> dict[str, str]:
-    """Return how each column of answers names them: an option by "text", "letter" or place, a number in WORDS.
+    """Return {column of answers: how it names them}: an option by "text", "letter" or place, a number in WORDS.
 
     `rows` are the first rows; `n_keys_in_words` counts right answers in words in the whole file.
     """
@@ -209,7 +209,7 @@ def _forms_of(recording: Recording, rows: Sequence[Mapping[str, Any]], n_keys_in
     variants = variants_in(rows, recording.nested, recording.columns)
     n_in_words = sum(_is_in_words(values.get(recording.target)) for values in variants)
     n_in_words = max(n_in_words, n_keys_in_words)
-    # a single right answer in words is a slip, and its row is refused
+    # a single right answer in words is a slip: its row is refused
     return {recording.target: WORDS} if n_in_words > 1 else {}
 
 
@@ -230,29 +230,29 @@ def _option_forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> di
                 cells.append({"options": list(table.options_shown(values)), "answer": values.get(column)})
         is_text = all(str(cell["answer"]).strip() in cell["options"] for cell in cells)
         forms[column] = "text" if is_text else target_form(cells, {"options": "options", "target": "answer"})
-        if forms[column] in _PLACES:
+        if forms[column] in _PLACE_FORMS:
             places += [(int(cell["answer"]), len(cell["options"])) for cell in cells if str(cell["answer"]).isdecimal()]
-    if forms.get(recording.target) not in _PLACES:
-        return {column: form for column, form in forms.items() if column == recording.target or form not in _PLACES}
-    # all columns count from 0 or all from 1; a place behind the last option shows that it is 1
+    if forms.get(recording.target) not in _PLACE_FORMS:
+        return {column: form for column, form in forms.items() if column == recording.target or form not in _PLACE_FORMS}
+    # all columns count from 0 or all from 1; a place equal to the number of options shows that it is 1
     has_last = any(place == n_options for place, n_options in places)
     if has_last and all(place != 0 for place, _ in places):
-        forms |= {column: "index1" for column, form in forms.items() if form in _PLACES}
+        forms |= {column: "index1" for column, form in forms.items() if form in _PLACE_FORMS}
     return forms
 
 
-_EITHER_COMMA = re.compile(r"-?\d{1,3},\d{3}")  # 1,234: a comma of thousands or a decimal comma
+_AMBIGUOUS_COMMA = re.compile(r"-?\d{1,3},\d{3}")  # 1,234: 1234, or 1.234 with a decimal comma
 
 
-def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading) -> Recording:
-    """Return the recording. Raises BadInput, with a way out, if the first `rows` cannot be read by it."""
+def _check_readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading) -> Recording:
+    """Return the recording. Raises BadInput, which says what to do, if the first `rows` cannot be read by it."""
     columns, scores = columns_of(rows), reading.roles.unnamed_scores
     first_names = f"{', '.join(name[:40] for name in columns[:12])}{' …' if len(columns) > 12 else ''}"
     named_columns = f" The columns are {first_names}." if columns else " Its rows share no columns."
     is_read = bool(recording.fields or recording.text or recording.score)
     for name in () if recording.score else [column for column in columns if names(column, "score")]:
         cells = [str(row[name]) for row in rows if row.get(name) not in (None, "")]
-        if cells and all(_EITHER_COMMA.fullmatch(cell) for cell in cells):
+        if cells and all(_AMBIGUOUS_COMMA.fullmatch(cell) for cell in cells):
             raise BadInput(
                 f"{name} holds numbers like {cells[0]}, whose comma may part thousands or decimals. Write "
                 f"{cells[0].replace(',', '.')} or {cells[0].replace(',', '')}: in a spreadsheet, save with English number formats."
@@ -303,7 +303,7 @@ def _about_rows(recording: Recording, rows: Sequence[Mapping[str, Any]], reading
     mapping = mapping_of(recording)
     columns = ", ".join(f"{key}={value}".replace("\n", "\\n") for key, value in mapping.items() if key != "fields")
     readouts = ", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"
-    unused_columns = unused(recording, columns_of(rows, recording.nested))
+    unused_columns = find_unused(recording, columns_of(rows, recording.nested))
     notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
     doubts: list[tuple[str, str]] = []
     if recording.score:
@@ -343,12 +343,12 @@ def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_colu
     """Yield a doubt, as (subject, sentence), about a second column that could be the item."""
     second_id = "" if is_of_inspect(rows) else next((name for name in unused_columns if last_names(name, "id")), "")
     if second_id and recording.item and not recording.prompt:
-        n, n_second = (len({str(row.get(column)) for row in rows}) for column in (recording.item, second_id))
-        if n != n_second:
+        n_used, n_second = (len({str(row.get(column)) for row in rows}) for column in (recording.item, second_id))
+        if n_used != n_second:
             yield (
                 "two columns",
                 f"{second_id} could be the item too ({n_second:,} values in the first {len(rows):,} rows); {recording.item} is used "
-                f"({n:,}). For the other: --map item={second_id}.",
+                f"({n_used:,}). For the other: --map item={second_id}.",
             )
 
 
@@ -358,12 +358,12 @@ def _has_failed(text: Any) -> bool:
 
 
 class _Rows:
-    """Make records of rows. Items and the names of prompts are remembered, so that all models get the same ones."""
+    """Make records from rows. Items and the names of prompts are remembered, so that all models get the same ones."""
 
     def __init__(self, recording: Recording, file: str, forms: Mapping[str, str]) -> None:
         self.recording, self.file, self.forms = recording, file, forms
         may_lack_options = recording.kind == "choice" and len(recording.option_columns) == 1
-        # whether rows may differ in kind; computed once, because each row asks several times
+        # whether rows may differ in kind; computed once, because it is needed several times per row
         self.has_kinds = may_lack_options or forms.get(recording.target) == WORDS
         self.forget()
 
@@ -371,7 +371,7 @@ class _Rows:
         """Forget all items, because the next batch has other ones."""
         self.items: dict[tuple[str, str], Item] = {}  # by (task, key)
         self.names: dict[Key, dict[str, str]] = {}  # by item and model: {prompt: its first name}
-        self.base_answers: dict[tuple[str, str], Any] = {}  # the right answer in the base's row, by (task, key)
+        self.base_answers: dict[tuple[str, str], Any] = {}  # right answer in the row of the base, by (task, key)
         self.samples: dict[tuple, dict[str, int]] = {}  # by (model, item, variant): {run, epoch or seed: its number}
         self.scores_so_far: dict[tuple, float | None] = {}  # by model, item, variant, run and scorer
 
@@ -381,14 +381,14 @@ class _Rows:
     def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[LogRecord | Rejection]:
         """Yield the records of one item and model, the base first."""
         if self.recording.answers == SETS:
-            variants = [_as_sets(row, self.recording) for row in variants]
-        base, prompt = variants[0], self.recording.prompt
-        if not (prompt or self.recording.item):  # rows of two models cannot be matched to one item
+            variants = [_sort_letters(row, self.recording) for row in variants]
+        base, prompt_column = variants[0], self.recording.prompt
+        if not (prompt_column or self.recording.item):  # rows of two models cannot be matched to one item
             key = key._replace(item=f"{key.item} of {key.model}")
-        for place, row in enumerate(variants):
+        for row_index, row in enumerate(variants):
             try:
-                is_base = bool(row.name) and row.name == base.name and row.values.get(prompt) == base.values.get(prompt)
-                yield self.record(key, row, is_base=place == 0 or is_base)
+                is_base = bool(row.name) and row.name == base.name and row.values.get(prompt_column) == base.values.get(prompt_column)
+                yield self.record(key, row, is_base=row_index == 0 or is_base)
                 continue
             except KeyError as error:
                 problem = f"has no column {error.args[0]!r}; correct the recording's columns"
@@ -397,7 +397,7 @@ class _Rows:
             except BadInput as error:
                 problem = str(error).removesuffix(".")
             yield self.refusal(row.line, f"{problem}.")
-            if place == 0:
+            if row_index == 0:
                 for variant in variants[1:]:
                     if variant.line != row.line:
                         yield self.refusal(variant.line, f"belongs to the base of line {row.line}, which is refused.")
@@ -405,16 +405,17 @@ class _Rows:
 
     def record(self, key: Key, row: VariantRow, is_base: bool) -> LogRecord:
         """Make the record of a row. Raises BadInput, KeyError, TypeError or ValueError for a row that does not fit."""
-        model, item_key = key.model, key[1:]
+        item_key = (key.task, key.item)
         recording, values = self.recording, row.values
         item = self.items.get(item_key) or self._item(key.item, values)
-        prompt = values[recording.prompt] if recording.prompt else f"{item.question}, {row.name}" if row.name else item.question
+        prompt = f"{item.question}, {row.name}" if row.name else item.question
+        prompt = values[recording.prompt] if recording.prompt else prompt
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadInput("has no prompt")
-        order, names = self._order(item, values), self.names.setdefault(key, {})
-        name = BASE if is_base else row.name or names.get(prompt) or f"variant-{len(names)}"
+        order, variant_names = self._order(item, values), self.names.setdefault(key, {})
+        name = BASE if is_base else row.name or variant_names.get(prompt) or f"variant-{len(variant_names)}"
         if not recording.prompt:  # rows with the same prompt are reruns, those with the first prompt are the base
-            first = next(iter(names), prompt)
+            first = next(iter(variant_names), prompt)
             name = BASE if prompt == first else row.name or BASE
         target = item.target if is_base else self._own_right_answer(item_key, item, values, order)
         text, error = self.text(values)
@@ -425,13 +426,13 @@ class _Rows:
             item=key.item,
             question=item.question,
             prompt=prompt,
-            model=model,
+            model=key.model,
             item_id=item.item_id,
             options=item.options,
             order=order,
             targets=self._targets(item_key, item.kind, target, values),
             target_is_place=item.kind == "choice",
-            # several tasks may have answers of several kinds, and options may be missing: the importer decides
+            # the importer decides if tasks may differ in kind or options may be missing
             kind="" if item.kind == "text" and (recording.tasks or recording.kind == "choice") else item.kind,
             role=self._role(values),
             pair=str(values.get(recording.pair) or "") if recording.pair else "",
@@ -439,8 +440,8 @@ class _Rows:
             variant=name,
             harmless=not (recording.harmless and str(values.get(recording.harmless)).lower() in ("false", "0", "no")),
             sample=self._sample(key, name, values),
-            repeat=name if names.get(prompt, name) != name else "",
-            sampling={"temperature": 0.0},  # tables hold no temperature; this value is part of the ids of stored calls
+            repeat=name if variant_names.get(prompt, name) != name else "",
+            sampling={"temperature": 0.0},  # tables hold no temperature, but this value is part of the ids of stored calls
             text=text,
             finish_reason=str(values.get(recording.finish) or "") if recording.finish else "",
             raw_reply=_encoded({field.column: values.get(field.column) for field in recording.fields}),
@@ -455,18 +456,18 @@ class _Rows:
         )
         self.items[item_key] = item
         self.base_answers.setdefault(item_key, values.get(recording.target))
-        names.setdefault(prompt, name)
+        variant_names.setdefault(prompt, name)
         return record
 
     def _task(self, values: Mapping[str, Any]) -> str:
-        """Return the row's task. Rows of another kind than most are a task of their own: without options, or in words."""
+        """Return the row's task. Rows of another kind than the recording's are a task of their own, named by what differs."""
         recording = self.recording
         task = str(values.get(recording.tasks) or recording.dataset) if recording.tasks else recording.dataset
         other_kind = "without options" if recording.kind == "choice" else "in words"
         return task if self._kind(values) == recording.kind else f"{task} {other_kind}"
 
     def _kind(self, values: Mapping[str, Any]) -> str:
-        """Return the kind of a row's item: "text" where options or a number are missing, else the recording's."""
+        """Return the kind of a row's item: the recording's, or "text" if the row lacks options or a number."""
         if not self.has_kinds:
             return self.recording.kind
         kind, columns, right = self.recording.kind, self.recording.option_columns, values.get(self.recording.target)
@@ -483,7 +484,7 @@ class _Rows:
             return None
         value = values.get(self.recording.sample)
         if self.recording.prompt:
-            return _sample(value)
+            return _sample_number(value)
         runs = self.samples.setdefault((*key, name), {})
         return runs.setdefault(str(value), len(runs))
 
@@ -519,7 +520,7 @@ class _Rows:
         return number / 100 if number > 1 and column in recording.percent.split(",") else value
 
     def _directed(self, column: str, readout: LogReadout) -> LogReadout:
-        """Reverse a score of which 1 is bad. One of which less is better is named so and says nothing about right and wrong."""
+        """Reverse a score whose 1 is bad. A score for which less is better is named so, and does not say what is right."""
         recording = self.recording
         if column in recording.reverse.split(","):
             # people's labels are known by the name of their column
@@ -553,11 +554,11 @@ class _Rows:
             values = {**values, field.column: _plain_number(values[field.column])}
         answer, right = values.get(field.column), values.get(self.recording.target)
         if isinstance(answer, bool) and isinstance(right, bool):
-            values = {**values, field.column: str(answer)}  # a label, and no grade
+            values = {**values, field.column: str(answer)}  # a label, not a grade
         return readout_of(field, values, item.kind, item.options, order, is_answered, self.forms.get(field.column, ""))
 
     def _in_letters(self, column: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Replace an answer in a row by the letter that it names: "B. Place 5", or a text that the key pairs with a letter."""
+        """Replace an answer in a row by its letter: that in "B. Place 5", or the one that the key pairs with the text."""
         answer = values.get(column)
         if not self.recording.letters or not isinstance(answer, str):
             return values
@@ -575,7 +576,7 @@ class _Rows:
         return role
 
     def _targets(self, item_key: tuple[str, str], kind: str, target: str | None, values: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the right answers. Those in words stay as the table writes them, in case that the task's answers are numbers."""
+        """Return the right answers. Those in words stay as the table writes them, in case the task's answers are numbers."""
         written = values.get(self.recording.target)
         written = self.base_answers.get(item_key) if written in (None, "") else written  # 0 is a right answer
         if target is None or kind != "text" or not isinstance(written, (str, int, float)):
@@ -585,9 +586,9 @@ class _Rows:
     def _own_right_answer(
         self, item_key: tuple[str, str], item: Item, values: Mapping[str, Any], order: tuple[int, ...]
     ) -> str | None:
-        """Return the right answer that a variant's row names, else the item's.
+        """Return the right answer in a variant's row, else the item's.
 
-        One that repeats the base's is the item's: a letter or a place then counts in the item's own order.
+        An answer equal to the base's is the item's: its letter or place counts in the item's own order.
         """
         answer = values.get(self.recording.target) if self.recording.target else None
         if answer is None or answer == "" or answer == self.base_answers.get(item_key):
@@ -613,33 +614,33 @@ class _Rows:
             raise TypeError(f"the options are {str(options)[:40]!r}, not a list")
         return tuple(str(option).strip() for option in options)
 
-    def _item(self, key: str, first: Mapping[str, Any]) -> Item:
-        """Make the item, with its options in its own order. A column of orders, or a number, tells equal options apart."""
+    def _item(self, key: str, base_values: Mapping[str, Any]) -> Item:
+        """Make the item, with its options in its own order. A column of orders, or a number, distinguishes equal options."""
         recording = self.recording
-        if recording.nested and not any(name.startswith(recording.nested) for name in first):
+        if recording.nested and not any(name.startswith(recording.nested) for name in base_values):
             raise BadInput(f"has no column that begins with {recording.nested!r}")
-        prompt_options = self.options_shown(first)
-        order = list(first[recording.order]) if recording.order else list(range(len(prompt_options)))
+        prompt_options = self.options_shown(base_values)
+        order = list(base_values[recording.order]) if recording.order else list(range(len(prompt_options)))
         if sorted(order) != list(range(len(prompt_options))):
             raise BadInput(f"has the order {order} for {len(prompt_options)} options")
         options = tuple(prompt_options[order.index(place)] for place in range(len(prompt_options)))
         options = options if recording.order else unique_options(options)
-        right = first.get(recording.target)
+        right = base_values.get(recording.target)
         right = _letter_of(right) if recording.letters else right
         item = Item.make(
-            dataset=self._task(first),
+            dataset=self._task(base_values),
             key=key,
-            kind=self._kind(first),
-            question=self._question(key, first),
+            kind=self._kind(base_values),
+            question=self._question(key, base_values),
             options=options,
-            target=right_answer(right, prompt_options, order, self._kind(first), self.forms.get(recording.target, "")),
+            target=right_answer(right, prompt_options, order, self._kind(base_values), self.forms.get(recording.target, "")),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
-    def _question(self, key: str, first: Mapping[str, Any]) -> str:
+    def _question(self, key: str, base_values: Mapping[str, Any]) -> str:
         recording = self.recording
         column = recording.question or recording.prompt
-        return first[column] if column else f"item {key} (the table holds no text)"
+        return base_values[column] if column else f"item {key} (the table holds no text)"
 
     def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
         """Return the item's own index of the option at each position of this variant."""
@@ -665,7 +666,7 @@ class _Rows:
         return order
 
 
-def _as_sets(row: VariantRow, recording: Recording) -> VariantRow:
+def _sort_letters(row: VariantRow, recording: Recording) -> VariantRow:
     """Sort the letters of answers in a row, "A, C" for C and A; an answer without letters stays as it is."""
     cells = dict(row.values)
     for column in (recording.target, *(field.column for field in recording.fields)):
@@ -674,19 +675,19 @@ def _as_sets(row: VariantRow, recording: Recording) -> VariantRow:
 
 
 def _plain_number(value: str | int | float) -> str:
-    """Return a short answer as text, a whole number without its ".0": 5.0 and 5 are the same answer."""
+    """Return a short answer as text, a whole number without ".0": 5.0 and 5 are the same answer."""
     text = str(value)
     return text.partition(".")[0] if re.fullmatch(r"-?\d+\.0+", text) else text
 
 
 def _letter_of(right: Any) -> Any:
-    """Return the letter of a right answer that is a text and a letter, any other one as it is."""
+    """Return the letter of a right answer that lists a text and a letter; any other answer as it is."""
     entries = entries_of(as_cell(right)) if isinstance(right, (list, str)) else []
     letters = [entry.strip() for entry in entries if re.fullmatch("[A-J]", entry.strip())]
     return letters[0] if len(entries) == 2 and len(letters) == 1 else right
 
 
-def _sample(value: Any) -> int:
+def _sample_number(value: Any) -> int:
     """Return a repeat's number from 0. Raises BadInput for any other value."""
     if str(value).isdecimal():
         return int(value)
