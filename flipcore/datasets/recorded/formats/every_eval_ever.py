@@ -92,11 +92,11 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
         settings = settings or (result.get("generation_config") or {}).get("generation_args") or {}
     for number, row, problem in json_lines(source):
         yield from records_at(
-            f"Line {number} of {source.name}", problem, "instance", _of_row, row, settings
+            f"Line {number} of {source.name}", problem, "instance", _row_records, row, settings
         )
 
 
-def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
+def _row_records(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
     if not isinstance(row, Mapping) or "sample_id" not in row:
         raise BadInput("has no sample_id")
     task_input = row["input"]

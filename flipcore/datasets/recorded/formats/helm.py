@@ -76,7 +76,7 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
     stats, spec = _stats_and_spec(source, companions)
     task, scores = _task(source, spec), _scores(stats) if stats else {}
     method, number = "", 0
-    waiting: list = []  # the requests so far of an item with a request per option
+    waiting: list = []  # (place, request) so far of an item with a request per option
     for key, value in json_document(source, ("request_states",)):
         if key == "adapter_spec" and isinstance(value, Mapping):
             method = str(value.get("method") or "")
@@ -87,12 +87,12 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
         try:
             is_separate = method.startswith("multiple_choice_separate")
             if value.get("reference_index") is not None or is_separate:
-                if waiting and _group(waiting[0][1]) != _group(value):
+                if waiting and _state_key(waiting[0][1]) != _state_key(value):
                     yield _record_of_options(waiting, task, scores)
                     waiting = []
                 waiting.append((place, value))
             else:
-                yield from _of_request(value, place, task, scores)
+                yield from _request_records(value, place, task, scores)
         except FAULTS as error:
             waiting = []
             yield rejection(place, "request", error)
@@ -103,7 +103,7 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
 def _record_of_options(waiting: list, task: str, scores: Mapping) -> LogRecord | Rejection:
     """Return the record of an item with a request per option, or why there is none."""
     try:
-        return _separate(waiting, task, scores)
+        return _option_record(waiting, task, scores)
     except FAULTS as error:
         return rejection(waiting[0][0], "request", error)
 
@@ -154,7 +154,7 @@ def _record(state: Mapping, place: str, task: str) -> LogRecord:
     shown = map(as_text, mapping.values())
     order = tuple(options.index(text) for text in shown if text in options)
     has_order = bool(mapping) and len(order) == len(options)
-    right = [
+    right_answers = [
         _reference_text(reference)
         for reference in references
         if "correct" in (reference.get("tags") or ())
@@ -169,7 +169,7 @@ def _record(state: Mapping, place: str, task: str) -> LogRecord:
         options=options if len(mapping) == len(options) or not mapping else (),
         order=order if has_order else None,
         labels=tuple(mapping) if has_order else (),
-        targets=tuple(right),
+        targets=tuple(right_answers),
         axis=perturbation or ("few_shot" if trial else ""),
         variant=perturbation or (f"trial-{trial}" if trial else ""),
         sampling={key: request.get(key) for key in ("temperature", "top_p", "max_tokens")}
@@ -177,7 +177,7 @@ def _record(state: Mapping, place: str, task: str) -> LogRecord:
     )
 
 
-def _of_request(state: Any, place: str, task: str, scores: Mapping) -> Iterator[LogRecord]:
+def _request_records(state: Any, place: str, task: str, scores: Mapping) -> Iterator[LogRecord]:
     if not isinstance(state, Mapping) or "instance" not in state or "request" not in state:
         raise BadInput("has no instance or no request")
     result = state.get("result") or {}
@@ -204,17 +204,20 @@ def _of_request(state: Any, place: str, task: str, scores: Mapping) -> Iterator[
 def _readouts(
     state: Mapping, record: LogRecord, means: Mapping[str, float]
 ) -> Iterator[LogReadout]:
-    """Yield the choice by HELM's rule, a label of `output_mapping`, and the scores in `means`."""
+    """Yield the choice, if the output is a label of `output_mapping`, and the scores in `means`."""
     mapping = state.get("output_mapping")
     if mapping and record.text is not None and not record.error:
         option = mapping.get(record.text.strip())
         right = None if not record.targets else option in record.targets
         score = means.get("exact_match")
+        is_correct = right if score is None else right_of(score)
+        if score is None and right is not None:
+            score = float(right)
         yield LogReadout(
             "exact_match",
             None if option is None else as_text(option),
-            is_correct=right if score is None else right_of(score),
-            score=score if score is not None else None if right is None else float(right),
+            is_correct=is_correct,
+            score=score,
             unreadable=option is None,
             reason="" if option is not None else "The text is none of the labels shown.",
         )
@@ -223,11 +226,11 @@ def _readouts(
             yield LogReadout(name, None, right_of(score), score)
 
 
-def _group(state: Mapping) -> tuple:
+def _state_key(state: Mapping) -> tuple:
     return _key(state.get("instance") or {}, state.get("train_trial_index"))
 
 
-def _separate(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) -> LogRecord:
+def _option_record(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) -> LogRecord:
     """Make the record of an item that was asked in one request per option.
 
     An option's score is the log-probability of its completion. Calibration requests are left out.
@@ -237,23 +240,23 @@ def _separate(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) ->
         for place, state in waiting
         if state.get("request_mode") in (None, "original")
     ]
-    place, first = (originals or waiting)[0]
-    record = _record(first, place, task)
-    references = first["instance"].get("references") or ()
+    place, first_state = (originals or waiting)[0]
+    record = _record(first_state, place, task)
+    references = first_state["instance"].get("references") or ()
     record.options = tuple(map(_reference_text, references))
     by_index = {int(state["reference_index"]): state for _, state in originals}
     values = []
     for i in range(len(record.options)):
         completions = ((by_index.get(i) or {}).get("result") or {}).get("completions")
         values.append(number_of((completions or [{}])[0].get("logprob")))
-    usable = all(value is not None for value in values) and any(values)
+    are_usable = all(value is not None for value in values) and any(values)
     record.kind, record.continuations = "choice", record.options
     scores_of_options = tuple(value for value in values if value is not None)
-    record.option_scores = scores_of_options if usable else None
-    if not usable:
+    record.option_scores = scores_of_options if are_usable else None
+    if not are_usable:
         record.error = "HELM recorded no log-probabilities of the options, or placeholders only."
-    means = scores.get(_key(first["instance"], first.get("train_trial_index")), {})
-    best = str(max(range(len(values)), key=lambda i: values[i] or 0.0)) if usable else None
+    means = scores.get(_key(first_state["instance"], first_state.get("train_trial_index")), {})
+    best = str(max(range(len(values)), key=lambda i: values[i] or 0.0)) if are_usable else None
     score = means.get("exact_match")
     record.readouts = (
         LogReadout(

@@ -1,6 +1,6 @@
 """Inspect AI: `.eval` (a zip of samples) and `.json` (one document), finished or broken off.
 
-A sample is one member of the zip or a folder of chunks; one log may have both. Long texts and
+A sample is one member of the zip or a folder of chunks; one log may hold both. Long texts and
 repeated messages are stored once, and samples refer to them.
 """
 
@@ -44,7 +44,7 @@ def _header(source: Source) -> dict[str, Any]:
         return _document_header(source)
     name = "header.json" if "header.json" in source.members else "_journal/start.json"
     with zipfile.ZipFile(source.path) as packed:
-        header = _parsed(member_bytes(source, packed.getinfo(name)), f"{name} in {source.name}")
+        header = _parse(member_bytes(source, packed.getinfo(name)), f"{name} in {source.name}")
     if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
         raise BadInput(
             f"{name} in {source.name} says nothing of an evaluation; the log is damaged."
@@ -66,7 +66,7 @@ def _document_header(source: Source) -> dict[str, Any]:
     return header
 
 
-def _parsed(data: bytes, where: str) -> Any:
+def _parse(data: bytes, where: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -204,10 +204,10 @@ def _reported(
     if not isinstance(scores, list):
         is_old = isinstance(scorer, Mapping)
         scores = [{**_mapping(scorer), "metrics": results.get("metrics")}] if is_old else []
-    lead = _mapping(results.get("headline"))
-    headline = lead.get("score"), lead.get("reducer")
+    headline = _mapping(results.get("headline"))
+    headline_key = headline.get("score"), headline.get("reducer")
     scores = [_mapping(score) for score in scores]
-    scores.sort(key=lambda score: (score.get("name"), score.get("reducer")) != headline)
+    scores.sort(key=lambda score: (score.get("name"), score.get("reducer")) != headline_key)
     for score in scores:
         metrics = _mapping(score.get("metrics"))
         metric = next((name for name in _MEANS if name in metrics), None)
@@ -235,12 +235,12 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
     evaluation, results = _mapping(header.get("eval")), _mapping(header.get("results"))
     task, model = task_of(evaluation), str(evaluation.get("model") or "")
     common = (task, model, _generate_settings(header))
-    # before July 2024, samples hold one `score` without a name
+    # before July 2024, samples held one `score` without a name
     old_scorer = str(_mapping(results.get("scorer")).get("name") or "score")
     for place, sample, problem in _samples(source):
         if isinstance(sample, dict) and "score" in sample and not sample.get("scores"):
             sample["scores"] = {old_scorer: sample["score"]} if sample["score"] else {}
-        yield from records_at(place, problem, "Inspect sample", _of_sample, sample, *common)
+        yield from records_at(place, problem, "Inspect sample", _sample_records, sample, *common)
 
 
 def _samples(source: Source) -> Iterator[tuple[str, Any, str]]:
@@ -285,7 +285,7 @@ def _sample(
     """Return a sample as one object with its messages and attachments, also if it is chunked."""
 
     def read(member: str) -> Any:
-        return _parsed(member_bytes(source, packed.getinfo(member)), f"{member} in {source.name}")
+        return _parse(member_bytes(source, packed.getinfo(member)), f"{member} in {source.name}")
 
     sample = read(name)
     if not isinstance(sample, dict):
@@ -309,12 +309,12 @@ def _sample(
 # One sample as a record: references are resolved, and each scorer is a readout.
 
 _ATTACHMENT = re.compile(r"attachment://([0-9a-f]+)")
-_VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_SCORE_OF_LETTER = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 # An "answer" that is the whole completion, and longer than this, was not extracted by the scorer.
-_LONG = 300
+_LONGEST_ANSWER = 300
 
 
-def _of_sample(
+def _sample_records(
     sample: Mapping, place: str, task: str, model: str, settings: Mapping
 ) -> Iterator[LogRecord]:
     """Make the record of a sample. Raises BadInput for one without an id or an input."""
@@ -330,8 +330,8 @@ def _of_sample(
     text = log.as_text(message.get("content")) if text is None else log.as_text(text)
     prompt_messages: list = messages
     turns: list = []
-    if message or _is_agents(messages):
-        prompt_messages, turns = _prompt_and_answer(messages, content)
+    if message or _uses_tools(messages):
+        prompt_messages, turns = _split_messages(messages, content)
     conversation = prompt_messages or content
     prompt, system = (
         log.prompt_of(conversation) if isinstance(conversation, list) else (conversation, "")
@@ -399,19 +399,20 @@ def _resolved(value: Any, attachments: Mapping) -> Any:
     return value
 
 
-def _is_agents(messages: list) -> bool:
+def _uses_tools(messages: list) -> bool:
     """Tell whether a message calls a tool, or is the result of one."""
     return any(message.get("role") == "tool" or message.get("tool_calls") for message in messages)
 
 
-def _prompt_and_answer(messages: list, content: Any) -> tuple[list, list]:
+def _split_messages(messages: list, content: Any) -> tuple[list, list]:
     """Split the messages of a sample into its prompt and its answer; `content` is its input.
 
-    The question is the last message of a user that contains the input. Assistant messages before it
+    The question is the last user message that contains the input. Assistant messages before it
     belong to examples, and all messages after it to the answer. A message that quotes the input
-    after the model answered, such as a critique, is no question. If the input was never sent, it is
-    the prompt, and the whole conversation is the answer, where a simulated user or tools take part.
-    Otherwise the first generated message begins the answer, or else the last one of the assistant.
+    after the model answered, such as a critique, is no question. If no message contains the input
+    and a simulated user or tools take part, the input is the prompt and all messages are the
+    answer. Otherwise the answer begins at the first generated message, or else at the last one of
+    the assistant.
     """
     if isinstance(content, list) and content:
         content = content[-1].get("content")
@@ -430,7 +431,7 @@ def _prompt_and_answer(messages: list, content: Any) -> tuple[list, list]:
                 generated = min(generated, i)
             last = i
     n_users = sum(message.get("role") == "user" for message in messages)
-    if question < 0 and input_text and (_is_agents(messages) or n_users > 1):
+    if question < 0 and input_text and (_uses_tools(messages) or n_users > 1):
         system = [message for message in messages[:1] if message.get("role") == "system"]
         return [*system, {"role": "user", "content": log.as_text(content)}], messages
     end = min(generated, last)
@@ -441,10 +442,10 @@ def _prompt_and_answer(messages: list, content: Any) -> tuple[list, list]:
     return messages[:end], messages[end:]
 
 
-def _quotes_answer(messages: list, question: int, place: int) -> bool:
-    """Tell whether the message at `place` quotes an answer to the question, as a critique does."""
-    text, question_text = (log.as_text(messages[i].get("content")) for i in (place, question))
-    for message in messages[question + 1 : place]:
+def _quotes_answer(messages: list, question: int, index: int) -> bool:
+    """Tell whether the message at `index` quotes an answer to the question, as a critique does."""
+    text, question_text = (log.as_text(messages[i].get("content")) for i in (index, question))
+    for message in messages[question + 1 : index]:
         answer = log.as_text(message.get("content")).strip()
         # an example with the tested question quotes its answer no more often than the question does
         if message.get("role") == "assistant" and answer:
@@ -459,12 +460,8 @@ def _error(sample: Mapping, output: Mapping) -> str:
     if error:
         return log.as_text(error.get("message") if isinstance(error, Mapping) else error)
     limit = _limit(sample)
-    if (
-        not sample.get("limit")
-        or limit == "token"
-        or output.get("choices")
-        or output.get("completion")
-    ):
+    has_output = output.get("choices") or output.get("completion")
+    if not sample.get("limit") or limit == "token" or has_output:
         return ""
     return f"Stopped at the sample's {limit} limit."
 
@@ -522,13 +519,13 @@ def _readouts(name: str, score: Any, text: str) -> Iterator[LogReadout]:
 
 
 def _readout(name: str, value: Any, answer: Any, text: str) -> LogReadout:
-    is_letter = isinstance(value, str) and value in _VALUES
-    number = _VALUES.get(value) if is_letter else log.number_of(value)
+    is_letter = isinstance(value, str) and value in _SCORE_OF_LETTER
+    number = _SCORE_OF_LETTER.get(value) if is_letter else log.number_of(value)
     answer_text = None if answer is None else log.as_text(answer)
-    if answer_text is not None and answer_text == text and len(answer_text) > _LONG:
+    if answer_text is not None and answer_text == text and len(answer_text) > _LONGEST_ANSWER:
         answer_text = None
     is_empty = answer_text is not None and not answer_text.strip()
-    if is_empty and name.rpartition("/")[2].rstrip("0123456789") in _SEARCHING:
+    if is_empty and name.rpartition("/")[2].rstrip("0123456789") in _WITHOUT_EXTRACTION:
         answer_text, is_empty = None, False
     is_unreadable = is_empty or value == "N"
     return LogReadout(
@@ -541,8 +538,8 @@ def _readout(name: str, value: Any, answer: Any, text: str) -> LogReadout:
     )
 
 
-# scorers that search the whole output and extract no answer, so that none can be unreadable
-_SEARCHING = ("includes", "f1")
+# scorers that search the whole output and extract no answer, so an empty answer is not unreadable
+_WITHOUT_EXTRACTION = ("includes", "f1")
 
 
 READER = Reader("inspect", "Inspect AI log", _recognises, _records, _about)

@@ -20,6 +20,7 @@ from flipcore.datasets.recorded.log_records import (
     ReportedScore,
 )
 
+# columns of details, by version
 _NEWEST, _NEW = {"doc", "model_response"}, {"__doc__", "__model_response__"}
 _OLD = {"full_prompt", "predictions"}
 
@@ -104,13 +105,13 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     task, model = _task(source), _model(_results(source, companions))
-    of_row = _old if _OLD <= _columns(source) else _new
+    make_records = _old_records if _OLD <= _columns(source) else _new_records
     for number, row in enumerate(parquet_rows(source.path, source.name), start=1):
         place = f"Row {number} of {source.name}"
-        yield from records_at(place, "", "lighteval detail", of_row, row, task, model, number)
+        yield from records_at(place, "", "lighteval detail", make_records, row, task, model, number)
 
 
-def _plain(value: Any) -> Any:
+def _parse_cell(value: Any) -> Any:
     """Return the value of a cell: a Python literal in a string becomes a value."""
     if isinstance(value, str):
         try:
@@ -120,14 +121,16 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
+def _new_records(
+    row: Mapping, place: str, task: str, model: str, number: int
+) -> Iterator[LogRecord]:
     """Make the records of a row with the columns "doc" (from lighteval 0.13 on) or "__doc__"."""
     columns = {name.strip("_"): value for name, value in row.items()}
     doc, response, metric = (
-        _plain(columns.get(name)) for name in ("doc", "model_response", "metric")
+        _parse_cell(columns.get(name)) for name in ("doc", "model_response", "metric")
     )
     prompt, system = log.prompt_from(response.get("input") or doc.get("query"))
-    golds = _listed(doc.get("gold_index"))
+    golds = _as_list(doc.get("gold_index"))
     choices = tuple(log.as_text(choice) for choice in doc.get("choices") or ())
     record = LogRecord(
         place,
@@ -138,12 +141,12 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
         model=model,
         system=system,
     )
-    record.family = log.family_of(_plain(doc.get("specific")))
-    scored = [log.number_of(logprob) for logprob in response.get("logprobs") or ()]
+    record.family = log.family_of(_parse_cell(doc.get("specific")))
+    scores = [log.number_of(logprob) for logprob in response.get("logprobs") or ()]
     texts = response.get("text") or []
     readouts = tuple(_metrics(metric or {}))
-    if scored and len(scored) == len(choices) and not any(texts):
-        yield _choice_record(record, choices, scored, golds, readouts)
+    if scores and len(scores) == len(choices) and not any(texts):
+        yield _choice_record(record, choices, scores, golds, readouts)
         return
     record.targets = tuple(
         choices[int(gold_index)].strip() for gold_index in golds if int(gold_index) < len(choices)
@@ -167,7 +170,7 @@ def _metrics(metrics: Mapping) -> Iterator[LogReadout]:
             yield LogReadout(str(name), None, log.right_of(score), score)
 
 
-def _listed(value: Any) -> Sequence[Any]:
+def _as_list(value: Any) -> Sequence[Any]:
     """Return a list as it is, [] for None, and any other value as a list of one."""
     return value if isinstance(value, (list, tuple)) else [] if value is None else [value]
 
@@ -193,14 +196,16 @@ def _choice_record(
     return record
 
 
-def _old(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
+def _old_records(
+    row: Mapping, place: str, task: str, model: str, number: int
+) -> Iterator[LogRecord]:
     """Make the record of a row with the columns of lighteval before "__doc__"."""
-    choices = tuple(log.as_text(choice) for choice in _plain(row.get("choices")) or ())
+    choices = tuple(log.as_text(choice) for choice in _parse_cell(row.get("choices")) or ())
     golds, predictions = (
-        _listed(_plain(row.get("gold_index"))),
-        _plain(row.get("predictions")) or [],
+        _as_list(_parse_cell(row.get("gold_index"))),
+        _parse_cell(row.get("predictions")) or [],
     )
-    metrics = _plain(row.get("metrics"))
+    metrics = _parse_cell(row.get("metrics"))
     if not isinstance(metrics, Mapping):
         metrics = {name: row[name] for name in row if name in ("acc", "acc_norm", "em", "mc2")}
     prompt = log.as_text(row.get("full_prompt"))
@@ -218,7 +223,9 @@ def _old(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     if choices and len(scores) == len(choices) and all(score is not None for score in scores):
         yield _choice_record(record, choices, scores, golds, readouts)
         return
-    record.targets = tuple(log.as_text(gold) for gold in _listed(_plain(row.get("gold")) or None))
+    record.targets = tuple(
+        log.as_text(gold) for gold in _as_list(_parse_cell(row.get("gold")) or None)
+    )
     record.text = log.as_text(_first(predictions))
     record.readouts = readouts
     yield record

@@ -42,19 +42,19 @@ QUESTION = (
 )
 _OPTIONS = ("options", "choices", "endings", "candidates")
 # metrics of loglikelihood_rolling
-_WHOLE_TEXT = {"word_perplexity", "byte_perplexity", "bits_per_byte"}
+_PERPLEXITIES = {"word_perplexity", "byte_perplexity", "bits_per_byte"}
 # the lookbehind skips quotes in texts, which have a backslash
 _SAMPLES = re.compile(rb'(?<!\\)"samples"\s*:\s*\{\s*"[^"]+"\s*:\s*\[')
 MODEL_BY_FILE = "model by its file"
 # metrics whose readouts are named by the filter alone
-_PLAIN = ("exact_match", "acc")
+_UNNAMED_METRICS = ("exact_match", "acc")
 
 
 def readout_name(metric: str, filter_name: str) -> str:
-    """Name a metric under a filter, so that rows and reported scores meet under one name."""
+    """Return the name of a metric under a filter, the same in rows and in reported scores."""
     if filter_name in ("none", "", "null"):
         return metric
-    return filter_name if metric in _PLAIN else f"{filter_name} {metric}"
+    return filter_name if metric in _UNNAMED_METRICS else f"{filter_name} {metric}"
 
 
 def _recognises(source: Source) -> bool:
@@ -71,7 +71,7 @@ def _belongs(source: Source) -> bool:
 class SamplesName:
     """The task and model in the name of a samples file without a results file.
 
-    `group` are the models of all such files with the same questions.
+    `group` lists the models of all such files with the same questions.
     """
 
     task: str
@@ -215,14 +215,15 @@ def _model(data: Mapping, config: Mapping) -> str:
 
 
 def _task(source: Source, results: Mapping) -> str:
-    """Return the longest task of the results file that occurs in the samples file's name."""
+    """Return the longest task of the results file with which the samples file's name begins."""
     names = [*results.get("data", {}).get("results", {})] if results else []
     fitting = [task for task in names if f"{source.stem}_".startswith(f"samples_{task}_")]
     if fitting or len(names) == 1:
         return max(fitting or names, key=len)
     stem = source.stem.removeprefix("samples_")
     name, _, stamp = stem.rpartition("_")
-    return name if name and stamp[:2] == "20" else stem or "task"
+    has_time = name and stamp.startswith("20")  # 2024-05-01T…
+    return name if has_time else stem or "task"
 
 
 def _records(
@@ -233,7 +234,7 @@ def _records(
     for task, place, row, problem in _rows(source, results):
         task = name.task if name else task
         yield from records_at(
-            f"{place} of {source.name}", problem, "lm-eval sample", _of_row, row, task, model
+            f"{place} of {source.name}", problem, "lm-eval sample", _row_records, row, task, model
         )
 
 
@@ -254,7 +255,7 @@ def _rows(source: Source, results: Mapping) -> Iterator[tuple[str, str, Any, str
             yield task, f"Line {number}", row, problem
 
 
-def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
+def _row_records(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
     if not isinstance(row, dict) or not isinstance(row.get("doc"), dict):
         raise BadInput("has no document")
     if "doc_id" not in row and "doc_hash" not in row:
@@ -262,10 +263,10 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
     requests = _requests(row.get("arguments"))
     if not requests:
         raise BadInput("has no arguments, so its prompt is not known")
-    if not (_WHOLE_TEXT.isdisjoint(_metrics(row)) and _WHOLE_TEXT.isdisjoint(row)):
+    if not (_PERPLEXITIES.isdisjoint(_metrics(row)) and _PERPLEXITIES.isdisjoint(row)):
         raise BadInput("scores a whole text by its perplexity, which is no answer to anything")
     doc = row["doc"]
-    context, first = requests[0]
+    context, continuation = requests[0]  # settings in place of a continuation ask for a text
     prompt, system = log.prompt_from(context)
     record = LogRecord(
         place,
@@ -280,11 +281,11 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
         family=log.family_of(doc),
         mark=log.mark_of(doc),
     )
-    if isinstance(first, str):
-        yield _scored(record, row, doc, requests)
+    if isinstance(continuation, str):
+        yield _with_scores(record, row, doc, requests)
     else:
-        record.sampling = _sampling(first)
-        yield from _generated(record, row, doc)
+        record.sampling = _sampling(continuation)
+        yield from _generated_records(record, row, doc)
 
 
 def _requests(arguments: Any) -> list[tuple[Any, Any]]:
@@ -344,7 +345,7 @@ def _sampling(settings: Any) -> dict[str, Any]:
     }
 
 
-def _generated(record: LogRecord, row: Mapping, doc: Mapping) -> Iterator[LogRecord]:
+def _generated_records(record: LogRecord, row: Mapping, doc: Mapping) -> Iterator[LogRecord]:
     """Yield one record per repeat.
 
     The first has the row's readouts; each has its own if the filter returns an answer per repeat.
@@ -407,7 +408,7 @@ def _metrics(row: Mapping) -> list[str]:
 def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
     """Yield the readouts of a row's metrics; the first has the filter's answer, the rest a score.
 
-    A metric of all rows together (BLEU) logs lists, and gives a row no score.
+    A metric of all rows together (BLEU) logs lists, so a row has no score of it.
     """
     filter_name = str(row.get("filter") or "none")
     answer_text = None if answer is None else log.as_text(answer)
@@ -428,7 +429,7 @@ def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
         )
 
 
-def _scored(record: LogRecord, row: Mapping, doc: Mapping, requests: list) -> LogRecord:
+def _with_scores(record: LogRecord, row: Mapping, doc: Mapping, requests: list) -> LogRecord:
     """Complete the record of a log-likelihood row, with a score per option."""
     continuations = [log.as_text(continuation) for _, continuation in requests]
     scores = _scores(row, len(requests))
@@ -502,21 +503,21 @@ def score_version(record: LogRecord, doc: Mapping) -> None:
     """Make a record of a SCORE task a version of its question; leave other records as they are."""
     if "question_id" not in doc:
         return
-    moved = log.whole_number(doc.get("original_answer_index"))
-    if moved is not None and isinstance(doc.get("always_same_option"), str) and record.options:
-        _moved(record, doc, moved, doc["always_same_option"])
+    original = log.whole_number(doc.get("original_answer_index"))
+    if original is not None and isinstance(doc.get("always_same_option"), str) and record.options:
+        _restore_order(record, doc, original, doc["always_same_option"])
     elif "prompt_id" in doc and "prompt" in doc:
         record.item, record.item_hash = str(doc["question_id"]), ""
         prompt = str(doc["prompt_id"])
         record.axis, record.variant = (PROMPT, f"prompt-{prompt}") if prompt != "0" else ("", "")
 
 
-def _moved(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
-    """Restore the item's own order, with the right option at `original` instead of `label`."""
+def _restore_order(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
+    """Restore the item's own order: the right option was moved from place `original` to `label`."""
     place = _LETTERS.find(label)
-    n = len(record.options)
-    order = list(range(n))
-    if 0 <= place < n and original < n:
+    n_options = len(record.options)
+    order = list(range(n_options))
+    if 0 <= place < n_options and original < n_options:
         order[place], order[original] = order[original], order[place]
     original_options = list(record.options)
     for position, index in enumerate(order):
@@ -524,7 +525,7 @@ def _moved(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
     record.item, record.item_hash = str(doc["question_id"]), ""
     record.options, record.order = tuple(original_options), tuple(order)
     record.targets, record.target_is_place = (str(original),), True
-    is_unchanged = place == original or place >= n
+    is_unchanged = place == original or place >= n_options
     record.axis, record.variant = ("", "") if is_unchanged else (MOVED, f"right at {label}")
     record.meta = {}
 

@@ -18,8 +18,8 @@ from flipcore.datasets.recorded.log_records import (
 )
 
 GRADED = "model-graded"  # the readout of a judge
-_NO_CHOICE = ("__invalid__", "")
-_KINDS = ("sampling", "match", "metrics", "error", "pick_option")
+_INVALID_CHOICES = ("__invalid__", "")
+_EVENT_TYPES = ("sampling", "match", "metrics", "error", "pick_option")
 
 
 def _recognises(source: Source) -> bool:
@@ -66,31 +66,31 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
     for number, row, problem in json_lines(source):
         if problem:
             yield Rejection(f"Line {number} of {source.name} {problem}.")
-        elif isinstance(row, Mapping) and row.get("type") in _KINDS:
+        elif isinstance(row, Mapping) and row.get("type") in _EVENT_TYPES:
             if isinstance(row.get("data"), Mapping):
                 key = str(row.get("sample_id"))
                 lines.setdefault(key, number)
                 samples.setdefault(key, {}).setdefault(row["type"], []).append(row["data"])
     for key, events in samples.items():
         place = f"Line {lines[key]} of {source.name}"
-        yield from records_at(place, "", "sample", _of_sample, events, key, task, model)
+        yield from records_at(place, "", "sample", _sample_records, events, key, task, model)
 
 
-def _of_sample(
+def _sample_records(
     events: Mapping[str, list], place: str, key: str, task: str, model: str
 ) -> Iterator[LogRecord]:
     errors, metrics = events.get("error") or [], events.get("metrics") or []
     verdicts = events.get("match") or events.get("pick_option") or []
     verdict = verdicts[0] if verdicts else {}
     grades = [] if verdicts else [event for event in metrics if "choice" in event]
-    sampled = _without_grader(events.get("sampling") or [], grades) or [{}]
+    samples = _without_grader(events.get("sampling") or [], grades) or [{}]
     expected, options = verdict.get("expected"), verdict.get("options")
     options = options if isinstance(options, list) and len(options) > 1 else []
     option_texts = tuple(map(log.as_text, options))
-    graded = grades if len(grades) == len(sampled) else grades[:1]
+    graded = grades if len(grades) == len(samples) else grades[:1]
     readouts: list[tuple[LogReadout, ...]] = [(_grade(event),) for event in graded]
     readouts = readouts or [tuple(_readouts(verdicts[:1], metrics))]
-    for sample, event in enumerate(sampled):
+    for sample, event in enumerate(samples):
         prompt, system = log.prompt_from(event.get("prompt"))
         text = event.get("sampled", verdict.get("sampled"))
         text = text[0] if isinstance(text, list) and text else text
@@ -116,21 +116,21 @@ def _of_sample(
         )
 
 
-def _without_grader(sampled: list[Mapping], grades: list[Mapping]) -> list[Mapping]:
+def _without_grader(samples: list[Mapping], grades: list[Mapping]) -> list[Mapping]:
     """Drop the replies of a judge, which come last, one per grade.
 
     Raises BadInput if there are no other replies.
     """
-    if grades and len(sampled) <= len(grades):
+    if grades and len(samples) <= len(grades):
         raise BadInput("holds the grader's reply and not the answer that was graded")
-    return sampled[: len(sampled) - len(grades)]
+    return samples[: len(samples) - len(grades)]
 
 
 def _grade(grade: Mapping) -> LogReadout:
     """Return a judge's grade; its choice ("Yes") is the answer only if it has no score."""
     choice, score = log.as_text(grade.get("choice")), log.number_of(grade.get("score"))
     readout = LogReadout(GRADED, None, log.right_of(score), score)
-    if choice in _NO_CHOICE:
+    if choice in _INVALID_CHOICES:
         readout.unreadable, readout.reason = True, "The grader's reply named no choice."
     elif score is None:
         readout.answer = choice

@@ -29,10 +29,12 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, row, problem in json_lines(source):
-        yield from records_at(f"Line {number} of {source.name}", problem, "answer", _of_row, row)
+        yield from records_at(
+            f"Line {number} of {source.name}", problem, "answer", _row_records, row
+        )
 
 
-def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
+def _row_records(row: Any, place: str) -> Iterator[LogRecord]:
     mark = mark_of(row.get("metadata")) if isinstance(row, Mapping) else None
     if mark is None or not isinstance(row.get("messages"), list):
         raise BadInput("has lost its metadata or its messages; keep them as they were written")

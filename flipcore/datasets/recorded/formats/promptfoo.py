@@ -18,13 +18,14 @@ from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 
-_GOLD = ("equals", "contains", "icontains")
-_ERROR = 2  # promptfoo's failureReason for a failed call
+# assertions whose value is a right answer
+_EXACT = ("equals", "contains", "icontains")
+_CALL_FAILED = 2  # promptfoo's failureReason for a failed call
 _COLUMN = re.compile(r"\[([^\]]+)\] ?(.*)", re.DOTALL)
 _CELL = re.compile(r"\[(PASS|FAIL|ERROR)\] ?(?:\((-?\d+(?:\.\d+)?)[^)\n]*\))?(.*)", re.DOTALL)
 # the reason of a grader stands below the output, or above it in older files
 _REASON = re.compile(r"\n+(?:Pass|Fail) Reason: .*\Z", re.DOTALL)
-_OLDER = "\n---\n"
+_OLD_SEPARATOR = "\n---\n"
 
 
 def _recognises(source: Source) -> bool:
@@ -48,15 +49,15 @@ def _is_export(source: Source) -> bool:
     return bool(cells) and all(_CELL.fullmatch(cell) for cell in cells if cell)
 
 
-def _exported(source: Source) -> Iterator[LogRecord | Rejection]:
+def _records_of_export(source: Source) -> Iterator[LogRecord | Rejection]:
     """Yield the records of a CSV export: a row per test, a column per provider and prompt."""
-    prompts: dict[str, int] = {}  # place of each prompt in the header
+    prompts: dict[str, int] = {}  # index of each prompt in the header
     for number, row in enumerate(read_rows(source.path)):
         place, context = f"{row.place} of {source.name}", (str(number), source.stem, prompts)
-        yield from records_at(place, row.problem, "result", _of_exported, row.values, *context)
+        yield from records_at(place, row.problem, "result", _export_records, row.values, *context)
 
 
-def _of_exported(
+def _export_records(
     values: Mapping[str, Any], place: str, test: str, task: str, prompts: dict[str, int]
 ) -> Iterator[LogRecord]:
     headers = {name: _COLUMN.fullmatch(name) for name in values}
@@ -69,7 +70,7 @@ def _of_exported(
         if not header or not cell_parts:
             continue
         provider, template = header.groups()
-        place_of_prompt = prompts.setdefault(template, len(prompts))
+        prompt_index = prompts.setdefault(template, len(prompts))
         prompt = template
         for variable, cell in test_vars.items():
             prompt = re.sub(
@@ -77,7 +78,7 @@ def _of_exported(
             )
         verdict, score, text_and_reason = cell_parts.groups()
         text = _REASON.sub("", text_and_reason).strip()
-        text = text.partition(_OLDER)[2].strip() or text
+        text = text.partition(_OLD_SEPARATOR)[2].strip() or text
         has_failed = verdict == "ERROR"
         record = LogRecord(
             place,
@@ -87,8 +88,8 @@ def _of_exported(
             prompt=prompt,
             model=provider,
             kind="text",
-            axis="prompt" if place_of_prompt else "",
-            variant=f"prompt-{place_of_prompt}" if place_of_prompt else "",
+            axis="prompt" if prompt_index else "",
+            variant=f"prompt-{prompt_index}" if prompt_index else "",
             text=None if has_failed else text,
             error=(text or "The call failed.") if has_failed else "",
         )
@@ -115,15 +116,15 @@ def _rows(source: Source) -> Iterator[tuple[int, Any, str]]:
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     if suffix_of(source.name) == ".csv":
-        yield from _exported(source)
+        yield from _records_of_export(source)
         return
     for number, row, problem in _rows(source):
         yield from records_at(
-            f"Result {number} of {source.name}", problem, "result", _of_row, row, source.stem
+            f"Result {number} of {source.name}", problem, "result", _row_records, row, source.stem
         )
 
 
-def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
+def _row_records(row: Any, place: str, task: str) -> Iterator[LogRecord]:
     test, response = row.get("testCase") or {}, row.get("response") or {}
     provider, prompt_row = row.get("provider") or {}, row.get("prompt") or {}
     if isinstance(provider, Mapping):
@@ -136,12 +137,12 @@ def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
     test_vars = test.get("vars") or row.get("vars") or {}
     variables = "\n".join(f"{name}: {log.as_text(value)}" for name, value in test_vars.items())
     usage, latency_ms = response.get("tokenUsage") or {}, log.number_of(row.get("latencyMs"))
-    output, place_of_prompt = response.get("output"), int(row.get("promptIdx") or 0)
-    failed = row.get("failureReason") == _ERROR or (not response and bool(row.get("error")))
+    output, prompt_index = response.get("output"), int(row.get("promptIdx") or 0)
+    failed = row.get("failureReason") == _CALL_FAILED or (not response and bool(row.get("error")))
     parts = (row.get("gradingResult") or {}).get("componentResults") or ()
     assertion_results = [part for part in parts if isinstance(part, Mapping)]
     assertions = [result.get("assertion") or {} for result in assertion_results]
-    golds = [assertion.get("value") for assertion in assertions if assertion.get("type") in _GOLD]
+    golds = [assertion.get("value") for assertion in assertions if assertion.get("type") in _EXACT]
     record = LogRecord(
         place,
         task,
@@ -153,8 +154,8 @@ def _of_row(row: Any, place: str, task: str) -> Iterator[LogRecord]:
         kind="text",
         family=log.family_of(test.get("metadata")),
         targets=tuple(log.as_text(gold) for gold in golds if isinstance(gold, (str, int, float))),
-        axis="prompt" if place_of_prompt else "",
-        variant=f"prompt-{place_of_prompt}" if place_of_prompt else "",
+        axis="prompt" if prompt_index else "",
+        variant=f"prompt-{prompt_index}" if prompt_index else "",
         text=None if output is None else log.as_text(output),
         n_tokens_in=log.whole_number(usage.get("prompt")),
         n_tokens_out=log.whole_number(usage.get("completion")),

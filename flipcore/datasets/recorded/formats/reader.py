@@ -22,7 +22,7 @@ class Reader:
 
     `recognises` decides by the content of a file, never by its name. `records` yields records, or a
     `Rejection` for a row that cannot be one. `about` returns the facts beside the records.
-    `belongs` recognises files without outputs that complete a log, such as results; the other
+    `belongs` recognises files without outputs that belong to a log, such as results; the other
     functions get them as `companions`. `plain` reads a table whose rows may be plain.
     """
 
@@ -35,7 +35,7 @@ class Reader:
     plain: Callable[[Source], PlainTable] | None = None
 
 
-# errors while a row is read that does not follow its format
+# errors that reading a row raises if it does not follow its format
 FAULTS = (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError)
 
 
@@ -77,9 +77,9 @@ _DECODER = json.JSONDecoder()
 
 
 def first_object(source: Source) -> Mapping[str, Any]:
-    """Return the first object in the head of a file, {} for none: of a line, a list or a document.
+    """Return the first object in a file's head: a line, an entry of a list or a document; or {}.
 
-    If the head ends within it, only its first keys are there.
+    If the head ends within the object, only its first keys are returned.
     """
     # All formats ask for the object of one file before that of the next one. Threads may alternate,
     # so source and object are read and written as one pair.
@@ -103,13 +103,13 @@ def _first_object(source: Source) -> Mapping[str, Any]:
     except RecursionError:
         return {}
     except ValueError:
-        return _partial(text)
+        return _parse_partial(text)
 
 
-def _partial(text: str) -> Mapping[str, Any]:
+def _parse_partial(text: str) -> Mapping[str, Any]:
     """Return the keys and values of an object that breaks off.
 
-    A last value that breaks off is {} or [] by its first character, or else None.
+    A last value that breaks off becomes {} or [] by its first character, or else None.
     """
     values: dict[str, Any] = {}
     position = 1
@@ -130,7 +130,7 @@ def _partial(text: str) -> Mapping[str, Any]:
         return values
 
 
-def _skip(text: str, position: int, blanks: str) -> int:
-    while text[position] in blanks:
+def _skip(text: str, position: int, characters: str) -> int:
+    while text[position] in characters:
         position += 1
     return position

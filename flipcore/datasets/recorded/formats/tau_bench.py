@@ -26,18 +26,18 @@ from flipcore.datasets.recorded.log_records import (
 _ENDED_BY_ERROR = ("too_many_errors", "agent_error", "user_error")
 
 
-def _is_second(source: Source) -> bool:
+def _is_tau2(source: Source) -> bool:
     row = first_object(source)
     return "simulations" in row and ("tasks" in row or "info" in row)
 
 
 def _recognises(source: Source) -> bool:
-    return {"task_id", "reward", "traj", "trial"} <= set(first_object(source)) or _is_second(source)
+    return {"task_id", "reward", "traj", "trial"} <= set(first_object(source)) or _is_tau2(source)
 
 
 def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
     about = LogAbout("τ²-bench results", leaves=("the tasks' expected actions",))
-    if not _is_second(source):
+    if not _is_tau2(source):
         note = f"{source.name} does not say which model acted. Name it with --map model=NAME."
         about.format, about.notes = "τ-bench results", [note]
     return about
@@ -46,12 +46,12 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     rows = (
         _simulations(source)
-        if _is_second(source)
+        if _is_tau2(source)
         else ((row, "tau-bench", "", {}) for _, row in json_document(source))
     )
     for number, (row, *context) in enumerate(rows, start=1):
         yield from records_at(
-            f"Trial {number} of {source.name}", "", "trial", _of_trial, row, *context
+            f"Trial {number} of {source.name}", "", "trial", _trial_records, row, *context
         )
 
 
@@ -71,15 +71,15 @@ def _simulations(source: Source) -> Iterator[tuple[Any, str, str, Mapping[str, s
             yield value, task, model, instructions
 
 
-def _of_trial(
+def _trial_records(
     row: Any, place: str, task: str, model: str, instructions: Mapping[str, str]
 ) -> Iterator[LogRecord]:
     if not isinstance(row, Mapping) or "task_id" not in row:
         raise BadInput("has no task_id")
     item = str(row["task_id"])
     info, turns = row.get("info") or {}, row.get("traj") or row.get("messages") or []
-    rewarded = row.get("reward_info") or {}
-    reward = number_of(row["reward"] if "reward" in row else rewarded.get("reward"))
+    reward_info = row.get("reward_info") or {}
+    reward = number_of(row["reward"] if "reward" in row else reward_info.get("reward"))
     instruction = as_text((info.get("task") or {}).get("instruction")) or instructions.get(item, "")
     replies = [as_text(turn.get("content")) for turn in turns if turn.get("role") == "assistant"]
     replies = [reply for reply in replies if reply.strip()]

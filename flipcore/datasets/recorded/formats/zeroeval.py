@@ -38,10 +38,10 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, (_, row) in enumerate(json_document(source), start=1):
-        yield from records_at(f"Row {number} of {source.name}", "", "result", _of_row, row)
+        yield from records_at(f"Row {number} of {source.name}", "", "result", _row_records, row)
 
 
-def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
+def _row_records(row: Any, place: str) -> Iterator[LogRecord]:
     if not isinstance(row, Mapping) or "session_id" not in row:
         raise BadInput("has no session_id")
     history = row.get("chat_history") or []
