@@ -1,4 +1,4 @@
-"""Bounds of a study's numbers, texts and tables: a study may come from anybody."""
+"""Bounds of a study's numbers, texts and tables, because a study may come from anybody."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ MOST_TEXT = 20_000  # characters of one text in it
 MOST_NAME = 1_000
 MOST_ENTRIES = 2_000  # of one list or table
 MOST_DEPTH = 6
-MOST_VARIANTS = 2_000_000  # variants of all items, times the number of models
+MOST_VARIANTS = 2_000_000  # of all items, times the number of models
 MOST_BUDGET_USD = 1_000_000.0
 
 # key -> (least, most)
@@ -40,14 +40,14 @@ PARAMETERS = {
     "levels_pct": (0.0, 100.0),
     "least_mass": (0.0, 1.0),
 }
-_ANY = (-1e12, 1e12)
+_ANY_NUMBER = (-1e12, 1e12)
 
 
 def check_number(
     where: str, key: str, value: float, bounds: Mapping[str, tuple[float, float]] = STUDY
 ) -> None:
     """Raise BadInput for a number that is not finite, or beyond the bounds of its key."""
-    low, high = bounds.get(key, _ANY)
+    low, high = bounds.get(key, _ANY_NUMBER)
     if isinstance(value, float) and not math.isfinite(value):
         raise BadInput(
             f"{where} has {key} = {value}; it must be at least {low:,} and at most {high:,}, and a "
@@ -61,9 +61,11 @@ def check_number(
 
 def check_text(where: str, key: str, text: str) -> None:
     """Raise BadInput for a text that is too long."""
-    most = MOST_NAME if key == "name" else MOST_TEXT
-    if len(text) > most:
-        raise BadInput(f"{where} has {len(text):,} characters in {key}; at most {most:,} are read.")
+    limit = MOST_NAME if key == "name" else MOST_TEXT
+    if len(text) > limit:
+        raise BadInput(
+            f"{where} has {len(text):,} characters in {key}; at most {limit:,} are read."
+        )
 
 
 def check_nested(
@@ -75,9 +77,9 @@ def check_nested(
         raise BadInput(f"{where} has {key} nested more than {MOST_DEPTH} deep. Write it flatter.")
     if isinstance(value, Mapping):
         _check_length(where, key, n=len(value))
-        for inner, inner_value in value.items():
-            check_text(where, key, text=str(inner))
-            check_nested(where, str(inner), value=inner_value, bounds=bounds, depth=depth + 1)
+        for inner_key, inner_value in value.items():
+            check_text(where, key, text=str(inner_key))
+            check_nested(where, str(inner_key), value=inner_value, bounds=bounds, depth=depth + 1)
     elif isinstance(value, (list, tuple)):
         _check_length(where, key, n=len(value))
         for entry in value:

@@ -1,7 +1,7 @@
 """Checks of messages from a browser.
 
-Anybody with a browser's console can send any JSON, and NaN. A page uses a message only after it was
-checked against the shape that our scripts send.
+Anybody with a browser's console can send any JSON, and NaN. So a page checks that a message has the
+shape that our scripts send before it uses the message.
 """
 
 import math
@@ -60,7 +60,7 @@ def is_decision(message: Any) -> bool:
 
 
 def is_opened(message: Any) -> bool:
-    """Tell whether this names a number whose details to open: a text, or a dictionary of values."""
+    """Tell whether this names a number to show details of: a text, or a dictionary of values."""
     return is_text(message) or are_values(message)
 
 

@@ -62,8 +62,7 @@ class Material:
 
     # Axes of other packages may pass it by position.
     def wordings(self, item: Item, with_unreviewed: bool) -> list[Paraphrase]:  # noqa: FBT001
-        """Return the stored wordings that may be asked: the accepted ones, and on request the
-        unreviewed ones."""
+        """Return the wordings that may be asked: the accepted, on request also the unreviewed."""
         states = {"accepted", "unreviewed"} if with_unreviewed else {"accepted"}
         return [
             wording for wording in self.paraphrases.get(item.item_id, ()) if wording.state in states
@@ -132,11 +131,11 @@ class Need:
     """A request whose completion an extractor reads."""
 
     request: Request
-    # Position of the need whose text the judge sees or the sandbox runs; None for the model itself.
+    # Position of the need whose text the judge sees or the sandbox runs; None: the model is asked.
     answer_at: int | None = None
     # If set, the request is sent once, with this number, and all samples share its completion.
     sample: int | None = None
-    # Left out where the model lacks the ability. Only the last need may be optional.
+    # Left out if the model lacks the ability. Only the last need may be optional.
     optional: bool = False
 
 
@@ -153,12 +152,12 @@ class Extractor(Plugin):
     reads_together: ClassVar[bool] = False
 
     def why_not(self) -> str:
-        """Return a sentence: why it cannot read on this machine and what to do; "" where it can."""
+        """Return a sentence: why it cannot read on this machine and what to do; "" if it can."""
         return ""
 
     @property
     def reads_text_alone(self) -> bool:
-        """True where it needs only a written answer, so that it can read stored outputs."""
+        """Whether it needs only a written answer, so that it can read stored outputs."""
         return self.abilities == {"generate"} and not self.needs_judge and not self.needs_sandbox
 
     @abstractmethod
@@ -166,15 +165,15 @@ class Extractor(Plugin):
         self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
     ) -> Sequence[Need]:
         """Return the needs, given the completions so far (a judge needs the text first).
-        More completions may only append needs."""
+        Further completions may only append needs."""
 
     @abstractmethod
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         """Read the completions, which come in the order of the needs."""
 
     def judge_requests(self, item: Item, requests: Sequence[Request]) -> list[Request]:
-        """Return the most requests that a judge gets where `requests` are sent for an item.
-        The price is projected from them, so their lengths are estimates."""
+        """Return the most requests that a judge can get if `requests` are sent for an item.
+        Only the price is projected from them, so their lengths may be estimates."""
         return list(requests) if self.needs_judge else []
 
     def read_together(
@@ -185,8 +184,8 @@ class Extractor(Plugin):
     ) -> list[tuple[Reading, list[Need]]]:
         """Read all answers of one model to an item together.
 
-        Returns for each answer its reading and its needs of the judge, replied to or not; a need's
-        `answer_at` is a position in `answers`. It is called again until each need has a reply. More
+        Returns for each answer its reading and all its needs of the judge; a need's `answer_at` is
+        a position in `answers`. The method is called again until each need has a reply. Further
         replies may only append needs.
         """
         raise NotImplementedError
@@ -203,7 +202,7 @@ class Backend(ABC):
 
     @property
     def down(self) -> str:
-        """A sentence where the model is lost for good, so that the run stops asking it; else ""."""
+        """A sentence if the model is lost for good, so that the run stops asking it; else ""."""
         return ""
 
     @property
@@ -213,7 +212,7 @@ class Backend(ABC):
 
     @abstractmethod
     def why_not(self, ability: str) -> str:
-        """Return why the model lacks an ability, as a sentence; "" where it has it."""
+        """Return why the model lacks an ability, as a sentence; "" if it has it."""
 
     @abstractmethod
     async def complete(self, call: Call) -> Completion:
@@ -302,14 +301,14 @@ class CallProtocol(ABC):
 
 
 def axis_fault(axis: Axis) -> str:
-    """Return a fault of an axis that types cannot express, as a clause; "" where there is none."""
+    """Return a fault of an axis that types cannot express, as a clause; "" for none."""
     return _kinds_fault(axis.applies_to) or (
         "" if axis.asks in (ANSWER, CONTINUATION) else f"it asks for {axis.asks!r}."
     )
 
 
 def extractor_fault(extractor: Extractor) -> str:
-    """Return a fault of an extractor that types cannot express; "" where there is none."""
+    """Return a fault of an extractor that types cannot express; "" for none."""
     unknown = sorted(set(extractor.abilities) - set(ABILITIES))
     if unknown or not extractor.abilities:
         return (

@@ -1,7 +1,7 @@
-"""Reads dataclasses from tables: a study's parts, a model, a plug-in's parameters.
+"""Make dataclasses from tables: a study's parts, a model, a plug-in's parameters.
 
-pydantic checks the types of the fields strictly: "2" is no number and 1 is not true. A list is
-taken for a tuple and a whole number for a number. Bounds are checked by `bounds`.
+pydantic checks the types of the fields strictly: "2" is no number and 1 is not true. A list may
+stand for a tuple, and a whole number for a float. Bounds are checked by `bounds`.
 """
 
 import types
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
-# Somebody may have typed a key there by mistake, so messages never repeat these values.
+# Messages never repeat these values, because a user may have typed an API key there by mistake.
 _SECRET = ("api_key_env", "endpoint")
-_WORDS = {
+_TYPE_NAMES = {
     str: "text in quotes",
     int: "a whole number",
     float: "a number",
@@ -34,8 +34,9 @@ def declared(
 ) -> T:
     """Make an instance of the dataclass `kind` from a table.
 
-    `own_fields` are the caller's own values, for fields that the table may not set. BadInput names
-    `where` and the key: no table, an unknown key, a missing key, or a value of another type.
+    `own_fields` are the caller's own values, for fields that the table may not set. Raises
+    BadInput, with `where` and the key, for no table, an unknown key, a missing key, or a value of
+    another type.
     """
     if not isinstance(table, Mapping):
         raise BadInput(f"{where} must be a table, not {type(table).__name__}.")
@@ -62,8 +63,8 @@ def check_keys(where: str, noun: str, table: Mapping[str, Any], names: Collectio
 
 
 def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -> Any:
-    """Return the value in the type of the field `key` of `kind`; BadInput where it does not fit.
-    Where a plug-in's annotation cannot be resolved, the type of its `default` decides."""
+    """Return the value in the type of the field `key` of `kind`; BadInput if it does not fit.
+    If a plug-in's annotation cannot be resolved, the type of its `default` decides."""
     from pydantic import ValidationError
 
     fallback: Any = type(default)
@@ -114,4 +115,4 @@ def _type_words(hint: Any) -> str:
     origin = get_origin(hint) or hint
     if origin is tuple and get_args(hint)[:1] == (str,):
         return "a list of texts"
-    return _WORDS.get(origin, f"of the type {getattr(origin, '__name__', origin)}")
+    return _TYPE_NAMES.get(origin, f"of the type {getattr(origin, '__name__', origin)}")

@@ -29,7 +29,7 @@ def learners() -> None:
     """Import scikit-learn; call this before a function imports a part of it.
 
     Its parts import each other. If two threads begin at the same time, CPython lets one of them see
-    a half-imported module rather than wait for ever. ImportError where it is not installed.
+    a half-imported module rather than wait for ever. Raises ImportError if it is not installed.
     """
     with _learners_lock:
         for name in LEARNERS:

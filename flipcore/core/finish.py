@@ -1,4 +1,4 @@
-"""Reasons for which completions end, in one vocabulary, and the separation of their reasoning.
+"""Why completions end, in one vocabulary; and how their reasoning is separated from their text.
 
 A completion that ended at a token limit, at a filter or inside its reasoning holds no answer, only
 a draft. "" means that nobody recorded how it ended; it does not mean that it finished.
@@ -17,7 +17,7 @@ OPEN = "open_reasoning"
 REFUSAL = "refusal"
 NOT_RECORDED = ""
 ENDED_EARLY = (LENGTH, FILTER, OPEN)
-# Share of a cell's answers. With more of them cut, a claim is made only where both worst cases
+# Share of a cell's answers. If more of them are cut, a claim is made only if both worst cases
 # agree with it.
 MOST_CUT = 0.05
 
@@ -95,8 +95,8 @@ def reasoning_apart(text: str) -> tuple[str, str, bool]:
 def separate_reasoning(completion: Completion) -> Completion:
     """Move the reasoning out of a completion's text.
 
-    No answer follows a block that is still open. The text is then what stood before the block, and
-    `finish_reason` is OPEN, or the limit or filter that ended it.
+    No answer follows a block that is still open. The text is then what precedes the block, and
+    `finish_reason` is OPEN, or the limit or filter that ended the block.
     """
     reasoning, answer, is_open = reasoning_apart(completion.text)
     if answer == completion.text:

@@ -16,7 +16,7 @@ from flipcore.core.paths import DATA, DATABASE
 VARIABLE = "FLIPSCOPE_FOLDERS"
 _HASH = re.compile(r"-[0-9a-f]{16}((?:\.[^.]*){0,2})$")  # as `store.uploads.keep_upload` writes it
 _admitted: set[Path] = set()
-# folder -> its files, by the names that they had where they were packed
+# folder -> {file: the name that it had in its archive}
 _unpacked: dict[Path, dict[Path, str]] = {}
 
 
@@ -32,7 +32,7 @@ def admit(*folders: str | Path) -> None:
 
 
 def allowed_folders() -> Iterator[Path]:
-    """Yield every folder that may be read now, resolved; those first that need no disk access."""
+    """Yield every folder that may be read now, resolved; first those that need no disk access."""
     setting = os.environ.get(VARIABLE)
     if setting is None:
         yield from sorted(_admitted)
@@ -46,8 +46,8 @@ def allowed_folders() -> Iterator[Path]:
 
 
 def spoken_name(path: str | Path) -> str:
-    """Return a file's name as its user knows it. The stored name of an upload ends in a hash, which
-    is left out. An unpacked file has the name that it had in its archive."""
+    """Return a file's name as its user knows it: an upload without the hash that ends its stored
+    name, an unpacked file by its name in the archive."""
     if names := _unpacked.get(Path(path).parent.resolve()):
         return names.get(Path(path).resolve(), Path(path).name)
     name = Path(path).name

@@ -1,4 +1,4 @@
-"""Lets Ctrl-C and SIGTERM end a command at any moment, with a sentence and an exit code.
+"""Let Ctrl-C and SIGTERM end a command at any moment, with a sentence and an exit code.
 
 A command calls `begin` first, before its slow imports, and `end` last. In between, a signal is
 raised as `Interrupted`, so that drafts are removed and the database is closed on the way out.
@@ -17,7 +17,7 @@ _received: list[int] = []  # signal numbers, the first one first
 
 
 class Interrupted(KeyboardInterrupt):
-    """SIGINT or SIGTERM came while a command was at work."""
+    """SIGINT or SIGTERM came while a command was running."""
 
 
 def begin() -> None:
@@ -30,7 +30,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Let a signal end the process at once: its work is done."""
+    """Let a signal end the process immediately, because its work is done."""
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)

@@ -9,10 +9,10 @@ from typing import Any
 def json_encoder(
     *, sort_keys: bool = False, separators: tuple[str, str] = (", ", ": ")
 ) -> Callable[[Any], str]:
-    """Return a function as `JSONEncoder.encode`, which keeps non-ASCII characters.
+    """Return a function like `JSONEncoder.encode`, which keeps non-ASCII characters.
 
-    Unknown values are written as text. `encode` makes the C encoder anew at each call, which is
-    half of the time for the few values of an id; here it is made once. A value that contains itself
+    Unknown values are written as text. `encode` makes a new C encoder for each call, which is half
+    of the time for the few values of an id; here it is made once. A value that contains itself
     raises RecursionError.
     """
     make = getattr(encoder, "c_make_encoder", None)
@@ -21,7 +21,7 @@ def json_encoder(
             sort_keys=sort_keys, ensure_ascii=False, separators=separators, default=str
         )
         return slow.encode
-    between, behind_key = separators
+    between, after_key = separators
     markers = indent = None
     skips_keys, allows_nan = False, True
     parts_of = make(
@@ -29,7 +29,7 @@ def json_encoder(
         str,
         encoder.encode_basestring,
         indent,
-        behind_key,
+        after_key,
         between,
         sort_keys,
         skips_keys,

@@ -32,7 +32,7 @@ def settings_from(text: str, start: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_type_of(start: Any, text: str) -> Any:
-    """Return the text as a value of `start`'s type; None where it is no such value."""
+    """Return the text as a value of `start`'s type; None if it is no such value."""
     if isinstance(start, str):
         return text if text.isprintable() and text else None
     try:

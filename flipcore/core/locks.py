@@ -15,7 +15,7 @@ MANIFEST = ("lock_id", "study_id", "settings", "reviewer")
 
 
 def manifest(name: str) -> dict[str, Any]:
-    """Read a lock from the manifest at path `name`; BadInput where it is none or was changed."""
+    """Read a lock from the manifest at path `name`; BadInput if it is none or was changed."""
     try:
         lock = json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:

@@ -1,6 +1,6 @@
-"""Places of files, in a clone and in an installed package.
+"""Paths of files, in a clone and in an installed package.
 
-A clone has everything where the repository has it. An installed package has the app, the pages and
+In a clone they are those of the repository. An installed package has the app, the pages and
 the data in a folder `flipscope` beside `flipcore`, and writes nothing there. The database and its
 files are then in the user's own folder.
 """
@@ -30,5 +30,5 @@ def home() -> Path:
 
 
 def own_models_toml() -> Path:
-    """Return the path of the user's own models, which is outside of any code."""
+    """Return the path of the file with the user's own models."""
     return home() / "models.toml"

@@ -63,7 +63,7 @@ def in_files(package: str, names: str, singular: str, plural: str) -> Iterator[A
 
 
 @dataclass
-class _Content(Generic[T]):
+class _Contents(Generic[T]):
     by_name: dict[str, T]
     origins: dict[str, Origin]
     problems: list[str]
@@ -73,7 +73,7 @@ class Registry(Mapping[str, T]):
     """Plug-ins of one kind by name, the shipped ones first and in their own order.
 
     `noun` names the kind in sentences, and each plug-in must be an instance of `kind`. `fault`
-    returns what else is wrong with a plug-in, as a clause; "" where nothing is.
+    returns what else is wrong with a plug-in, as a clause; "" for nothing.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Registry(Mapping[str, T]):
     ) -> None:
         self.noun, self.group, self._kind, self._fault = noun, f"flipscope.{group}", kind, fault
         self._shipped: dict[str, T] = {_name(plugin): plugin for plugin in shipped}
-        self._content: _Content[T] | None = None
+        self._contents: _Contents[T] | None = None
         self._lock = threading.RLock()
 
     def __getitem__(self, name: str) -> T:
@@ -125,40 +125,40 @@ class Registry(Mapping[str, T]):
         """Return the plug-in with its parameters set; BadInput for an unknown name or parameter."""
         return plugin_of(self, self.noun, name=name, params=params)
 
-    def _all(self) -> _Content[T]:
+    def _all(self) -> _Contents[T]:
         with self._lock:
-            if self._content is None:
-                # A plug-in that looks into the registry while it is imported sees the shipped ones.
-                self._content = _Content(dict(self._shipped), {}, problems=[])
+            if self._contents is None:
+                # A plug-in that reads the registry while it is imported sees only shipped ones.
+                self._contents = _Contents(dict(self._shipped), {}, problems=[])
                 entries = installed_in(self.group)
                 for entry in sorted(entries, key=lambda entry: (str(_origin(entry)), entry.name)):
-                    self._load(entry, self._content)
-            return self._content
+                    self._load(entry, self._contents)
+            return self._contents
 
-    def _load(self, entry: EntryPoint, content: _Content[T]) -> None:
+    def _load(self, entry: EntryPoint, contents: _Contents[T]) -> None:
         origin = _origin(entry)
         try:
             offer = entry.load()
             plugins = offer if isinstance(offer, (tuple, list)) else (offer,)
             for plugin in plugins:
-                problem = self._problem(plugin, content)
+                problem = self._problem(plugin, contents)
                 if problem:
-                    content.problems.append(
+                    contents.problems.append(
                         f"{origin} offers the {self.noun} {entry.name!r}, which is not used: "
                         f"{problem}"
                     )
                     continue
-                content.by_name[_name(plugin)] = plugin
-                content.origins[_name(plugin)] = origin
+                contents.by_name[_name(plugin)] = plugin
+                contents.origins[_name(plugin)] = origin
         # Code of other packages may raise anything when it is imported.
         except (Exception, SystemExit) as error:
-            content.problems.append(
+            contents.problems.append(
                 f"{origin} offers the {self.noun} {entry.name!r}, which cannot be loaded: "
                 f"{_error_words(error)}. Update the package or uninstall it."
             )
 
-    def _problem(self, offer: Any, content: _Content[T]) -> str:
-        """Return why an offer breaks its contract, as a clause; "" where it does not."""
+    def _problem(self, offer: Any, contents: _Contents[T]) -> str:
+        """Return why an offer breaks its contract, as a clause; "" if it does not."""
         if isinstance(offer, type):
             return f"it is the class {offer.__name__}; offer an instance of it."
         if not isinstance(offer, self._kind):
@@ -174,8 +174,8 @@ class Registry(Mapping[str, T]):
         name = _name(offer)
         if not _NAME.fullmatch(name):
             return f"its name {name[:60]!r} is not made of small letters, digits and _."
-        if name in content.by_name:
-            origin = content.origins.get(name) or "Flipscope itself"
+        if name in contents.by_name:
+            origin = contents.origins.get(name) or "Flipscope itself"
             return f"the name {name!r} is taken by {origin}. Rename it in the package."
         plugin: Any = offer  # is_dataclass narrowed the type, and a T is needed
         return self._fault(plugin)

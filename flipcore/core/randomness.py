@@ -1,4 +1,4 @@
-"""Makes all random generators. A seed and names give one stream, the same on every machine."""
+"""Make all random generators. A seed and names give one stream, the same on every machine."""
 
 import hashlib
 import random
@@ -34,12 +34,11 @@ def world_generator(seed: int, *names: str) -> np.random.Generator:
     return np.random.default_rng([seed, *(zlib.crc32(name.encode()) for name in names)])
 
 
-def nth_sample(seed: int, size: int, n: int, place: int) -> list[int]:
-    """Return what call number `place` (from 0) of ``random.Random(seed).sample(range(size), n)``
-    gives.
+def nth_sample(seed: int, size: int, n: int, call: int) -> list[int]:
+    """Return the result of call number `call` (from 0) of ``sample(range(size), n)``.
 
-    Other harnesses draw their examples from Python's own generator in this way. BadInput where n is
-    larger than `size`.
+    The calls share one ``random.Random(seed)``. Other harnesses draw their examples in this way.
+    Raises BadInput if n is larger than `size`.
     """
     if n > size:
         raise BadInput(
@@ -48,9 +47,9 @@ def nth_sample(seed: int, size: int, n: int, place: int) -> list[int]:
         )
     with _samples_lock:
         samples = _samples(seed, size, n=n)
-        while len(samples.drawn) <= place:
+        while len(samples.drawn) <= call:
             samples.drawn.append(samples.stream.sample(range(size), n))
-        return list(samples.drawn[place])
+        return list(samples.drawn[call])
 
 
 @dataclass

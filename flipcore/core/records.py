@@ -17,26 +17,26 @@ from typing import Any
 
 from flipcore.core.json_encoding import json_encoder
 
-# Kind of items that ask for a function. Their tests call it; right means that it passes them.
+# The kind of items that ask for a function. It is right if it passes their tests.
 CODE = "code"
 KINDS = ("choice", "number", "text", "completion", CODE)
 # The "model" of calls that run code with its tests; no real model's name has a colon.
 SANDBOX = "sandbox:python"
 ROLES = ("benchmark", "control", "target", "retro", "non_member")
 _PLAIN_ROLES = {"target": "benchmark", "retro": "holdout"}
-# mean and spread of the log-probabilities of the whole vocabulary, beside those of a scored text
+# an ability: "score" that also returns mean and spread of the vocabulary's log-probabilities
 SPREAD = "vocabulary_spread"
 ABILITIES = ("generate", "first_token_logprobs", "score", SPREAD)
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
-# Suffix of the name of a scorer whose lower scores are better.
+# Suffix of the name of a scorer for which lower scores are better.
 LOWER_IS_BETTER = "(lower is better)"
 # Reasoning efforts that servers accept; each server accepts some of them.
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 IDENTITY = "identity"  # the axis that asks the base prompt again: the noise floor of the other axes
 # The axis of a model's further prompts for one item, in recorded outputs.
 OTHER_PROMPT = "prompt"
-# The answer of a recorded readout where a scorer said right or wrong and extracted no answer.
+# The answers of a recorded readout whose scorer says right or wrong and extracts no answer.
 RIGHT, WRONG = "right", "wrong"
 # extractors: the default reference, and the field's default
 WRITTEN_ANSWER, FIRST_TOKEN = "regex", "first_token"
@@ -51,7 +51,7 @@ _canonical = json_encoder(sort_keys=True, separators=(",", ":"))
 
 def role_name(role: str, roles: Collection[str] = ()) -> str:
     """Return the name of a role for people. `target` and `retro` are shown as benchmark and
-    holdout; a target gets another name where the study's `roles` include "benchmark" itself."""
+    holdout; a target gets another name if the study's `roles` include "benchmark" itself."""
     if role == "target" and "benchmark" in roles:
         return "compared benchmark"
     return _PLAIN_ROLES.get(role, role.replace("_", " "))
@@ -59,7 +59,7 @@ def role_name(role: str, roles: Collection[str] = ()) -> str:
 
 def role_title(role: str, roles: Collection[str]) -> str:
     """Return the name of a role in a menu of `roles`. `target` and `benchmark` are both shown as
-    benchmark, so they get different names where both can be chosen."""
+    benchmark, so they get different names if both can be chosen."""
     is_ambiguous = role == "target" and "benchmark" in roles
     return "benchmark beside a holdout" if is_ambiguous else role_name(role)
 
@@ -83,11 +83,11 @@ class Item:
     kind: str  # one of KINDS
     question: str
     options: tuple[str, ...] = ()  # in the item's own order
-    target: str | None = None  # right canonical answers, one per line; None where unknown
+    target: str | None = None  # right canonical answers, one per line; None if unknown
     category: str = ""
-    published: str | None = None  # date; None where unknown
+    published: str | None = None  # date; None if unknown
     solution: str = ""  # worked out, as the dataset has it
-    source_id: str | None = None  # passage or source of the item; None where unknown
+    source_id: str | None = None  # passage or source of the item; None if unknown
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)  # further fields of its file
 
     @classmethod
@@ -145,7 +145,7 @@ class Prompt:
 
     @property
     def transcript(self) -> str:
-        """The text as people read it; where it has several turns, the speaker stands above each."""
+        """The text as people read it; each of several turns has its speaker above it."""
         if not self.turns:
             return self.text
         return "\n\n".join(
@@ -181,7 +181,7 @@ class Variant:
         """The hash of the item and its prompt.
 
         It does not depend on the axis, so a base that several axes share is asked once. `repeat`
-        tells apart recordings of one prompt under several names, `effort` its reasoning efforts.
+        distinguishes recordings of one prompt under several names, `effort` reasoning efforts.
         """
         distinctions = [self.params[name] for name in ("repeat", "effort") if name in self.params]
         distinctions += [self.prompt.turns] if self.prompt.turns else []
@@ -282,7 +282,7 @@ class Completion:
     call_id: str
     status: str  # "ok" or "failed"
     text: str = ""
-    finish_reason: str = ""  # a word of `flipcore.core.finish`; "" where nobody recorded it
+    finish_reason: str = ""  # a word of `flipcore.core.finish`; "" if nobody recorded it
     # (text, log-probability in nats) per token of the generated text or the scored continuation.
     tokens: tuple[tuple[str, float], ...] | None = None
     # The first token's alternatives: text -> log-probability in nats.
@@ -300,7 +300,7 @@ class Completion:
     n_tokens_reasoning: int | None = None  # the part of `n_tokens_out` that was reasoning
     # (mean, standard deviation) of the vocabulary's log-probabilities in nats, one per token.
     spread: tuple[tuple[float, float], ...] | None = None
-    other_model: str = ""  # the name in the reply, where it is not the model that was asked
+    other_model: str = ""  # the name in the reply, if it is not the model that was asked
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ class Readout:
 
 
 def correctness(reading: Reading, target: str | None) -> bool | None:
-    """Tell whether a reading is right; None where that cannot be said.
+    """Tell whether a reading is right; None if that is unknown.
 
     Unreadable and cut-off outputs count as wrong. Absent readings, items without a target and
     readings without an answer count as missing.

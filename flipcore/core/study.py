@@ -17,10 +17,10 @@ from flipcore.core.records import EFFORTS, IDENTITY, ROLES, digest
 
 T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
-# Two options of an imported study's items. They were added later, so they are left out of its id.
-# The file that each score comes from, where several logs report one.
+# Two options of an imported study's items, which are left out of its id, because they came later:
+# the file that each score comes from, if several logs report one,
 FILES_OF_REPORTED = "reported_in"
-# Sentences about rows that contradict the import.
+# and sentences about rows that contradict the import.
 REMARKS = "remarks"
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = (
     "random",
@@ -74,16 +74,16 @@ class ItemSource:
 
 
 def with_targets(sources: Iterable[ItemSource]) -> list[ItemSource]:
-    """Return the sources with benchmarks as what a holdout is compared with, if there is one.
+    """Return the sources; a benchmark beside a holdout becomes the target of the comparison.
 
-    Menus call both roles benchmark. Beside controls a benchmark stays what memory is tested on.
+    Menus call both roles benchmark. With controls, a benchmark stays the set to test memory on.
     """
     sources = list(sources)
     roles = {source.role for source in sources}
     if "retro" in roles and not roles & {"target", "control"}:
-        for place, source in enumerate(sources):
+        for index, source in enumerate(sources):
             if source.role == "benchmark":
-                sources[place] = replace(source, role="target")
+                sources[index] = replace(source, role="target")
     return sources
 
 
@@ -161,7 +161,7 @@ class Study:
 
     `detectors` names the detectors over which verdicts on memory hold their error rate together;
     others are shown outside of the verdict. `reference_model` is one of the study's models: the
-    losses of the others are also shown less its loss on the same text. `reference_models` are some
+    losses of the others are also shown minus its loss on the same text. `reference_models` are some
     of the study's models, whose scores on both sets give the hardness curve that predicts the
     scores of the others.
     """
@@ -192,12 +192,12 @@ class Study:
 
     @property
     def changes_prompts(self) -> bool:
-        """True where some axis changes prompts, and not only sends the same prompts again."""
+        """Whether an axis changes prompts, and does not only send the same prompts again."""
         return any(part.name != IDENTITY for part in self.axes)
 
     @property
     def is_recorded(self) -> bool:
-        """True where the outputs were imported, so that no model can be asked again."""
+        """Whether the outputs were imported, so that no model can be asked again."""
         return self.protocol.name == RECORDED
 
     @property
@@ -205,7 +205,7 @@ class Study:
         """The scorers in the logs of an imported study; the first of a task is its main one.
 
         Keys: `task`, `scorer` (its readout's name), `reducer` of an item's epochs, `low` and `high`
-        where the scale is not 0 to 1, and `of_rows`, false where no row has a score of it.
+        if the scale is not 0 to 1, and `of_rows`, false if no row has a score of it.
         """
         scorers: list[Mapping[str, Any]] = []
         for source in self.items:
@@ -225,7 +225,7 @@ class Study:
         return digest(declaration)[:12]
 
     def _declared(self) -> dict[str, Any]:
-        """Return the fields of the declaration, without later fields at their default."""
+        """Return the fields of the declaration; later fields at their default are left out."""
         declaration: dict[str, Any] = {}
         for key, value in asdict(self).items():
             if key not in _LATER_FIELDS or value != _LATER_FIELDS[key]:
@@ -267,13 +267,13 @@ class Study:
         return _study_from_table(table)
 
     def checked(self) -> "Study":
-        """Return the study after all checks of a study file; BadInput where one fails."""
+        """Return the study after all checks of a study file; BadInput if one fails."""
         _study_from_table(_without_none(asdict(self)))
         return self
 
     @classmethod
     def read(cls, path: str | Path) -> "Study":
-        """Read a study file; BadInput where it cannot be read or is no valid study."""
+        """Read a study file; BadInput if it cannot be read or is no valid study."""
         try:
             return cls.from_toml(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -324,7 +324,7 @@ def _study_from_table(table: dict) -> Study:
 
 
 def _own_prompt(row: Any) -> OwnPrompt:
-    """Read the table [prompt]; BadInput where something in it is wrong."""
+    """Read the table [prompt]; BadInput if something in it is wrong."""
     if isinstance(row, dict) and "examples_from" in row:
         row = row | {
             "examples_from": _from_table(
@@ -342,7 +342,7 @@ def _own_prompt(row: Any) -> OwnPrompt:
 
 
 def _from_table(kind: type[T], row: Any, where: str) -> T:
-    """Read one part of the study from a table; BadInput where something in it is wrong."""
+    """Read one part of the study from a table; BadInput if something in it is wrong."""
     instance = declared(kind, row, where=where)
     # Keep whole numbers as they were written: in the hash that is the study's id, 1 is not 1.0.
     whole_numbers = {key: value for key, value in row.items() if type(value) is int}
@@ -378,12 +378,10 @@ def _check_reasoning(where: str, use: ModelUse) -> None:
 
 
 def _without_none(value: Any):
+    """Leave out None, which TOML cannot hold, and empty tables and tuples."""
     if isinstance(value, dict):
-        return {
-            key: _without_none(v)
-            for key, v in value.items()
-            if v is not None and v != {} and v != ()
-        }
+        filled = {key: entry for key, entry in value.items() if entry not in (None, {}, ())}
+        return {key: _without_none(entry) for key, entry in filled.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_none(v) for v in value]
+        return [_without_none(entry) for entry in value]
     return value

@@ -1,4 +1,4 @@
-"""Writes files that are whole or absent: all files that Flipscope keeps are written here.
+"""Write files that are whole or absent. All files that Flipscope keeps are written here.
 
 A draft beside the file is written, flushed to the disk and read again. Then it gets the file's name
 in one step. A process that is killed before that leaves only a draft, which no reader takes for the
@@ -17,15 +17,15 @@ from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.paths import home
 
 DRAFT = ".unfinished"  # a draft's name ends in its process id, a random part and this
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
 def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) -> Iterator[Path]:
     """Give the path of a draft, which becomes the file at the end of the block.
 
-    The draft may also be a folder, where `path` does not exist yet and each file in it was written
-    whole. If the block fails, nothing is left and the file is as it was.
+    The draft may also be a folder if `path` does not exist yet and each file in it was written
+    whole. If the block fails, no draft is left and the file is as it was.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def is_running(process_id: str) -> bool:
     except (ValueError, OverflowError, ProcessLookupError):
         return False
     except OSError:
-        pass  # it runs, and belongs to another user
+        pass  # it runs, but belongs to another user
     return True
 
 
@@ -133,7 +133,7 @@ def _flush(path: Path) -> None:
 
 def _write_error(path: Path, error: OSError) -> BadInput | NotStored:
     reason = error.strerror or str(error)
-    if error.errno in _FULL:
+    if error.errno in _DISK_FULL:
         return NotStored(
             f"{path} could not be written: {reason}. Nothing of it was left there. Make room, "
             "then do the same again."

@@ -20,7 +20,7 @@ _NAME = re.compile(r"[^\W\d_][\w() '-]{1,39}")
 
 
 def into(language: str) -> str:
-    """Return the `change` of a translation into a language; BadInput for no name of a language."""
+    """Return the `change` of a translation into a language; BadInput for an impossible name."""
     name = " ".join(language.split())
     if not _NAME.fullmatch(name):
         raise BadInput(
@@ -41,7 +41,7 @@ def axis_of_change(change: str) -> str:
 
 
 def checked_change(text: str) -> str:
-    """Return the `change` that a file's text names; BadInput where it names none."""
+    """Return the `change` that a file's text names; BadInput if it names none."""
     text = text.strip() or PARAPHRASE
     if text in (PARAPHRASE, TYPOS):
         return text

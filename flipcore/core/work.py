@@ -12,7 +12,7 @@ _current_work: "ContextVar[Work | None]" = ContextVar("work", default=None)
 
 
 class Work(Generic[T]):
-    """Calls `make` in a thread at once; its owner may wait for the result or go away.
+    """A call of `make` in its own thread; its owner may wait for the result or go away.
     `step` names the first step; `make` names the next ones with `say_step`."""
 
     def __init__(self, step: str, make: Callable[[], T]) -> None:
@@ -32,10 +32,10 @@ class Work(Generic[T]):
 
     @property
     def line(self) -> str:
-        """The step and its seconds, and the expected seconds where they are known."""
+        """The step, its seconds so far, and the expected seconds if they are known."""
         seconds = time.monotonic() - self._since
-        most = "" if self._about_s is None else f" of about {max(self._about_s, seconds):.0f}"
-        return f"{self._step} … {seconds:.0f}{most} s"
+        expected = "" if self._about_s is None else f" of about {max(self._about_s, seconds):.0f}"
+        return f"{self._step} … {seconds:.0f}{expected} s"
 
     def _begin(self, step: str, about_s: float | None = None) -> None:
         self._step, self._about_s, self._since = step, about_s, time.monotonic()
@@ -49,7 +49,7 @@ class Work(Generic[T]):
 
 
 def at_work() -> bool:
-    """Tell whether this thread does some work's `make`."""
+    """Tell whether this thread runs the `make` of a work."""
     return _current_work.get() is not None
 
 

@@ -1,7 +1,7 @@
 """Temporary folders: copies of databases, unpacked logs.
 
-They lie in one folder of this user in the system's temporary folder. Each has its process's id in
-its name, so that the next start can remove the folders of killed processes.
+They are in one folder per user, in the system's temporary folder. Their names begin with the id of
+their process, so that the next start can remove the folders of killed processes.
 """
 
 import os
@@ -14,12 +14,12 @@ from pathlib import Path
 
 from flipcore.core.whole_files import is_running
 
-_own_folders: set[Path] = set()  # that this process has made
+_own_folders: set[Path] = set()  # made by this process
 
 
 def make(purpose: str) -> Path:
     """Make a folder, which this process must remove; `purpose` is part of its name."""
-    folder = _all() / f"{os.getpid()}-{purpose}-{secrets.token_hex(4)}"
+    folder = _parent_folder() / f"{os.getpid()}-{purpose}-{secrets.token_hex(4)}"
     folder.mkdir(mode=0o700, parents=True)
     _own_folders.add(folder)
     return folder
@@ -37,9 +37,9 @@ def work_folder(purpose: str) -> Iterator[Path]:
 
 def abandoned() -> list[Path]:
     """Return the folders of processes that ended without removing them."""
-    if not _all().is_dir():
+    if not _parent_folder().is_dir():
         return []
-    return sorted(path for path in _all().iterdir() if not _is_in_use(path))
+    return sorted(path for path in _parent_folder().iterdir() if not _is_in_use(path))
 
 
 def _is_in_use(folder: Path) -> bool:
@@ -59,7 +59,7 @@ def clear() -> list[Path]:
     return folders
 
 
-def _all() -> Path:
+def _parent_folder() -> Path:
     """Return the folder that holds all work folders of this user."""
     user = os.getuid() if hasattr(os, "getuid") else "user"
     return Path(tempfile.gettempdir()) / f"flipscope-{user}"

@@ -67,5 +67,5 @@ def offered(monkeypatch, registry, *entries):
     """The registry as if these entry points were installed."""
     with monkeypatch.context() as patch:
         patch.setattr(plugins, "installed_in", lambda group: entries if group == registry.group else ())
-        patch.setattr(registry, "_content", None)
+        patch.setattr(registry, "_contents", None)
         yield registry
