@@ -1,8 +1,9 @@
-"""Code that a model wrote, run with the tests of its item: by bubblewrap, in a box without network, home, environment or further
-processes, over a read-only system, bounded in time, memory and files.
+"""Run code that a model wrote with the tests of its item, in a sandbox of bubblewrap.
 
-Who starts Flipscope allows it (`FLIPSCOPE_RUN_CODE=1`): a study, a link and a page are data and cannot. Where it is not allowed, or the
-system gives no such box, nothing is run, and `why_not` says what to do.
+The sandbox has no network, home, environment or further processes. The system in it is read-only, and
+time, memory and files are bounded. Only the person who starts Flipscope can allow it
+(`FLIPSCOPE_RUN_CODE=1`), because a study, a link or a page may come from anybody. If it is not
+allowed or the system has no such sandbox, nothing is run and `why_not` says what to do.
 """
 
 import contextlib
@@ -25,15 +26,20 @@ from flipcore.core.errors import BadInput
 
 VARIABLE = "FLIPSCOPE_RUN_CODE"
 PASSED, FAILED, NO_TESTS, STOPPED = "passed", "failed", "no tests", "stopped"
-MOST_CPU_S, WALL_TIMES, MOST_TMP, MOST_VERDICT = 60, 6, 2**25, 2**16
+MOST_CPU_S, WALL_PER_CPU_S = 60, 6  # seconds; a program may take six times its processor time
+MOST_TMP, MOST_VERDICT = 2**25, 2**16  # bytes
 _NOBODY = "65534"
-_SOURCE = Path(sandboxed.__file__).read_text(encoding="utf-8")
+_INNER_SOURCE = Path(sandboxed.__file__).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
 class Program:
-    """`code` defines the function `name`, which `tests` call, themselves or by their function `check`. `before` is what the question
-    shows: imports and functions that tests may use. `cpu_s` bounds the seconds of processor time, six times as many pass at most."""
+    """A program with its tests.
+
+    `code` defines the function `name`, which `tests` call directly or in their function `check`.
+    `before` is code in the question that tests may use: imports and functions. `cpu_s` bounds the
+    seconds of processor time.
+    """
 
     code: str
     name: str
@@ -51,76 +57,79 @@ class Program:
 
 
 def why_not() -> str:
-    """Return a sentence that says why no code is run here and what to do; "" where it is run."""
+    """Return a sentence that says why no code is run here and what to do; "" if it is run."""
     if os.environ.get(VARIABLE) != "1":
         return f"Code of models is run only where the admin allows it: start Flipscope with {VARIABLE}=1, on Linux with bubblewrap."
     if sys.platform != "linux" or platform.machine() not in _PROCESSORS:
         return "Code of models is run on Linux with an x86-64 or ARM64 processor only."
     if shutil.which("bwrap") is None:
         return "Running code needs bubblewrap: let the admin install it (apt-get install bubblewrap), then start again."
-    return _trial()
+    return _try_sandbox()
 
 
 @lru_cache
-def _trial() -> str:
-    """Tell whether the system gives a box: tried once."""
-    with _seccomp() as rules:
-        command = [*_box(rules), "/usr/bin/env", "true"]
-        ended = subprocess.run(
+def _try_sandbox() -> str:
+    """Return why bubblewrap can make no sandbox here, as a sentence; "" if it can. Tried once."""
+    with _seccomp_rules() as rules:
+        command = [*_bwrap_command(rules), "/usr/bin/env", "true"]
+        trial = subprocess.run(
             command, pass_fds=(rules,), capture_output=True, stdin=subprocess.DEVNULL, check=False
         )
-    if ended.returncode:
-        words = ended.stderr.decode(errors="replace").strip()[:200]
-        return f"bubblewrap can make no sandbox here ({words}). Allow user namespaces, or run Flipscope outside of a container."
+    if trial.returncode:
+        reason = trial.stderr.decode(errors="replace").strip()[:200]
+        return f"bubblewrap can make no sandbox here ({reason}). Allow user namespaces, or run Flipscope outside of a container."
     return ""
 
 
 def most_at_once() -> int:
-    """Return the number of programs that may run beside each other, so that all of them together
-    fit into the memory that is free now: a limit of the container counts where there is one. At
-    least one."""
+    """Return how many programs may run at the same time, at least one.
+
+    Together they must fit into the free memory, of the container if that has a limit."""
     if sys.platform != "linux":
         return 1
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with contextlib.suppress(OSError, ValueError):  # no limit, or none of this kind
+    with contextlib.suppress(OSError, ValueError):  # no limit, or not in this file
         folder = Path("/sys/fs/cgroup")
         limit, used = ((folder / name).read_text().strip() for name in ("memory.max", "memory.current"))
         free = min(free, int(limit) - int(used))
-    of_one = 2 * sandboxed.MOST_MEMORY  # the code and its tests
-    return max(1, min(os.cpu_count() or 1, free // of_one))
+    per_program = 2 * sandboxed.MOST_MEMORY  # the code and its tests
+    return max(1, min(os.cpu_count() or 1, free // per_program))
 
 
 def run(program: Program, stop: threading.Event | None = None) -> tuple[str, str]:
-    """(PASSED, FAILED, NO_TESTS where the tests themselves cannot be run, or STOPPED by `stop`; the reason, "" for none). Raises BadInput
-    where no code is run."""
+    """Return (verdict, reason or ""). Raises BadInput if no code is run here.
+
+    The verdict is PASSED, FAILED, NO_TESTS if the tests themselves cannot be run, or STOPPED by `stop`.
+    """
     if reason := why_not():
         raise BadInput(reason)
-    with contextlib.ExitStack() as ends, contextlib.ExitStack() as own:
+    with contextlib.ExitStack() as processes, contextlib.ExitStack() as descriptors:
         (to_code, from_tests), (from_code, to_tests) = (
-            own.enter_context(_pipe()),
-            own.enter_context(_pipe()),
+            descriptors.enter_context(_pipe()),
+            descriptors.enter_context(_pipe()),
         )
-        rules = [own.enter_context(_seccomp()) for _ in range(2)]
-        code = _start(rules[0], ["code"], stdin=to_code, stdout=to_tests)
-        ends.callback(_end, code)
-        tests = _start(
+        rules = [descriptors.enter_context(_seccomp_rules()) for _ in range(2)]
+        code_process = _start(rules[0], ["code"], stdin=to_code, stdout=to_tests)
+        processes.callback(_kill, code_process)
+        tests_process = _start(
             rules[1], ["tests", str(from_tests), str(from_code)], (from_tests, from_code)
         )
-        ends.callback(_end, tests)
-        own.close()  # the boxes have them
-        verdict, is_late = _verdict(tests, vars(program), program.cpu_s * WALL_TIMES, stop)
+        processes.callback(_kill, tests_process)
+        descriptors.close()  # both processes have their own copies
+        verdict, is_late = _verdict(tests_process, vars(program), program.cpu_s * WALL_PER_CPU_S, stop)
         if stop is not None and stop.is_set() and verdict is None:
             return STOPPED, ""
         if is_late:
-            return FAILED, f"It took longer than {program.cpu_s * WALL_TIMES} s."
-        if verdict and verdict[0] == FAILED and _is_killed(code):
+            return FAILED, f"It took longer than {program.cpu_s * WALL_PER_CPU_S} s."
+        if verdict and verdict[0] == FAILED and _is_killed(code_process):
             return FAILED, f"It took more than {program.cpu_s} s of processor time."
         return verdict or (FAILED, "Its tests came to no end.")
 
 
 def _is_killed(code: subprocess.Popen) -> bool:
-    """Tell whether the system ended the code, which it does where it takes too much time; asked
-    before anybody else ends it."""
+    """Tell whether the system killed the code because of its processor time.
+
+    To be asked before this process kills it."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         return code.wait(0.2) == 128 + signal.SIGKILL
     return False
@@ -129,60 +138,60 @@ def _is_killed(code: subprocess.Popen) -> bool:
 def _verdict(
     tests: subprocess.Popen, task: dict, wall_s: float, stop: threading.Event | None
 ) -> tuple[tuple[str, str] | None, bool]:
-    """(what the process of the tests says, if it says anything; whether time ran out before)."""
-    assert tests.stdin is not None and tests.stdout is not None  # pipes, as it was started
-    words: list[bytes] = []
-    reader = threading.Thread(target=_hear, args=(tests.stdout, words), daemon=True)
+    """Return (verdict and reason, or None without them; whether time ran out before)."""
+    assert tests.stdin is not None and tests.stdout is not None  # pipes, by the arguments of `Popen`
+    output: list[bytes] = []
+    reader = threading.Thread(target=_read_verdict, args=(tests.stdout, output), daemon=True)
     reader.start()
-    writer = threading.Thread(target=_tell, args=(tests.stdin, dumps(task).encode()), daemon=True)
+    writer = threading.Thread(target=_write_task, args=(tests.stdin, dumps(task).encode()), daemon=True)
     writer.start()
     left_s = wall_s
     while reader.is_alive() and left_s > 0 and not (stop is not None and stop.is_set()):
         reader.join(0.1)
         left_s -= 0.1
     is_late = reader.is_alive()
-    _end(tests)
+    _kill(tests)
     reader.join(1)
     try:
-        verdict, why = loads(words[0])
+        verdict, why = loads(output[0])
     except (IndexError, ValueError):
         return None, is_late
     return (str(verdict), str(why)), False
 
 
-def _hear(pipe, words: list[bytes]) -> None:
-    """Reads to the end, and no more than a verdict can have."""
+def _read_verdict(pipe, output: list[bytes]) -> None:
+    """Read to the end, but no more bytes than a verdict may have."""
     with pipe:
-        words.append(pipe.read(MOST_VERDICT))
+        output.append(pipe.read(MOST_VERDICT))
 
 
-def _tell(pipe, task: bytes) -> None:
+def _write_task(pipe, task: bytes) -> None:
     with contextlib.suppress(OSError):
         pipe.write(task)
         pipe.close()
 
 
 def _start(
-    rules: int, words: list[str], also: tuple[int, ...] = (), **pipes: int
+    rules: int, arguments: list[str], more_descriptors: tuple[int, ...] = (), **pipes: int
 ) -> subprocess.Popen:
     command = [
-        *_box(rules),
+        *_bwrap_command(rules),
         str(Path(sys.executable).resolve()),
         "-P",
         "-s",
         "-S",
         "-c",
-        _SOURCE,
-        *words,
+        _INNER_SOURCE,
+        *arguments,
     ]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE} | pipes
     return subprocess.Popen(
-        command, pass_fds=(rules, *also), stderr=subprocess.DEVNULL, env={}, **pipes
+        command, pass_fds=(rules, *more_descriptors), stderr=subprocess.DEVNULL, env={}, **pipes
     )  # type: ignore[call-overload]
 
 
-def _end(process: subprocess.Popen) -> None:
-    """Ends a box with all that is in it."""
+def _kill(process: subprocess.Popen) -> None:
+    """Kill a sandbox with everything in it."""
     process.kill()
     process.wait()
 
@@ -197,8 +206,8 @@ def _pipe():
             os.close(number)
 
 
-def _box(rules: int) -> list[str]:
-    """The command of bubblewrap up to the program that it is to run, under the rules of `_seccomp`."""
+def _bwrap_command(rules: int) -> list[str]:
+    """Return the command of bubblewrap, without the program; `rules` is a descriptor of `_seccomp_rules`."""
     binds = ["--ro-bind", "/usr", "/usr"]
     for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         if os.path.islink(name):
@@ -207,71 +216,34 @@ def _box(rules: int) -> list[str]:
             binds += ["--ro-bind", name, name]
     if not sys.base_prefix.startswith("/usr"):
         binds += ["--ro-bind", sys.base_prefix, sys.base_prefix]
+    isolated = "--unshare-all --unshare-user --cap-drop ALL --die-with-parent --new-session --clearenv"
+    variables = "--setenv HOME /tmp --setenv LANG C.UTF-8 --setenv PYTHONHASHSEED 0"
+    cache = "--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache"
+    mounts = f"--dev /dev --remount-ro /dev --size {MOST_TMP} --tmpfs /tmp --remount-ro / --chdir /tmp"
     return [
-        *(
-            str(shutil.which("bwrap")),
-            "--unshare-all",
-            "--unshare-user",
-            "--uid",
-            _NOBODY,
-            "--gid",
-            _NOBODY,
-            "--cap-drop",
-            "ALL",
-        ),
-        *(
-            "--die-with-parent",
-            "--new-session",
-            "--clearenv",
-            "--setenv",
-            "HOME",
-            "/tmp",
-            "--setenv",
-            "LANG",
-            "C.UTF-8",
-        ),
-        *(
-            "--setenv",
-            "PYTHONHASHSEED",
-            "0",
-            *binds,
-            "--ro-bind-try",
-            "/etc/ld.so.cache",
-            "/etc/ld.so.cache",
-        ),
-        *(
-            "--dev",
-            "/dev",
-            "--remount-ro",
-            "/dev",
-            "--size",
-            str(MOST_TMP),
-            "--tmpfs",
-            "/tmp",
-            "--remount-ro",
-            "/",
-        ),
-        *("--chdir", "/tmp", "--seccomp", str(rules)),
+        str(shutil.which("bwrap")),
+        *f"{isolated} --uid {_NOBODY} --gid {_NOBODY} {variables}".split(),
+        *binds,
+        *f"{cache} {mounts} --seccomp {rules}".split(),
     ]
 
 
-# Calls of the kernel that code needs for nothing that it is asked, by their numbers on x86-64 and ARM64 (None: it has no such call):
-# new processes, other processes, mounts, sockets, keys; and memory that no limit of a process counts.
+# System calls that the tested code has no need of, by their numbers on x86-64 and ARM64 (None: no such call): new processes, other
+# processes, mounts, sockets, keys; and memory that does not count towards the limits of a process.
 _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "fork": (57, None), "vfork": (58, None), "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
-    "socket": (41, 198), "sendmsg": (46, 211), "sendmmsg": (307, 269),  # descriptors in flight keep what they name
+    "socket": (41, 198), "sendmsg": (46, 211), "sendmmsg": (307, 269),  # a descriptor in a message keeps its file open
     "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "shmdt": (67, 197),
     "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
     "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
     "mq_open": (240, 180), "mq_unlink": (241, 181), "mq_timedsend": (242, 182), "mq_timedreceive": (243, 183),
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
 }  # fmt: skip
-_PROCESSORS: dict[
-    str, tuple[int, int, tuple[int, ...]]
-] = {  # the kernel's number of the processor, of `clone`, of what is refused
+# the kernel's numbers: of the processor, of `clone`, and of the refused calls
+_PROCESSORS: dict[str, tuple[int, int, tuple[int, ...]]] = {
     "x86_64": (
         0xC000003E,
         56,
@@ -289,9 +261,10 @@ _ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 
 
 @contextlib.contextmanager
-def _seccomp():
-    """A file with the rules that bubblewrap sets before it runs a program; a process may have threads, and no child."""
+def _seccomp_rules():
+    """Give a descriptor of the rules that bubblewrap sets before it runs a program: threads are allowed, child processes are not."""
     processor, clone, numbers = _PROCESSORS[platform.machine()]
+    # a program of classic BPF: (operation, lines to skip if true, lines to skip if false, operand)
     steps = [
         (_LOAD, 0, 0, 4),
         (_IF_EQUAL, 1, 0, processor),
@@ -303,8 +276,8 @@ def _seccomp():
         steps += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE | EPERM)]
     steps += [
         (_IF_EQUAL, 0, 1, _CLONE3),
-        (_RETURN, 0, 0, _REFUSE | ENOSYS),
-    ]  # the C library then takes `clone`
+        (_RETURN, 0, 0, _REFUSE | ENOSYS),  # so that the C library takes `clone`
+    ]
     steps += [
         (_IF_EQUAL, 0, 3, clone),
         (_LOAD, 0, 0, 16),

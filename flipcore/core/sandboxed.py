@@ -1,8 +1,8 @@
-"""The two processes of a sandbox, each locked in by itself (`flipcore.core.sandbox`): one runs the code, the other holds the tests and says
-whether it passed.
+"""The two processes of a sandboxed program (`flipcore.core.sandbox`), each in a sandbox of its own.
 
-The tests call the code over a pipe. What comes back is plain data, and what is expected never leaves the process of the tests: code that
-ends early, prints what it likes, overrides comparisons or patches Python changes its own process alone, and reads no test.
+One runs the code. The other holds the tests, calls the code over a pipe, and says whether it passed. Only plain data come back, and
+expected values never leave the process of the tests. So code that ends early, prints, overrides comparisons or patches Python changes
+only its own process, and cannot read a test.
 """
 
 import builtins
@@ -15,52 +15,53 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-MOST_REPLY, MOST_MEMORY, MOST_FILE, MOST_WHY = 2**20, 2**29, 2**24, 300
+MOST_REPLY, MOST_MEMORY, MOST_FILE = 2**20, 2**29, 2**24  # bytes
+MOST_WHY = 300  # characters of a reason
 _KINDS: dict[str, Callable[[list], Any]] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "iterator": iter}
 
 
 class Ended(BaseException):
-    """The code gives no reply any more. No exception that tests may catch."""
+    """The code gives no reply any more. Not an Exception, so that tests do not catch it."""
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it, with its kind; raises TypeError for what is no plain data."""
+    """Return a value in JSON, with its type. Raises TypeError for anything but plain data."""
     if value is None or isinstance(value, bool):
         return value
     for kind in (int, float, str):
         if isinstance(value, kind):
             return kind(value)
     if isinstance(value, dict):
-        return ["dict", [[plain(key), plain(one)] for key, one in value.items()]]
+        return ["dict", [[plain(key), plain(entry)] for key, entry in value.items()]]
     if isinstance(value, complex):
         return ["complex", [value.real, value.imag]]
     if isinstance(value, bytes | bytearray):
         return ["bytes", list(value)]
     for name in ("list", "tuple", "set", "frozenset"):
         if isinstance(value, getattr(builtins, name)):
-            return [name, [plain(one) for one in value]]
+            return [name, [plain(entry) for entry in value]]
     if hasattr(value, "__next__") or isinstance(value, range):
-        return ["iterator", [plain(one) for one in value]]
+        return ["iterator", [plain(entry) for entry in value]]
     raise TypeError(f"{type(value).__name__} is no plain data that tests can compare")
 
 
 def value_of(data: Any) -> Any:
-    """Return the value that `plain` made JSON of."""
+    """Return the value from the JSON of `plain`."""
     if not isinstance(data, list):
         return data
     kind, parts = data
     if kind == "dict":
-        return {value_of(key): value_of(one) for key, one in parts}
+        return {value_of(key): value_of(entry) for key, entry in parts}
     if kind == "complex":
         return complex(*parts)
-    return bytes(parts) if kind == "bytes" else _KINDS[kind]([value_of(one) for one in parts])
+    return bytes(parts) if kind == "bytes" else _KINDS[kind]([value_of(part) for part in parts])
 
 
 def bind(cpu_s: int) -> None:
-    """Bounds this process for good: processor time, memory, sizes of files, open files."""
+    """Bound this process for good: processor time, memory, sizes of files, open files."""
     bounds = {"CPU": cpu_s, "AS": MOST_MEMORY, "FSIZE": MOST_FILE, "NOFILE": 64, "CORE": 0}
-    for name, most in bounds.items():
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+    for name, limit in bounds.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
 
 
 def _send(stream: Any, message: Any) -> None:
@@ -68,8 +69,8 @@ def _send(stream: Any, message: Any) -> None:
     stream.flush()
 
 
-def _away() -> tuple[Any, Any]:
-    """Standard input and output under other numbers; what is printed from now on goes nowhere."""
+def _take_streams() -> tuple[Any, Any]:
+    """Return standard input and output under other numbers; all that is printed from now on is dropped."""
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
@@ -78,14 +79,14 @@ def _away() -> tuple[Any, Any]:
 
 
 def serve_code() -> None:
-    """The process of the code: takes it with the first line, then a call a line."""
-    source, sink = _away()
+    """Run the process of the code: the first line holds the code, each further line a call."""
+    source, sink = _take_streams()
     first = json.loads(source.readline())
     bind(first["cpu_s"])
-    space: dict[str, Any] = {"__name__": "solution"}
+    namespace: dict[str, Any] = {"__name__": "solution"}
     try:
-        exec(compile(first["code"], "<code>", "exec"), space)
-        function = space[first["name"]]
+        exec(compile(first["code"], "<code>", "exec"), namespace)
+        function = namespace[first["name"]]
     except Exception as error:
         _send(sink, {"error": [type(error).__name__, str(error)[:MOST_WHY]]})
         return
@@ -100,17 +101,18 @@ def serve_code() -> None:
 
 
 def hold_tests(to_code: int, from_code: int) -> None:
-    """The process of the tests: takes the task from standard input, and writes the verdict and a reason as its last words."""
-    source, verdict = _away()
+    """Run the process of the tests: read the task from standard input, write the verdict and a reason to standard output."""
+    source, verdict = _take_streams()
     task = json.loads(source.read())
     bind(task["cpu_s"])
     with os.fdopen(to_code, "wb") as calls, os.fdopen(from_code, "rb") as replies:
         _send(verdict, _verdict(task, calls, replies))
         verdict.close()
-        os._exit(0)  # whoever waits for the code's end is not waited for
+        os._exit(0)  # without waiting for threads of the tests
 
 
 def _verdict(task: dict, calls: Any, replies: Any) -> list[str]:
+    """Return [verdict, reason] of the tests; `calls` and `replies` are the pipes to and from the code."""
     n_calls = 0
 
     def reply_to(message: Any) -> Any:
@@ -139,15 +141,15 @@ def _verdict(task: dict, calls: Any, replies: Any) -> list[str]:
         before, tests = (compile(task[part], f"<{part}>", "exec") for part in ("before", "tests"))
     except SyntaxError as error:
         return ["no tests", f"The item's own {(error.filename or '').strip('<>')} cannot be read as Python: {error.msg}"]
-    space: dict[str, Any] = {"__name__": "tests"}
+    namespace: dict[str, Any] = {"__name__": "tests"}
     try:
         reply_to({"code": task["code"], "name": task["name"], "cpu_s": task["cpu_s"]})
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(before, space)
-            space[task["name"]] = candidate
-            exec(tests, space)
-            if callable(space.get("check")):
-                space["check"](candidate)
+            exec(before, namespace)
+            namespace[task["name"]] = candidate
+            exec(tests, namespace)
+            if callable(namespace.get("check")):
+                namespace["check"](candidate)
     except Ended:
         return ["failed", "The code ended before its tests."]
     except Exception as error:
