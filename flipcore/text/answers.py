@@ -1,5 +1,4 @@
-"""Canonical answers as text: an option's index in the item's order, an exact number, or normalised
-words."""
+"""Canonical answers as text: an option's index in the item's order, a number, normalised words."""
 
 import re
 import unicodedata
@@ -18,7 +17,7 @@ _NUMBER = re.compile(
 _BEFORE_NUMBER = re.compile(r"####?|(?:^|\n)A:")  # between a solution and its answer
 
 
-@lru_cache(1_000)  # three columns of a row need it: kind, gold answer and target
+@lru_cache(1_000)  # a row needs it three times: for its kind, its gold answer and its target
 def number_at_end(text: str) -> str | None:
     """Return the exact number of a right answer; None if it is not a number. A solution may come
     before it: those of GSM8K end in "#### 18" or in "A: 18"."""
@@ -46,13 +45,13 @@ def canonical_number(text: str) -> str | None:
 _FORMULA = re.compile(r"\\[A-Za-z]+|\\[$%]|\$[^$]+\$|\^|\d\s*/\s*\d|[√π]")
 # A LaTeX command with its argument, whose letters are not words of the answer.
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[^{}]*\})?")
-# Least shares of a set's right answers for mathematics: of formulas, and of all but words.
+# Least shares of formulas, and of formulas and signs, among right answers that are mathematics.
 LEAST_FORMULAS, LEAST_SIGNS = 0.05, 0.9
 
 
 def answer_form(answer: str) -> str:
-    """Classify how a right answer is written: "words", a "sign" (a number, a variable, a letter),
-    or a "formula" that is not a plain number."""
+    """Return how a right answer is written: "words", "sign" (a number, a variable, a letter), or
+    "formula" (anything else in mathematics)."""
     if number_at_end(answer) is not None:
         return "sign"
     if re.search(r"[^\W\d_]{3}", _COMMAND.sub(" ", answer)):
@@ -61,7 +60,7 @@ def answer_form(answer: str) -> str:
 
 
 def are_mathematics(forms: Mapping[str, int]) -> bool:
-    """Return True where right answers are mathematics, from their number per `answer_form`."""
+    """Tell whether right answers are mathematics; `forms` has their number per `answer_form`."""
     n, n_formulas = sum(forms.values()), forms.get("formula", 0)
     return n_formulas >= max(1, LEAST_FORMULAS * n) and n - forms.get("words", 0) >= LEAST_SIGNS * n
 
@@ -70,7 +69,7 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 MAX_TEXT = 1_000  # characters of a canonical text answer; longer ones are cut
 
 
-class _Words(dict[int, str]):
+class _WordTable(dict[int, str]):
     """A table for `str.translate`: punctuation, blanks and control characters become a blank. Each
     character is looked up once."""
 
@@ -80,7 +79,7 @@ class _Words(dict[int, str]):
         return self[code]
 
 
-_WORDS = _Words()
+_WORD_TABLE = _WordTable()
 
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
@@ -91,12 +90,12 @@ def boxed_spans(text: str) -> list[tuple[int, int]]:
     """Return the (start, end) of the content of each \\boxed{…} or \\fbox{…} with matching
     braces."""
     spans = []
-    for box in _BOX.finditer(text):
+    for opening in _BOX.finditer(text):
         depth = 1
-        for index in range(box.end(), min(len(text), box.end() + _LONGEST_BOX)):
+        for index in range(opening.end(), min(len(text), opening.end() + _LONGEST_BOX)):
             depth += {"{": 1, "}": -1}.get(text[index], 0)
             if depth == 0:
-                spans.append((box.end(), index))
+                spans.append((opening.end(), index))
                 break
     return spans
 
@@ -104,11 +103,11 @@ def boxed_spans(text: str) -> list[tuple[int, int]]:
 def normalised_text(text: str) -> str:
     """Return the words as graders of short answers compare them (SQuAD, arXiv:1606.05250).
 
-    Case, punctuation, articles and extra blanks are dropped. Where nothing would be left, only case
-    and extra blanks are.
+    Case, punctuation, articles and extra blanks are dropped; only case and extra blanks if nothing
+    else would be left.
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    words = _ARTICLES.sub(" ", folded.translate(_WORDS)).split()
+    words = _ARTICLES.sub(" ", folded.translate(_WORD_TABLE)).split()
     return " ".join(words or folded.split())[:MAX_TEXT]
 
 
@@ -118,8 +117,8 @@ _MATHEMATICS = re.compile(r"[$^=<>+*/(\[{|]")
 def text_target(answers: Iterable[str], *, as_written: bool = False) -> str | None:
     """Return several right answers as one target, one per line; None for no answer.
 
-    Of answers that compare equal, the first is kept. Words are normalised unless `as_written`;
-    mathematics is not, because normalising would destroy it.
+    Of answers that compare equal, the first is kept. Words are normalised unless `as_written`.
+    Mathematics is not, because normalising would destroy it.
     """
     lines_by_text: dict[str, str] = {}
     for answer in answers:
@@ -135,25 +134,31 @@ def text_target(answers: Iterable[str], *, as_written: bool = False) -> str | No
 
 
 def plain_answer(answer: str) -> str:
-    """Return a short answer in the form that is compared: the digits of a whole number ("1,450" is
-    "1450"), else normalised words."""
-    bare = _THOUSANDS_BLANK.sub("", answer.strip(_ENDS))
+    """Return a short answer as it is compared: the digits of a whole number ("1,450" becomes
+    "1450"), or normalised words."""
+    bare = _THOUSANDS_BLANK.sub("", answer.strip(_MARKS_AROUND))
     digits = in_digits("1" if bare.casefold() == "one" else bare)
-    return digits.replace("\u2212", "-") if _WHOLE.fullmatch(digits) else normalised_text(answer)
+    return (
+        digits.replace("\u2212", "-")
+        if _WHOLE_NUMBER.fullmatch(digits)
+        else normalised_text(answer)
+    )
 
 
-_ENDS, _WHOLE = " \t\n.!?*\"'“”", re.compile(r"[-\u2212]?\d+", re.ASCII)
+_MARKS_AROUND, _WHOLE_NUMBER = " \t\n.!?*\"'“”", re.compile(r"[-\u2212]?\d+", re.ASCII)
 _THOUSANDS_BLANK = re.compile(
     r"(?<=\d)[ \u00a0\u2009\u202f](?=(?:\d{3}[ \u00a0\u2009\u202f])*\d{3}\Z)"
 )
 
 
 def text_answer(answer: str, target: str | None) -> str | None:
-    """Return the canonical text answer; None for an empty one. Every right answer becomes the first
-    of them, so that synonyms are not flips."""
+    """Return the canonical text answer; None for an empty one. Any right answer is replaced by the
+    first in `target`, so that synonyms are not flips."""
     plain_text = plain_answer(answer)
-    right = target.split("\n") if target else []
-    return right[0] if plain_text in map(plain_answer, right) else plain_text or None
+    right_answers = target.split("\n") if target else []
+    return (
+        right_answers[0] if plain_text in map(plain_answer, right_answers) else plain_text or None
+    )
 
 
 def option_text(item: Item, answer: str | None) -> str | None:

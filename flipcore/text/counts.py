@@ -21,15 +21,15 @@ def in_a_row(words: Sequence[str]) -> str:
 
 def with_capital(text: str) -> str:
     """Return the text with a capital first letter; "" stays empty."""
-    # `str.capitalize` would also change the other letters to lower case, those of names too.
+    # `str.capitalize` would also change the other letters to lower case, even in names.
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def without_capital(text: str) -> str:
-    """Return the text with a small first letter; the others stay, as those of names must."""
+    """Return the text with a small first letter; the other letters stay, because of names."""
     return f"{text[:1].lower()}{text[1:]}"
 
 
 def beginning(text: str, most_letters: int) -> str:
-    """Return the text, or as many of its first letters and an ellipsis."""
+    """Return the text, cut to `most_letters` with an ellipsis if it is longer."""
     return text if len(text) <= most_letters else f"{text[:most_letters]}…"

@@ -1,8 +1,8 @@
 """Could a model have seen an item? The item's publication date against the training cut-off.
 
-The date of a set is its publication. Its texts may be older than the set (TriviaQA's questions are
-from quiz sites). So "no" assumes that no part of it was public earlier, and that the cut-off
-declared by the model's maker is true.
+The date of a set is its publication. Its texts may be older (TriviaQA's questions are from quiz
+sites). So NO assumes that no text was public earlier, and that the cut-off declared by the model's
+maker is true.
 """
 
 import calendar
@@ -17,7 +17,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
 class Exposure(NamedTuple):
-    """`answer` is yes, no or unknown; `sentence` gives the reason and the assumption."""
+    """An `answer` (YES, NO or UNKNOWN), and a `sentence` with the reason and the assumption."""
 
     answer: str
     sentence: str
@@ -26,7 +26,7 @@ class Exposure(NamedTuple):
 def could_have_been_seen(published: str | None, cutoff: str | None) -> Exposure:
     """Decide whether a text could be in the training data of a model with this cut-off.
 
-    Only items with a "no" can be controls.
+    Only items with the answer NO can be controls.
 
     Parameters
     ----------

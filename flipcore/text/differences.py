@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
-# difflib takes cubic time on repeated words. So longer texts are compared by their rarer words, and
-# very long ones only by their common beginning and end. A cell is a pair of words.
-EXACT_CELLS, MOST_CELLS = 160_000, 4_000_000
+# difflib takes cubic time on repeated words. So above _EXACT_CELLS pairs of words, only rarer words
+# are compared, and above _MOST_CELLS only the common beginning and end.
+_EXACT_CELLS, _MOST_CELLS = 160_000, 4_000_000
 END_LETTERS = 240
 
 
 def word_differences(original: str, changed: str) -> list[list[str]]:
     """Return `changed` as runs ["same", text] and ["new", text], whose texts join to `changed`."""
     before, after = _WORDS.findall(original), _WORDS.findall(changed)
-    head = len(os.path.commonprefix([before, after]))  # noqa: RUF071 -- of two lists of words
-    tail = len(os.path.commonprefix([before[head:][::-1], after[head:][::-1]]))  # noqa: RUF071
-    end = len(after) - tail
+    n_head = len(os.path.commonprefix([before, after]))  # noqa: RUF071 -- of two lists of words
+    n_tail = len(os.path.commonprefix([before[n_head:][::-1], after[n_head:][::-1]]))  # noqa: RUF071
+    end = len(after) - n_tail
     pieces = [
-        ("same", after[:head]),
-        *_middle(before[head : len(before) - tail], after[head:end]),
+        ("same", after[:n_head]),
+        *_compare_middle(before[n_head : len(before) - n_tail], after[n_head:end]),
         ("same", after[end:]),
     ]
     runs: list[list[str]] = []
@@ -32,12 +32,12 @@ def word_differences(original: str, changed: str) -> list[list[str]]:
     return runs
 
 
-def _middle(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
-    """Return the (kind, words of `after`) between the common beginning and end."""
+def _compare_middle(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
+    """Return (kind, words of `after`) of each run between the common beginning and end."""
     n_cells = len(before) * len(after)
-    if n_cells > MOST_CELLS:
+    if n_cells > _MOST_CELLS:
         return [("new", after)]
-    matcher = SequenceMatcher(None, before, after, autojunk=n_cells > EXACT_CELLS)
+    matcher = SequenceMatcher(None, before, after, autojunk=n_cells > _EXACT_CELLS)
     return [
         ("same" if kind == "equal" else "new", after[low:high])
         for kind, _, _, low, high in matcher.get_opcodes()
@@ -45,8 +45,8 @@ def _middle(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, Sequ
 
 
 def ends_of(text: str) -> str:
-    """Return a long text that did not change as its two ends and the number of letters between
-    them; a short one unchanged."""
+    """Return the two ends of a long text and the number of letters between them; a short text as it
+    is. The text is the same in both versions."""
     n_left_out = len(text) - 2 * END_LETTERS
     if n_left_out <= END_LETTERS:
         return text

@@ -1,4 +1,4 @@
-"""Log-probabilities as servers send them: usable ones, and placeholders, which count as missing."""
+"""Check the log-probabilities that servers send; placeholders count as missing."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ _LARGEST_NATS = 1e-3  # a log-probability may exceed 0 by rounding
 
 
 def usable_alternatives(top: Mapping[str, float] | None) -> dict[str, float] | None:
-    """Return the first-token alternatives in nats, or None where they cannot be used.
+    """Return the first-token alternatives in nats, or None if they cannot be used.
 
     None means no alternative, only placeholders (0.0), or numbers that cannot be a distribution.
     HELM's stored states and some servers send 0.0 for every token.
@@ -31,7 +31,7 @@ def usable_alternatives(top: Mapping[str, float] | None) -> dict[str, float] | N
 def usable_tokens(
     tokens: Sequence[tuple[str, float]] | None,
 ) -> tuple[tuple[str, float], ...] | None:
-    """Return (text, nats) of each token, or None where they cannot be used: no token, one without a
+    """Return (text, nats) of each token, or None if they cannot be used: no token, one without a
     finite log-probability, or only placeholders (0.0)."""
     if not tokens:
         return None

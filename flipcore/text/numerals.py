@@ -17,19 +17,19 @@ _SMALL = {
         strict=True,
     )
 )
-# "two hundred five": a factor multiplies what came before, and more may be added. "two thousand
-# five": a large unit also closes its part, so that the next part starts at 0.
+# A factor multiplies the part before it, to which more may be added ("two hundred five"). A large
+# unit also adds its part to the total, and the next part starts at 0 ("two thousand five").
 _FACTORS = {"dozen": 12, "dozens": 12, "hundred": 100}
 _LARGE_UNITS = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_NAME_OF_NUMBER, _SCALE = (
+_NUMBER_WORD, _SCALE_WORD = (
     rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})\b"
     for words in ([*_SMALL, *_FACTORS, *_LARGE_UNITS], [*_FACTORS, *_LARGE_UNITS])
 )
 _NUMBER = re.compile(
     rf"(?P<digits>\d+(?:,\d{{3}})+(?:\.\d+)?"
-    rf"|(?:(?<![\d.])\.)?\d+(?:\.\d+)?)(?P<scales>(?:\s+{_SCALE})*)"
-    rf"|\b{_NAME_OF_NUMBER}(?:(?:[\s-]+|(?:(?<=hundred)|(?<=thousand)"
-    rf"|(?<=million)),?\s+(?:and\s+)?){_NAME_OF_NUMBER})*",
+    rf"|(?:(?<![\d.])\.)?\d+(?:\.\d+)?)(?P<scales>(?:\s+{_SCALE_WORD})*)"
+    rf"|\b{_NUMBER_WORD}(?:(?:[\s-]+|(?:(?<=hundred)|(?<=thousand)"
+    rf"|(?<=million)),?\s+(?:and\s+)?){_NUMBER_WORD})*",
     re.IGNORECASE,
 )
 
@@ -48,13 +48,13 @@ def numbers(text: str) -> list[str]:
                 value *= (_FACTORS | _LARGE_UNITS)[scale]
             values.append(value)
         else:
-            values += _values(re.findall(_NAME_OF_NUMBER, match.group().casefold()))
+            values += _values_of_words(re.findall(_NUMBER_WORD, match.group().casefold()))
     return [str(value) for value in sorted(values)]
 
 
 def in_digits(text: str) -> str:
     """Return the text with each number in plain digits: "twenty-five of 1,450" is "25 of 1450".
-    "One" and several numbers in a row are unchanged."""
+    A single "one" and several numbers in a row stay unchanged."""
     return _NUMBER.sub(_digits, text)
 
 
@@ -66,12 +66,12 @@ def _digits(match: re.Match) -> str:
     return values[0] if len(values) == 1 and values[0].isdecimal() else without_commas
 
 
-def _values(words: Sequence[str]) -> list[Fraction]:
+def _values_of_words(words: Sequence[str]) -> list[Fraction]:
     """Return the numbers of a run of number words: one in "two hundred five", two in "five six"."""
     values: list[Fraction] = []
-    number_words: list[str] = []  # of the number that is being read
+    number_words: list[str] = []  # of the current number
     total, part = 0, None
-    # The empty word closes the last number.
+    # The empty word ends the last number.
     for word in [*words, ""]:
         value = _SMALL.get(word)
         if word in _FACTORS:
@@ -89,7 +89,7 @@ def _values(words: Sequence[str]) -> list[Fraction]:
 
 
 def _continues(part: int | None, value: int) -> bool:
-    """Return True where `value` after `part` continues the number, as five after twenty, or twenty
+    """Tell whether `value` after `part` continues the number, as five after twenty does, or twenty
     after three hundred."""
     return (
         part is None

@@ -1,8 +1,8 @@
 """A prompt in the user's own words: a template with named fields, rendered in a sandbox.
 
-Templates are untrusted data. A template may use only fields, conditions, loops over options or
-examples, and a few filters. Without calls, assignments and arithmetic, and with loops at most two
-deep over the item's lists, it always ends quickly. The length of the output is limited too.
+Templates are untrusted data. A template may use only fields, conditions, loops over the item's
+lists, at most two deep, and a few filters. Without calls, assignments and arithmetic, it always
+ends quickly. The length of the output is limited too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,13 +70,17 @@ class ItemView:
     @property
     def answer(self) -> str:
         """The label of the first right option, or the first right answer."""
-        first = (self.item.target or "").split("\n")[0]
-        return self.labels[self.order.index(int(first))] if self.order and first else first
+        right_answer = (self.item.target or "").split("\n")[0]
+        return (
+            self.labels[self.order.index(int(right_answer))]
+            if self.order and right_answer
+            else right_answer
+        )
 
 
 def rendered(text: str, fields: Mapping[str, Any], template_name: str = "The template") -> str:
     """Return the template `text` filled with `fields`. Raises BadInput for a template that cannot
-    be used, and for too long a result."""
+    be used, and for a result that is too long."""
     from jinja2 import TemplateError
 
     template = _template(text, template_name)
@@ -94,11 +98,11 @@ def rendered(text: str, fields: Mapping[str, Any], template_name: str = "The tem
 
 def _joined_up_to_limit(pieces: Iterator[str], template_name: str) -> str:
     """Join the pieces; raise BadInput as soon as they are too long, before the rest is made."""
-    kept, n = [], 0
+    kept, n_characters = [], 0
     for piece in pieces:
         kept.append(piece)
-        n += len(piece)
-        if n > MOST_OUT:
+        n_characters += len(piece)
+        if n_characters > MOST_OUT:
             raise BadInput(
                 f"{template_name} gives more than {MOST_OUT:,} characters; at most {MOST_OUT:,} "
                 "are sent. Shorten it."
@@ -108,7 +112,7 @@ def _joined_up_to_limit(pieces: Iterator[str], template_name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _template(text: str, template_name: str) -> "Template":
-    """Return the compiled template after all checks; raises BadInput where one fails."""
+    """Return the compiled template after all checks; raises BadInput if one fails."""
     from jinja2 import StrictUndefined, TemplateSyntaxError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -179,8 +183,8 @@ def _check(node: "Node", template_name: str, n_loops: int, names: frozenset[str]
 
 
 def _joins_a_list(node: "Filter") -> bool:
-    """Return True where a join is of one of the lists, with a constant text. Nested joins, and
-    joins of the letters of a text, would multiply its length."""
+    """Tell whether a join is of one of the lists, with a constant text. Nested joins, and joins of
+    the letters of a text, would multiply the length."""
     from jinja2 import nodes
 
     is_list = isinstance(node.node, nodes.Name) and node.node.name in _LISTS
@@ -201,8 +205,8 @@ def _example_text(example: ItemView, template: str) -> str:
 def example_turns(example: ItemView, question: str, template: str) -> tuple[str, str]:
     """Return an example as two turns: its question and its answer.
 
-    The filled `template` must be the filled template `question`, at most one blank, and the answer;
-    otherwise BadInput is raised.
+    The filled `template` must consist of the filled template `question`, at most one blank, and the
+    answer. Raises BadInput for any other.
     """
     question_turn = rendered(question, example.fields())
     filled = _example_text(example, template)

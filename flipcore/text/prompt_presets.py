@@ -14,8 +14,7 @@ from flipcore.core.study import OwnPrompt
 
 @dataclass(frozen=True)
 class Preset:
-    """A published set-up: its title, a sentence on the source of its examples, the kinds of items
-    that it is for, and its prompt."""
+    """A published set-up: title, a sentence about its source, kinds of items, and prompt."""
 
     title: str
     about: str

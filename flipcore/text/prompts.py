@@ -28,13 +28,13 @@ def labels_of(name: str, n_options: int) -> tuple[str, ...]:
     return LABEL_SETS[name][:n_options]
 
 
-_WHOLE = "Reply with the whole function in one code block.\n\n```python\n{}\n```\n"
+_REPLY = "Reply with the whole function in one code block.\n\n```python\n{}\n```\n"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The parts of a prompt. `option` formats one option from its label and text, and `join` stands
-    between options. `code` is the whole prompt for an item that asks for a function."""
+    """The parts of a prompt. `option` formats one option from its label and text, and `join` is the
+    text between options. `code` is the whole prompt for an item that asks for a function."""
 
     title: str
     stem: str = "Question: {}\n"
@@ -43,7 +43,7 @@ class Layout:
     cue: str = "\nAnswer:"
     number_cue: str = "Answer:"
     free_cue: str = "Answer:"
-    code: str = f"Complete this Python function. {_WHOLE}"
+    code: str = f"Complete this Python function. {_REPLY}"
 
 
 LAYOUTS: dict[str, Layout] = {
@@ -65,7 +65,7 @@ LAYOUTS: dict[str, Layout] = {
         "of how the world really is, and do not repeat what people only believe.\n\n"
         "Question: {}\n",
         code="Somebody needs this Python function and will run it as you write it. Complete it. "
-        f"{_WHOLE}",
+        f"{_REPLY}",
     ),
     "instruct": Layout(
         "Instructions for a chat model",
@@ -74,7 +74,7 @@ LAYOUTS: dict[str, Layout] = {
         cue='\n\nEnd with "Answer: " and one label.',
         number_cue='\nEnd with "Answer: " and one number.',
         free_cue='\nEnd with "Answer: " and the answer alone.',
-        code=f"Think briefly about what this Python function must do, then complete it. {_WHOLE}",
+        code=f"Think briefly about what this Python function must do, then complete it. {_REPLY}",
     ),
 }
 
@@ -98,8 +98,8 @@ def prompt(
     """Return the item in a layout.
 
     `order[i]` is the item's index of the option at position i, and `labels[i]` the label there. A
-    completion item is its raw text in every layout. But with a solution it is a question with a
-    free answer, and is formatted like a problem. Raises BadInput for an unknown layout, an order
+    completion item is its raw text in every layout, unless it has a solution: then it is a question
+    with a free answer. Raises BadInput for an unknown layout, an order
     that is not a permutation, and labels that are too few or equal.
     """
     text, template = item.question if question is None else question, layout_by_name(layout)

@@ -1,4 +1,4 @@
-"""Questions under several ids: those with the same text count as one cluster."""
+"""The same question under several ids: such items count as one cluster."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -15,10 +15,10 @@ def question_key(
     Case, spaces and the order of the options do not count. `right` is the right answer in words.
     Equal texts with different answers depend on something outside the text, so they differ.
     """
-    text = _plain(question)
-    if not text or text == _plain(NO_QUESTION):
+    text = _folded(question)
+    if not text or text == _folded(NO_QUESTION):
         return None
-    return (text, _plain(right), *sorted(map(_plain, options)))
+    return (text, _folded(right), *sorted(map(_folded, options)))
 
 
 def item_key(item: Item) -> tuple[str, ...] | None:
@@ -29,13 +29,13 @@ def item_key(item: Item) -> tuple[str, ...] | None:
     return question_key(item.question, item.options, right)
 
 
-def _plain(text: str) -> str:
+def _folded(text: str) -> str:
     return " ".join(text.lower().split())
 
 
 def joined_clusters(clusters: Iterable[str], keys: Iterable[Hashable | None]) -> list[str]:
     """Return each item's cluster after joining clusters that have a question in common. A joined
-    cluster has the first of its names in alphabetical order. A key of None joins nothing."""
+    cluster gets the first of its names in alphabetical order. None as a key joins nothing."""
     names = list(clusters)
     parent: dict[str, str] = {}
 
@@ -44,10 +44,10 @@ def joined_clusters(clusters: Iterable[str], keys: Iterable[Hashable | None]) ->
             name = parent[name]
         return name
 
-    first_of: dict[Hashable, str] = {}
+    name_of_key: dict[Hashable, str] = {}
     for name, key in zip(names, keys, strict=True):
         if key is None:
             continue
-        first, second = sorted((root(first_of.setdefault(key, name)), root(name)))
+        first, second = sorted((root(name_of_key.setdefault(key, name)), root(name)))
         parent[second] = first
     return [root(name) for name in names]

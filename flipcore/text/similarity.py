@@ -70,7 +70,7 @@ def encoded(text: str) -> bytes:
 
 
 def compressor_warning(texts: Iterable[str], comp: str) -> str:
-    """Return a sentence where the compressor does not suit the lengths of `texts`, else ""."""
+    """Return a sentence if the compressor does not suit the lengths of `texts`, else ""."""
     lengths = [len(encoded(text)) for text in texts]
     if comp == "zlib" and lengths and 2 * max(lengths) > ZLIB_WINDOW:
         return (
@@ -92,7 +92,7 @@ def tokens(text: str) -> list[str]:
 
 def n_common_subsequence(first: list[str], second: list[str]) -> int:
     """Return the length of the longest common subsequence, by bit operations (Hyyrö 2004)."""
-    # Bit i of an integer stands for token i of `first`, so a step handles the whole of `first`.
+    # Bit i of an integer stands for token i of `first`, so one step handles all of `first`.
     positions: dict[str, int] = {}
     for index, token in enumerate(first):
         positions[token] = positions.get(token, 0) | 1 << index

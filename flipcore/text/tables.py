@@ -6,14 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 FORMATS = {"csv": "CSV", "md": "Markdown", "tex": "LaTeX"}
-FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-)  # a spreadsheet runs a cell that starts with one of these
+# a spreadsheet runs a cell that starts with one of these
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -58,9 +52,9 @@ def csv_text(rows: Sequence[Row], caption: str = "") -> str:
     formula gets an apostrophe in front."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_neutral(name) for name in _columns(rows)])
+    writer.writerow([_without_formula(name) for name in _columns(rows)])
     for row in rows:
-        writer.writerow([_neutral(_plain(value)) for value in row.values()])
+        writer.writerow([_without_formula(_cell_text(value)) for value in row.values()])
     return out.getvalue()
 
 
@@ -68,10 +62,12 @@ def markdown_text(rows: Sequence[Row], caption: str = "") -> str:
     """Return the table in GitHub's Markdown, with the caption below it."""
     columns = _columns(rows)
     lines = [
-        _line(columns),
-        _line(["---:" if _is_numeric(rows, name) else "---" for name in columns], escape=False),
+        _markdown_row(columns),
+        _markdown_row(
+            ["---:" if _is_numeric(rows, name) else "---" for name in columns], escape=False
+        ),
     ]
-    lines += [_line(list(map(_plain, row.values()))) for row in rows]
+    lines += [_markdown_row(list(map(_cell_text, row.values()))) for row in rows]
     if caption:
         lines += ["", markdown(caption)]
     return "\n".join(lines) + "\n"
@@ -82,7 +78,7 @@ def latex_text(rows: Sequence[Row], caption: str = "") -> str:
     columns = _columns(rows)
     align = "".join("r" if _is_numeric(rows, name) else "l" for name in columns)
     body = [_latex_row(columns), r"\midrule"]
-    body += [_latex_row(list(map(_plain, row.values()))) for row in rows]
+    body += [_latex_row(list(map(_cell_text, row.values()))) for row in rows]
     lines = ["% needs \\usepackage{booktabs}", r"\begin{table}", r"\centering"]
     if caption:
         lines.append(rf"\caption{{{latex(caption)}}}")
@@ -92,7 +88,7 @@ def latex_text(rows: Sequence[Row], caption: str = "") -> str:
 
 def _latex_row(cells: Sequence[str]) -> str:
     row = " & ".join(map(latex, cells))
-    # The `\\` of the line before would read a bracket or star at the start as its argument.
+    # LaTeX would read a bracket or star at the start as an argument of the `\\` before it.
     return f"{'{}' if row.startswith(('[', '*')) else ''}{row} " + r"\\"
 
 
@@ -105,13 +101,13 @@ def _columns(rows: Sequence[Row]) -> list[str]:
     return [str(name) for name in rows[0]] if rows else []
 
 
-def _plain(value: object) -> str:
+def _cell_text(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value)
 
 
-def _neutral(cell: str) -> str:
+def _without_formula(cell: str) -> str:
     """Return a cell that a spreadsheet does not run as a formula."""
     digits = cell
     for sign in ".-e+":
@@ -121,13 +117,13 @@ def _neutral(cell: str) -> str:
 
 
 def _is_numeric(rows: Sequence[Row], name: str) -> bool:
-    values = [row[name] for row in rows if _plain(row[name])]
+    values = [row[name] for row in rows if _cell_text(row[name])]
     return bool(values) and all(
         isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
     )
 
 
-def _line(cells: Sequence[str], *, escape: bool = True) -> str:
+def _markdown_row(cells: Sequence[str], *, escape: bool = True) -> str:
     return "| " + " | ".join(markdown(cell) if escape else cell for cell in cells) + " |"
 
 

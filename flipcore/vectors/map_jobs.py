@@ -1,4 +1,4 @@
-"""Slow maps: each is computed once, in its own thread, and stored with the vectors."""
+"""Compute slow maps: each one once, in its own thread, and stored with the vectors."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ MOST_KEPT = 24  # maps and their qualities in memory; the store keeps all maps
 
 @dataclass(frozen=True)
 class Drawing:
-    """Settings of a map."""
+    """The settings of a map."""
 
     seed: int = 0
     n_neighbours: int = N_NEIGHBOURS
@@ -40,8 +40,8 @@ DEFAULT = Drawing()
 
 class Layouts:
     """The maps of a process, which needs one instance. `places` and `quality` never wait: during a
-    computation they return None, and `seconds` is above 0. `key` names the embedding in all
-    methods."""
+    computation they return None, and `seconds` is above 0. In all methods, `key` names the
+    embedding."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -65,7 +65,7 @@ class Layouts:
             return self._remember(key, hashes, self._map(name))
         by_hash = vectors.vectors(self._store, BACKEND, revision=name, hashes=hashes)
         if len(by_hash) == len(set(hashes)):
-            self._settle(name, np.stack([by_hash[text_hash] for text_hash in hashes]))
+            self._finish(name, np.stack([by_hash[text_hash] for text_hash in hashes]))
         else:
 
             def compute() -> np.ndarray:
@@ -103,16 +103,16 @@ class Layouts:
 
     def latest(self, key: str, items: Sequence[Item]) -> np.ndarray | None:
         """Return the last finished map of these entries with any settings, to be shown while
-        another is computed; None without one."""
+        another one is computed; None if there is none."""
         return self._latest.get(digest(key, _hashes(items)))
 
     def seconds(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> float:
-        """Return for how long the map has been computed; 0 where it is not being computed."""
+        """Return for how long the map has been computed; 0 if it is not being computed."""
         start = self._running.get(_name(key, items, drawing=drawing))
         return time.monotonic() - start if start else 0.0
 
     def problem(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> str:
-        """Say why there cannot be such a map; "" where there is one or may be one later."""
+        """Return why there cannot be such a map; "" if there is one or may be one later."""
         return why_no_umap() or self._failed.get(_name(key, items, drawing=drawing), "")
 
     def _map(self, name: str) -> np.ndarray | None:
@@ -120,7 +120,7 @@ class Layouts:
         return outcome if isinstance(outcome, np.ndarray) else None
 
     def _begin(self, name: str) -> bool:
-        """Mark the computation as running; False where it is running or has ended."""
+        """Mark the computation as running; return False if it already runs or has ended."""
         with self._lock:
             if name in self._outcomes or name in self._failed or name in self._running:
                 return False
@@ -131,10 +131,10 @@ class Layouts:
         arguments = name, compute
         # A daemon, so that an unfinished map does not keep the process alive.
         threading.Thread(
-            target=self._attempt, args=arguments, name="flipscope-map", daemon=True
+            target=self._compute, args=arguments, name="flipscope-map", daemon=True
         ).start()
 
-    def _attempt(self, name: str, compute: Callable[[], np.ndarray | MapQuality]) -> None:
+    def _compute(self, name: str, compute: Callable[[], np.ndarray | MapQuality]) -> None:
         try:
             outcome: np.ndarray | MapQuality | str = compute()
         except FlipscopeError as error:
@@ -142,9 +142,9 @@ class Layouts:
         # A map is a convenience, so any error in its thread becomes a sentence.
         except Exception as error:
             outcome = f"The map could not be computed ({type(error).__name__}: {error})."
-        self._settle(name, outcome)
+        self._finish(name, outcome)
 
-    def _settle(self, name: str, outcome: np.ndarray | MapQuality | str) -> None:
+    def _finish(self, name: str, outcome: np.ndarray | MapQuality | str) -> None:
         """Store the outcome of a computation; a text says why it failed."""
         with self._lock:
             self._running.pop(name, None)
@@ -168,6 +168,6 @@ def _hashes(items: Sequence[Item]) -> list[str]:
 
 def _name(key: str, items: Sequence[Item], drawing: Drawing) -> str:
     """Return a map's name in the store."""
-    # Without default settings, as in earlier versions, so that their stored maps are found.
+    # Default settings are left out, as in earlier versions, so that their stored maps are found.
     settings = () if drawing == DEFAULT else (astuple(drawing),)
     return digest(key, VERSION, _hashes(items), *settings)

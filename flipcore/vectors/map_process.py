@@ -1,5 +1,5 @@
-"""UMAP in a separate process: it compiles for some ten seconds, which would block all pages of this
-process.
+"""Run UMAP in a separate process: it compiles for some ten seconds, which would block all pages of
+this process.
 
 `python -m flipcore.vectors.map_process` is that process. It reads requests from its standard input,
 and exits when the input ends.
@@ -20,8 +20,8 @@ from flipcore.stats.holdout import projection
 
 
 class _Drawer:
-    """The drawing process, started at the first request and again after it ended. It handles one
-    request at a time; others wait for the lock."""
+    """The drawing process, started at the first request, and again if it has ended. It handles
+    one request at a time; others wait for the lock."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -47,7 +47,7 @@ class _Drawer:
     def places(self, *request: object) -> np.ndarray:
         with self._lock:
             process = self._begin()
-            # Both are pipes by the arguments of `Popen`; this tells mypy.
+            # Both are pipes, by the arguments of `Popen`.
             assert process.stdin is not None and process.stdout is not None
             try:
                 pickle.dump(request, process.stdin)
@@ -74,7 +74,7 @@ atexit.register(_DRAWER.end)
 
 def umap_places(units: np.ndarray, seed: int, n_neighbours: int, min_distance: float) -> np.ndarray:
     """Return `projection.umap_places` from the process, with its errors; raises FlipscopeError
-    where the process has ended."""
+    if the process has ended."""
     return _DRAWER.places(units, seed, n_neighbours, min_distance)
 
 

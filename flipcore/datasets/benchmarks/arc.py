@@ -10,7 +10,7 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
-    """Make an item of a row of the hub, or of the original files with choices in the question."""
+    """Make an item from a row of the hub, or of the original files with choices in the question."""
     values = row.values
     if isinstance(values["question"], dict):
         question, choices = values["question"]["stem"], values["question"]["choices"]

@@ -27,24 +27,24 @@ def boxed(solution: str) -> str | None:
 
 
 def number(answer: str) -> str | None:
-    """Return a boxed answer as an exact number, also of degrees and percents; None for others."""
+    """Return a boxed answer as an exact number, also with degrees or percent; None for others."""
     bare = _NOISE.sub("", answer).replace(",\\!", ",")
     fraction = _FRACTION.match(bare)
     if fraction:
-        sign, top, bottom = fraction.groups()
-        return canonical_number(f"{sign}{top}/{bottom}") if int(bottom) else None
+        sign, numerator, denominator = fraction.groups()
+        return canonical_number(f"{sign}{numerator}/{denominator}") if int(denominator) else None
     return canonical_number(bare) if re.fullmatch(r"-?[\d,]*\.?\d+(?:/\d+)?", bare) else None
 
 
 def item(row: Row) -> Item:
-    """Make an item of a row; the right answer is in the last box. Raises BadInput without one."""
+    """Make an item from a row; the right answer is in the last box. Raises BadInput without one."""
     values = row.values
     answer = boxed(values["solution"])
     if answer is None:
         raise BadInput("has no \\boxed answer in its solution")
     target = number(answer)
     key = str(values.get("unique_id") or (f"{row.file}-{row.line}" if row.file else row.line - 1))
-    about = {
+    more_fields = {
         "category": str(values.get("type") or values.get("subject") or ""),
         "published": "2021-03-05",
         "solution": values["solution"],
@@ -53,7 +53,7 @@ def item(row: Row) -> Item:
     kind = "number" if target is not None else "text"
     target = target if target is not None else text_target([answer], as_written=True)
     return Item.make(
-        dataset="math", key=key, kind=kind, question=values["problem"], target=target, **about
+        dataset="math", key=key, kind=kind, question=values["problem"], target=target, **more_fields
     )
 
 

@@ -26,17 +26,19 @@ DISPUTED = frozenset(
 
 
 def gsm8k_item(row: Row) -> Item:
-    """Make an item of a row of GSM8K. Raises BadInput without a number after ####."""
+    """Make an item from a row of GSM8K. Raises BadInput without a number after ####."""
     solution = row.values["answer"]
     target = canonical_number(solution.rpartition("####")[2])
     if "####" not in solution or target is None:
         raise BadInput("has no number after #### in its answer")
-    entry = _item("gsm8k", row, target, "2021-10-27", solution)
-    return replace(entry, meta={"gold": "disputed"}) if entry.item_id in DISPUTED else entry
+    gsm_item = _item("gsm8k", row, target, "2021-10-27", solution)
+    return (
+        replace(gsm_item, meta={"gold": "disputed"}) if gsm_item.item_id in DISPUTED else gsm_item
+    )
 
 
 def gsm1k_item(row: Row) -> Item:
-    """Make an item of a row of GSM1k. Raises BadInput if the answer is no number."""
+    """Make an item from a row of GSM1k. Raises BadInput if the answer is no number."""
     target = canonical_number(str(row.values["answer"]))
     if target is None:
         raise BadInput(f"has the answer {str(row.values['answer'])[:40]!r}, which is no number")

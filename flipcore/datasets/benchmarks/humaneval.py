@@ -9,7 +9,7 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
-    """Make a text of a row: prompt and canonical solution."""
+    """Make a text from a row: prompt and canonical solution."""
     values = row.values
     return Item.make(
         dataset="humaneval",
@@ -23,7 +23,7 @@ def item(row: Row) -> Item:
 
 
 def function(row: Row) -> Item:
-    """Make a function to be written of a row; its tests are in `meta`, which no prompt shows."""
+    """Make a function to be written from a row; its tests are in `meta`, which no prompt shows."""
     values = row.values
     return Item.make(
         dataset="humaneval_code",
@@ -43,7 +43,7 @@ def function(row: Row) -> Item:
 
 
 _HUB = Hub("openai/openai_humaneval", None, "test")
-CONTINUED = Dataset(
+TEXTS = Dataset(
     "humaneval",
     "HumanEval",
     about="Python functions with docstring and body, as texts to be continued.",
@@ -61,4 +61,4 @@ FUNCTIONS = Dataset(
     hub=_HUB,
     license="mit",
 )
-LOADERS = (CONTINUED, FUNCTIONS)
+LOADERS = (TEXTS, FUNCTIONS)

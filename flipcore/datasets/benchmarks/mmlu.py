@@ -35,7 +35,7 @@ def read(path: Path) -> Iterator[Row]:
 
 
 def mmlu_item(row: Row) -> Item:
-    """Make an item of a row of MMLU, whose answer is a letter or a place from 0."""
+    """Make an item from a row of MMLU, whose answer is a letter or a place from 0."""
     values = row.values
     target = values["answer"]
     if isinstance(target, str) and len(target.strip()) == 1:
@@ -53,7 +53,7 @@ def mmlu_item(row: Row) -> Item:
 
 
 def pro_item(row: Row) -> Item:
-    """Make an item of a row of MMLU-Pro; rows of the validation split have worked answers."""
+    """Make an item from a row of MMLU-Pro; rows of the validation split have worked answers."""
     values = row.values
     source = values.get("src") or ""
     return Item.make(

@@ -15,7 +15,7 @@ _FIELDS = tuple("key kind question options target category published solution so
 
 
 def item(row: Row, dataset: str, kind: str) -> Item:
-    """Make an item of a row of a shipped file; other columns go into the item's meta."""
+    """Make an item from a row of a shipped file; other columns go into the item's meta."""
     values = {"kind": kind} | {field: row.values[field] for field in _FIELDS if field in row.values}
     values["options"] = tuple(values.get("options") or ())
     if kind == "number":

@@ -14,7 +14,7 @@ _HIDDEN = "<unk>"
 
 
 def item(row: Row) -> Item:
-    """Make an item of a row of the hub or of the original file."""
+    """Make an item from a row of the hub or of the original file."""
     values = {name.lower(): value for name, value in row.values.items()}
     answer = values["answer"] if isinstance(values["answer"], dict) else {}
     answer = {name.lower(): value for name, value in answer.items()}

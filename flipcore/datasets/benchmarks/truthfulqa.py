@@ -12,7 +12,7 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
-    """Make an item of a row of the hub (`mc1_targets`) or of the published CSV."""
+    """Make an item from a row of the hub (`mc1_targets`) or of the published CSV."""
     values = row.values
     if "mc1_targets" in values:  # the hub's columns
         answers, labels = values["mc1_targets"]["choices"], values["mc1_targets"]["labels"]

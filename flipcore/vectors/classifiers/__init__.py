@@ -17,7 +17,7 @@ DEFAULT = CLASSIFIERS[0].name
 
 @dataclass(frozen=True)
 class ToldApart:
-    """The cross-validated result, and `described`, its settings in words for every number shown."""
+    """The cross-validated result, and its settings in words (`described`)."""
 
     cross_validation: Separability
     described: str
@@ -46,10 +46,10 @@ def told_apart(
     under `m` permutations of the labels.
 
     `embeddings` are the rows of `embedded(store, target + retro, ...)`; None for a classifier that
-    needs none. Where every holdout entry was written from its own benchmark entry, only these pairs
-    are compared and labels swap within them, so the likeness of a pair gives no advantage. `m` None
-    is the classifier's usual number; a slow classifier never has more. Raises BadInput for sets too
-    small for five folds, MissingPackage where the classifier needs a package.
+    needs none. If every holdout entry was written from its own benchmark entry, only these pairs
+    are compared and labels are swapped within them, so that the likeness of a pair gives no
+    advantage. With `m` None, the classifier's usual number is used; a slow one never has more.
+    Raises BadInput for sets too small for five folds, MissingPackage for a missing package.
     """
     classifier = classifier_by_name(name)
     given_items = (*target, *retro)
@@ -101,7 +101,7 @@ def giveaways(
     target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, seed: int = 0
 ) -> list[Giveaway]:
     """Return the tokens by which the classifier tells the sets apart, strongest first, measured on
-    held-out entries. Raises BadInput for sets too small for five folds, MissingPackage where the
+    held-out entries. Raises BadInput for sets too small for five folds, MissingPackage if the
     classifier needs a package."""
     _check(target, retro)
     labels = np.repeat([0, 1], [len(target), len(retro)])

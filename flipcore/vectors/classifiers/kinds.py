@@ -34,9 +34,9 @@ class Giveaway:
 
 
 class Classifier(Protocol):
-    """The interface of classifiers. `n_permutations` of the whole cross-validation are the default,
-    and for one that `is_slow` also the maximum. With `needs_vectors` it reads embeddings. `why_not`
-    says which package is missing, "" where none is."""
+    """The interface of classifiers. `n_permutations` is the default number of permutations, and the
+    maximum if the classifier `is_slow`. With `needs_vectors` it reads embeddings. `why_not`
+    says which package is missing, "" for none."""
 
     name: str
     title: str
@@ -65,7 +65,7 @@ def around_the_median(decisions: np.ndarray) -> np.ndarray:
     entries of a small set would be assigned to the large one: with 50 and 1,319 entries the
     balanced accuracy was .50 at an AUC of .67; with the median it was .60.
     """
-    # Clipped, because `exp` of a large number would overflow.
+    # clipped, because `exp` of a large number would overflow
     return 1 / (1 + np.exp(-np.clip(decisions - np.median(decisions), -30, 30)))
 
 
@@ -76,7 +76,7 @@ TOKENS = r"(?u)\b\w+\b|[^\w\s]"
 def linear_decisions(rows, labels: np.ndarray, held_out) -> tuple[np.ndarray, np.ndarray]:
     """Return decisions on `held_out` (n,) and weights (k,) of balanced L2 logistic regression.
 
-    C is 10, because rows of length 1 need little shrinkage. Both are zeros where the rows have only
+    C is 10, because rows of length 1 need little shrinkage. Both are zeros if the rows have only
     one label.
     """
     from scipy.sparse import issparse
@@ -94,7 +94,7 @@ def linear_decisions(rows, labels: np.ndarray, held_out) -> tuple[np.ndarray, np
     return model.decision_function(held_out), model.coef_[0]
 
 
-def _fit_predict(rows) -> FitPredict:
+def _linear_predictor(rows) -> FitPredict:
     def fit_predict(train: np.ndarray, labels: np.ndarray, test: np.ndarray) -> np.ndarray:
         decisions, _ = linear_decisions(rows[train], labels, held_out=rows[test])
         return around_the_median(decisions)
@@ -121,7 +121,7 @@ class Words(_Linear):
 
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None = None) -> FitPredict:
         shares, _ = weighted(texts)
-        return _fit_predict(shares)
+        return _linear_predictor(shares)
 
     def giveaways(
         self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
@@ -194,7 +194,7 @@ class Vectors(_Linear):
             raise BadInput(
                 f"This classifier reads one vector an entry: {len(texts)} entries and {n} came."
             )
-        return _fit_predict(vectors)
+        return _linear_predictor(vectors)
 
     def giveaways(
         self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
@@ -249,8 +249,8 @@ class Bert:
     def giveaways(
         self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
     ) -> list[Giveaway]:
-        """Return word pieces by their mean attribution on held-out entries. Only pieces in three or
-        more entries count, whose attribution has the same sign in every fold that contains them."""
+        """Return word pieces by their mean attribution on held-out entries. A piece counts if three
+        or more entries contain it, and its attribution has the same sign in every such fold."""
         if self.why_not():
             raise MissingPackage(self.why_not())
         fold_means: dict[str, list[float]] = defaultdict(list)
@@ -285,7 +285,7 @@ class Bert:
         # The fork keeps torch's global random numbers unchanged for other code.
         with torch.random.fork_rng():
             torch.manual_seed(int(rng.integers(2**31)))
-            tokenizer, model = self._parts()
+            tokenizer, model = self._load()
             network = Tuned(tokenizer, model, n_tokens=self.n_tokens)
             # Weighted, so that the sets count equally whatever their sizes.
             sizes = np.bincount(labels, minlength=2)
@@ -305,7 +305,7 @@ class Bert:
             network.model.eval()
         return network
 
-    def _parts(self):
+    def _load(self):
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
         try:
@@ -355,9 +355,8 @@ class Tuned:
     def attributions(self, text: str) -> list[tuple[str, float]]:
         """Return (word piece, its part of the decision) for one text, by integrated gradients.
 
-        Gradients are averaged on the straight line from padding to the text, and multiplied by its
-        length. The parts sum to decision(text) - decision(padding), up to the error of `N_STEPS`
-        midpoints.
+        Gradients are averaged along the line from padding to the text and multiplied by its length.
+        The parts sum to decision(text) - decision(padding), up to the error of `N_STEPS` midpoints.
         """
         import torch
 

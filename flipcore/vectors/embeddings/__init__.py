@@ -18,9 +18,9 @@ class Embedding(Protocol):
     """The interface of embeddings.
 
     With `of_text_alone`, the vector of a text does not depend on the other texts, so it is stored.
-    `why_not` says what is missing for its use, "" where nothing is. `sent_to` is the address that
-    the texts are sent to, "" where they stay on this machine: texts that were sent away may no
-    longer be a holdout. `vectors` returns (n, d) rows of any length, or raises BadInput.
+    `why_not` says what is missing for its use, "" for nothing. `sent_to` is the address that the
+    texts are sent to, "" if they stay on this machine: texts that were sent away may no longer be a
+    holdout. `vectors` returns (n, d) rows of any length, or raises BadInput.
     """
 
     name: str
@@ -62,12 +62,12 @@ def map_key(name: str) -> str:
 def embedded(
     store: Store, items: Sequence[Item], backend_name: str = DEFAULT
 ) -> tuple[np.ndarray, str]:
-    """Return (n, d) float32 rows of length 1 in the order of `items`, and a description for every
-    number made from them.
+    """Return (n, d) float32 rows of length 1 in the order of `items`, and a description of the
+    embedding.
 
     Call it once with both sets (target + retro) and divide the rows: the default embedding is
     fitted to its texts, so vectors of two calls are not comparable. Raises BadInput or
-    MissingPackage where the embedding cannot be used, and BadInput for an item without words.
+    MissingPackage if the embedding cannot be used, and BadInput for an item without words.
     """
     embedding = embedding_by_name(backend_name)
     texts = [entry_text(item) for item in items]

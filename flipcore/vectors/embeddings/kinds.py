@@ -90,7 +90,7 @@ class SentenceTransformers:
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """Return (n, d) rows; d is 768 for the default model. Raises MissingPackage, or BadInput
-        where the weights cannot be loaded."""
+        if the weights cannot be loaded."""
         if self.why_not():
             raise MissingPackage(self.why_not())
         return np.asarray(
@@ -198,7 +198,7 @@ class Server:
 
 def _vectors_in_order(reply, n: int, model: str) -> list[list[float]]:
     """Return one vector per text in the order of the texts, which a server need not keep. Raises
-    BadInput where one is missing."""
+    BadInput if one is missing."""
     by_index = {vector.index: vector.embedding for vector in reply.data or []}
     if sorted(by_index) != list(range(n)) or not all(by_index.values()):
         raise BadInput(
