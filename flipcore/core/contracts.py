@@ -157,7 +157,7 @@ class Extractor(Plugin):
 
     @property
     def reads_text_alone(self) -> bool:
-        """Whether it needs only a written answer, so that it can read stored outputs."""
+        """True if it needs only a written answer, so that it can read stored outputs."""
         return self.abilities == {"generate"} and not self.needs_judge and not self.needs_sandbox
 
     @abstractmethod

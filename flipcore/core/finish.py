@@ -1,4 +1,4 @@
-"""Why completions end, in one vocabulary; and how their reasoning is separated from their text.
+"""Reasons for which completions end, in one vocabulary; and the separation of their reasoning.
 
 A completion that ended at a token limit, at a filter or inside its reasoning holds no answer, only
 a draft. "" means that nobody recorded how it ended; it does not mean that it finished.

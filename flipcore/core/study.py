@@ -192,12 +192,12 @@ class Study:
 
     @property
     def changes_prompts(self) -> bool:
-        """Whether an axis changes prompts, and does not only send the same prompts again."""
+        """True if an axis changes prompts, and does not only send the same prompts again."""
         return any(part.name != IDENTITY for part in self.axes)
 
     @property
     def is_recorded(self) -> bool:
-        """Whether the outputs were imported, so that no model can be asked again."""
+        """True if the outputs were imported, so that no model can be asked again."""
         return self.protocol.name == RECORDED
 
     @property

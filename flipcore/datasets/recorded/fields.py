@@ -90,7 +90,7 @@ def readout_of(
     if isinstance(value, Mapping) and not options:
         return LogReadout(field.extractor, reason=f"The options that {field.column!r} holds scores of are not in the table.")
     if isinstance(value, Mapping):
-        return _best_option_readout(field, value, values, options, order)
+        return _best_option(field, value, values, options, order)
     if isinstance(value, bool):
         return LogReadout(field.extractor, None, value, float(value))  # right or wrong, without an answer
     if isinstance(value, float) and not value.is_integer():
@@ -99,24 +99,20 @@ def readout_of(
     return LogReadout(field.extractor, str(value), place=place)
 
 
-def _best_option_readout(
-    field: Field, scores: Mapping, values: Mapping, options: Sequence[str], order: Sequence[int]
-) -> LogReadout:
+def _best_option(field: Field, scores: Mapping, values: Mapping, options: Sequence[str], order: Sequence[int]) -> LogReadout:
     """Return the option with the highest score as a readout; equal scores throughout are placeholders."""
-    score_by_index = {_option_index(options, order, str(key)): score for key, score in scores.items()}
-    if None in score_by_index or any(
-        not isinstance(score, (int, float)) or score != score for score in score_by_index.values()
-    ):
+    by_index = {_option_index(options, order, str(key)): score for key, score in scores.items()}
+    if None in by_index or any(not isinstance(score, (int, float)) or score != score for score in by_index.values()):
         raise BadInput(f"holds scores in {field.column!r} that are no numbers or belong to no option")
-    best_score = max(score_by_index.values())
-    winners = [option for option, score in score_by_index.items() if score == best_score]
-    if len(winners) == len(score_by_index) > 1:
+    best_score = max(by_index.values())
+    winners = [option for option, score in by_index.items() if score == best_score]
+    if len(winners) == len(by_index) > 1:
         return LogReadout(field.extractor, reason=f"Every score in {field.column!r} is {best_score}: a placeholder.")
     if len(winners) > 1:
         return LogReadout(field.extractor, unreadable=True, reason=f"{len(winners)} options have the same highest score.")
     (place,) = winners
     assert place is not None
-    note = _mass_note(labels_of("upper", len(order)), list(score_by_index.values()), values, field)
+    note = _mass_note(labels_of("upper", len(order)), list(by_index.values()), values, field)
     return LogReadout(field.extractor, options[place], reason=note, place=place)
 
 

@@ -105,13 +105,13 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     task, model = _task(source), _model(_results(source, companions))
-    make_records = _old_records if _OLD <= _columns(source) else _new_records
+    make = _old_records if _OLD <= _columns(source) else _new_records
     for number, row in enumerate(parquet_rows(source.path, source.name), start=1):
         place = f"Row {number} of {source.name}"
-        yield from records_at(place, "", "lighteval detail", make_records, row, task, model, number)
+        yield from records_at(place, "", "lighteval detail", make, row, task, model, number)
 
 
-def _parse_cell(value: Any) -> Any:
+def _parsed(value: Any) -> Any:
     """Return the value of a cell: a Python literal in a string becomes a value."""
     if isinstance(value, str):
         try:
@@ -126,9 +126,8 @@ def _new_records(
 ) -> Iterator[LogRecord]:
     """Make the records of a row with the columns "doc" (from lighteval 0.13 on) or "__doc__"."""
     columns = {name.strip("_"): value for name, value in row.items()}
-    doc, response, metric = (
-        _parse_cell(columns.get(name)) for name in ("doc", "model_response", "metric")
-    )
+    names = ("doc", "model_response", "metric")
+    doc, response, metric = (_parsed(columns.get(name)) for name in names)
     prompt, system = log.prompt_from(response.get("input") or doc.get("query"))
     golds = _as_list(doc.get("gold_index"))
     choices = tuple(log.as_text(choice) for choice in doc.get("choices") or ())
@@ -141,7 +140,7 @@ def _new_records(
         model=model,
         system=system,
     )
-    record.family = log.family_of(_parse_cell(doc.get("specific")))
+    record.family = log.family_of(_parsed(doc.get("specific")))
     scores = [log.number_of(logprob) for logprob in response.get("logprobs") or ()]
     texts = response.get("text") or []
     readouts = tuple(_metrics(metric or {}))
@@ -200,12 +199,10 @@ def _old_records(
     row: Mapping, place: str, task: str, model: str, number: int
 ) -> Iterator[LogRecord]:
     """Make the record of a row with the columns of lighteval before "__doc__"."""
-    choices = tuple(log.as_text(choice) for choice in _parse_cell(row.get("choices")) or ())
-    golds, predictions = (
-        _as_list(_parse_cell(row.get("gold_index"))),
-        _parse_cell(row.get("predictions")) or [],
-    )
-    metrics = _parse_cell(row.get("metrics"))
+    choices = tuple(log.as_text(choice) for choice in _parsed(row.get("choices")) or ())
+    golds = _as_list(_parsed(row.get("gold_index")))
+    predictions = _parsed(row.get("predictions")) or []
+    metrics = _parsed(row.get("metrics"))
     if not isinstance(metrics, Mapping):
         metrics = {name: row[name] for name in row if name in ("acc", "acc_norm", "em", "mc2")}
     prompt = log.as_text(row.get("full_prompt"))
@@ -223,9 +220,8 @@ def _old_records(
     if choices and len(scores) == len(choices) and all(score is not None for score in scores):
         yield _choice_record(record, choices, scores, golds, readouts)
         return
-    record.targets = tuple(
-        log.as_text(gold) for gold in _as_list(_parse_cell(row.get("gold")) or None)
-    )
+    golds = _as_list(_parsed(row.get("gold")) or None)
+    record.targets = tuple(map(log.as_text, golds))
     record.text = log.as_text(_first(predictions))
     record.readouts = readouts
     yield record

@@ -29,9 +29,8 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, row, problem in json_lines(source):
-        yield from records_at(
-            f"Line {number} of {source.name}", problem, "answer", _row_records, row
-        )
+        place = f"Line {number} of {source.name}"
+        yield from records_at(place, problem, "answer", _row_records, row)
 
 
 def _row_records(row: Any, place: str) -> Iterator[LogRecord]:
