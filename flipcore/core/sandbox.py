@@ -127,9 +127,7 @@ def run(program: Program, stop: threading.Event | None = None) -> tuple[str, str
 
 
 def _is_killed(code: subprocess.Popen) -> bool:
-    """Tell whether the system killed the code because of its processor time.
-
-    To be asked before this process kills it."""
+    """Tell whether the system killed the code for its processor time; call it before `_kill`."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         return code.wait(0.2) == 128 + signal.SIGKILL
     return False

@@ -31,10 +31,8 @@ def gsm8k_item(row: Row) -> Item:
     target = canonical_number(solution.rpartition("####")[2])
     if "####" not in solution or target is None:
         raise BadInput("has no number after #### in its answer")
-    gsm_item = _item("gsm8k", row, target, "2021-10-27", solution)
-    return (
-        replace(gsm_item, meta={"gold": "disputed"}) if gsm_item.item_id in DISPUTED else gsm_item
-    )
+    item = _item("gsm8k", row, target, "2021-10-27", solution)
+    return replace(item, meta={"gold": "disputed"}) if item.item_id in DISPUTED else item
 
 
 def gsm1k_item(row: Row) -> Item:

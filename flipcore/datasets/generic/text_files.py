@@ -101,11 +101,8 @@ def _texts(path: Path) -> list[tuple[str, str]]:
 
 def _texts_in_zip(path: Path) -> list[tuple[str, str]]:
     with zipfile.ZipFile(path) as archive:
-        members = [
-            member
-            for member in archive.infolist()
-            if Path(member.filename).suffix.lower() in SUFFIXES
-        ]
+        infos = archive.infolist()
+        members = [info for info in infos if Path(info.filename).suffix.lower() in SUFFIXES]
         _check_size(spoken_name(path), sum(member.file_size for member in members))
         return [
             (Path(member.filename).name, _decode(member.filename, archive.read(member)))

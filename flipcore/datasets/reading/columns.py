@@ -146,10 +146,8 @@ def option_columns(columns: Sequence[str]) -> list[list[str]]:
 
 
 def options_in(row: Mapping[str, Any], column: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the option texts of a row: one per column, or those of a cell.
-
-    A cell is a list, an object, or a text: JSON, Python, or parts between line ends, | or ;.
-    """
+    """Return the option texts of a row: one per column, or those of a cell (a list, an object, or
+    a text: JSON, Python, or parts between line ends, | or ;)."""
     if not isinstance(column, str):
         return tuple(str(row[name]) for name in column if not _is_missing(row[name]))
     value = row.get(column)
