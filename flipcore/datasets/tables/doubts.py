@@ -86,35 +86,26 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
         has_texts = any(_differs_within_row(table_profile, name) for name in texts)
         if has_texts or all(names(model, "model") for model in shape.models):
             return None
-        listed, n = ",".join(shape.models), len(shape.models)
-        return Question(
-            "systems",
-            f"Columns are called after {', '.join(shape.models[:4])}{' …' if n > 4 else ''}, and "
-            "none of them holds an output.",
-            Choice(
-                f"They are {n} systems{arm_scores(table_profile, reading, OF_MODEL)}.",
-                (f"model_columns={listed}",),
-            ),
-            Choice("They are no systems.", ("model_columns=",)),
-        )
+        by_model = arm_scores(table_profile, reading, OF_MODEL)
+        return _ask_columns(reading, "none of them holds an output", f"systems{by_model}")
     shared_label = next(iter(reading.roles.graders), "") if shape.models else ""
     if shared_label in reading.roles.people and not _differs_within_row(
         table_profile, shared_label
     ):
-        n = len(shape.models)
-        return Question(
-            "systems",
-            f"Columns are called after {', '.join(shape.models[:4])}{' …' if n > 4 else ''}, and "
-            f"{shared_label} holds one label for all of them.",
-            Choice("They are no systems.", ("model_columns=",)),
-            Choice(
-                f"They are {n} systems, and {shared_label} is no score of theirs.",
-                (f"model_columns={','.join(shape.models)}", "people="),
-            ),
+        return _ask_columns(
+            reading,
+            f"{shared_label} holds one label for all of them",
+            f"systems, and {shared_label} is no score of theirs",
+            more_words=("people=",),
         )
     is_shared = bool(shape.models) and reading.roles.output not in reading.made_from
     if is_shared and not _differs_within_row(table_profile, reading.roles.output):
-        return _ask_shared_output(table_profile, reading)
+        by_model = arm_scores(table_profile, reading, OF_MODEL)
+        return _ask_columns(
+            reading,
+            f"{reading.roles.output} holds one output for all of them",
+            f"systems with the same output in every row{by_model}",
+        )
     if not shape.lists:
         return None
     lists_of: dict[str, dict[str, str]] = {}
@@ -151,6 +142,22 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
     return _ask_lists(reading, f"{shape.lists[0]} holds lists of {least} to {most} entries.")
 
 
+def _ask_columns(
+    reading: TableReading, seen: str, systems: str, more_words: tuple[str, ...] = ()
+) -> Question:
+    """Ask whether the columns of a wide table belong to systems."""
+    models = reading.shape.models
+    return Question(
+        "systems",
+        f"Columns are called after {', '.join(models[:4])}{' …' if len(models) > 4 else ''}, and "
+        f"{seen}.",
+        Choice("They are no systems.", ("model_columns=",)),
+        Choice(
+            f"They are {len(models)} {systems}.", (f"model_columns={','.join(models)}", *more_words)
+        ),
+    )
+
+
 def _ask_lists(reading: TableReading, seen: str) -> Question:
     """Ask whether the entries of lists are runs."""
     return Question(
@@ -168,22 +175,6 @@ def _doubt_keys(table_profile: Profile, reading: TableReading) -> Question | Non
     """Ask whether keys are systems where one object has their outputs and another their scores."""
     scores = {} if reading.shape else keys_of_outputs(table_profile)
     return _ask_systems(reading, scores) if scores else None
-
-
-def _ask_shared_output(table_profile: Profile, reading: TableReading) -> Question:
-    """Ask whether columns belong to systems, if all of these would have one output in each row."""
-    models, output = reading.shape.models, reading.roles.output
-    return Question(
-        "systems",
-        f"Columns are called after {', '.join(models[:4])}{' …' if len(models) > 4 else ''}, and "
-        f"{output} holds one output for all of them.",
-        Choice("They are no systems.", ("model_columns=",)),
-        Choice(
-            f"They are {len(models)} systems with the same output in every row"
-            f"{arm_scores(table_profile, reading, OF_MODEL)}.",
-            (f"model_columns={','.join(models)}",),
-        ),
-    )
 
 
 def _doubt_graders(reading: TableReading) -> Question | None:
@@ -312,11 +303,7 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     how_many = "no row" if share == 0 else "nearly every row"
     score_column = next(iter(_like_scores(table_profile, reading)), "")
     if score_column:
-        second = Choice(
-            f"{score_column} is the score.",
-            (f"score={score_column}",),
-            mean_of(table_profile, score_column),
-        )
+        second = _score_choice(table_profile, score_column)
     else:
         second = Choice(f"{roles.target} is not compared with the output.", ("target=",))
     return Question(
@@ -329,6 +316,11 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
         ),
         second,
     )
+
+
+def _score_choice(table_profile: Profile, name: str) -> Choice:
+    """Return the choice that a column is the score."""
+    return Choice(f"{name} is the score.", (f"score={name}",), mean_of(table_profile, name))
 
 
 def _holds_numbers(table_profile: Profile, name: str) -> bool:
@@ -351,7 +343,7 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
         return Question(
             "score",
             f"{lead} is called a score; {best} may be the score of them all.",
-            Choice(f"{best} is the score.", (f"score={best}",), mean_of(table_profile, best)),
+            _score_choice(table_profile, best),
             Choice(f"{lead} leads.", (f"score={','.join(roles.graders)}",), overall(reading)),
         )
     if lead and _is_beside_labels(table_profile, reading, lead):
@@ -361,7 +353,7 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
             f"{roles.output} and {roles.target} hold labels, and {lead} numbers from "
             f"{table_profile[lead].least:g} to {table_profile[lead].most:g}.",
             Choice("The labels are compared.", ("score=",), sum(values) / len(values)),
-            Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
+            _score_choice(table_profile, lead),
         )
     if lead and not roles.output and _is_verdict_in_words(table_profile, roles.target, lead):
         return Question(
@@ -373,7 +365,7 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
                 "number.",
                 ("score=",),
             ),
-            Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
+            _score_choice(table_profile, lead),
         )
     is_constant = bool(lead) and table_profile[lead].n_distinct == 1
     if not lead or not (is_constant or lower_is_better(lead)):
@@ -389,8 +381,8 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
     return Question(
         "score",
         f"{lead} {reason}; {better} holds right and wrong too.",
-        Choice(f"{better} is the score.", (f"score={better}",), mean_of(table_profile, better)),
-        Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
+        _score_choice(table_profile, better),
+        _score_choice(table_profile, lead),
     )
 
 
@@ -413,7 +405,7 @@ def _doubt_count(table_profile: Profile, reading: TableReading) -> Question | No
             "score",
             f"{lead} is at most {name} in every row.",
             Choice("The score is the share: nothing is read until a column holds it.", ("score=",)),
-            Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
+            _score_choice(table_profile, lead),
         )
     return None
 
@@ -495,7 +487,7 @@ def _doubt_score(table_profile: Profile, reading: TableReading) -> Question | No
         return Question(
             "score",
             f"{name} says nearly what a comparison of {roles.output} with {roles.target} says.",
-            Choice(f"{name} is the score.", (f"score={name}",), mean),
+            _score_choice(table_profile, name),
             Choice("The comparison is the score.", ("score=",), share),
         )
     return None
