@@ -712,7 +712,7 @@ def _order_scores(
         scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
     # the first score leads: one of which less is better comes after all others, and so does one
     # that most rows lack; an overall score comes before its parts
-    has_verdict = any(profile[name].is_verdict for name in scores)
+    has_verdict = any(profile[name].is_verdict and profile[name].n_distinct > 1 for name in scores)
     exact = {name for name in scores if set(words_of(last_part(name))) & {"exact", "em"}}
     verdicts = {name for name in scores if profile[name].is_verdict} - exact
     verdicts -= {name for name in scores if set(words_of(last_part(name))) & _SHARES}

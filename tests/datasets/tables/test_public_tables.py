@@ -1581,3 +1581,14 @@ def test_systems_with_texts_of_their_own_do_not_share_another_output(tmp_path):
     reading = read(tmp_path, rows)
     assert reading.shape.models == ("biomedlm_output", "chatgpt_output") and reading.n_items == 33
     assert reading.roles.output == "response" and not reading.questions
+
+
+def test_a_score_of_1_in_every_row_leads_before_no_overall_score(tmp_path):
+    """`fact_score` led, 100% of both systems, before `final_score`."""
+    rows = []
+    for i in range(10):
+        for model in ("basic", "advanced"):
+            tone = 0.5 if model == "basic" and i % 3 else 1.0
+            row = {"intent": f"Thank them for {i}", "model": model, "fact_score": 1.0}
+            rows.append(row | {"tone_score": tone, "final_score": 0.5 + tone / 2})
+    assert read(tmp_path, rows).roles.scores[0] == "final_score"
