@@ -233,6 +233,11 @@ def _models_of_objects(profile: Profile) -> tuple[str, ...]:
     for column, keys in keys_by_column.items():
         columns_by_keys.setdefault(frozenset(keys), []).append(column)
     for key_set, columns in columns_by_keys.items():
+        if len(key_set) >= SHARED_COLUMNS:  # a system may have keys that the others lack
+            larger = [
+                column_list for keys, column_list in columns_by_keys.items() if key_set < keys
+            ]
+            columns = [*columns, *chain.from_iterable(larger)]
         models = [name for name in columns if names(name, "model") or not names(name, "judge")]
         has_score = len(key_set) > 1 and any(names(key, "score") for key in key_set)
         if has_score and len(models) > 1 and all(map(_is_stem, models)):

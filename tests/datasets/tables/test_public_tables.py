@@ -1592,3 +1592,22 @@ def test_a_score_of_1_in_every_row_leads_before_no_overall_score(tmp_path):
             row = {"intent": f"Thank them for {i}", "model": model, "fact_score": 1.0}
             rows.append(row | {"tone_score": tone, "final_score": 0.5 + tone / 2})
     assert read(tmp_path, rows).roles.scores[0] == "final_score"
+
+
+def test_a_system_may_have_keys_that_another_lacks(tmp_path):
+    """Two columns of one object were the systems, and the other system was not used."""
+    labels = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
+    rows = []
+    for i in range(60):
+        row = {"claim_id": i, "claim_text": f"Claim {i}.", "ground_truth": labels[i % 3]}
+        for system, k in (("agentoracle", 4), ("gpt4o", 5)):
+            said = labels[(i + (i % k == 0)) % 3]
+            row[system] = {"verdict_fever": said, "verdict_raw": said, "correct": i % k > 0}
+        row["agentoracle"] |= {"verdict_raw": "refuted", "confidence": i / 60}
+        rows.append(row)
+    reading = read(tmp_path, rows)
+    (question,) = reading.questions
+    choice = next(choice for choice in question.choices if "2 systems" in choice.says)
+    reading = answered(tmp_path, choice)
+    assert set(reading.arms) == {"agentoracle", "gpt4o"} and not reading.questions
+    assert reading.scores["agentoracle", "correct"] == 0.75 and reading.scores["gpt4o", "correct"] == 0.8
