@@ -71,10 +71,15 @@ def _labels_of_model(
     verdicts, labels = part[judge].to_numpy(float), part[people].to_numpy(float)
     has_label = ~np.isnan(labels)
     n_labels = int(has_label.sum())
-    start = f"{model}: {verdicts.mean():.1%} by {judge}"
+    counted = f"{n_labels:,} of {len(part):,} rows have people's labels ({people})"
     values = {*np.unique(verdicts), *np.unique(labels[has_label])}
-    if n_labels < LEAST_LABELS or not values <= {0.0, 1.0}:
-        counted = f"{n_labels:,} of {len(part):,} rows have people's labels ({people})"
+    if not values <= {0.0, 1.0}:
+        reason = "they correct a score only where both hold right and wrong"
+        return PeopleLabels(
+            model, f"{model}: {verdicts.mean():.3g} by {judge}; {counted}; {reason}."
+        )
+    start = f"{model}: {verdicts.mean():.1%} by {judge}"
+    if n_labels < LEAST_LABELS:
         return PeopleLabels(model, f"{start}; {counted}, too few to correct it.")
     if n_labels == len(part):
         share = float(labels.mean())

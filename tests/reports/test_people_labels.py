@@ -105,3 +105,17 @@ def test_several_grades_of_one_output_are_graders_and_no_reruns(tmp_path):
     read = survey([path])
     assert sorted(read.readouts) == ["1", "2", "3"] and read.n_samples == 1
     assert any("no reruns" in sentence for sentence in read.sentences())
+
+
+def test_labels_beside_a_score_on_a_scale_correct_nothing(tmp_path):
+    """A judge of 1.3 to 4.8 was "337.6%", and 75 labels were "too few"."""
+    rows = []
+    for i in range(40):
+        row = {"id": f"q{i}", "response": f"Answer {i}, in words.", "judge_quality": 1.5 + i % 5}
+        rows.append(row | {"human_quality": 1.0 + i % 4})
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    read = ReadScores({})
+    (labels,) = people_labels(survey([path], scores=read), read)
+    assert labels.sentence.startswith("recorded model: 3.5 by judge_quality; 40 of 40 rows")
+    assert "only where both hold right and wrong" in labels.sentence
