@@ -36,6 +36,7 @@ RELATED = 0.5  # least correlation with right and wrong of a column that may be 
 DIFFERENT = 3.0  # standard errors between two runs, above which they are no reruns
 NEARLY = 0.98
 SURPRISING = 20  # rows; in so many, it is surprising if none or all are right
+FEW = 0.05  # most of the rows with equal long texts that are no proof that these are compared
 LONG = 20  # characters; a longer output repeats its right answer only if one is a copy
 MOST_LOOKED_AT = 40  # columns
 POOLED = 0.9  # most combinations per row, where rows of one combination need an explanation
@@ -55,6 +56,7 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         or _doubt_graders(reading),
         _doubt_match(table_profile, reading)
         or _doubt_lead(table_profile, reading)
+        or _doubt_labels(table_profile, reading)
         or _doubt_count(table_profile, reading)
         or _doubt_score(table_profile, reading),
         _doubt_target(table_profile, reading) or _doubt_differing_target(table_profile, reading),
@@ -246,6 +248,13 @@ def _differs_within_row(table_profile: Profile, name: str) -> bool:
 def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether outputs in one row, none of which contains another, are of several systems."""
     output = reading.roles.output
+    if output and not reading.shape and _is_measured(table_profile, reading):
+        return Question(
+            "outputs",
+            f"{output} holds numbers, and no column has right answers.",
+            Choice("It is no output.", ("text=",)),
+            Choice("It is the output.", (f"text={output}",), overall(reading)),
+        )
     if not output or reading.shape or names(output, "readout"):
         return None
     other_outputs = []
@@ -273,6 +282,13 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
     )
 
 
+def _is_measured(table_profile: Profile, reading: TableReading) -> bool:
+    """Tell whether the output may be one more score: fractions beside scores, without a key."""
+    roles, column = reading.roles, table_profile[reading.roles.output]
+    is_fraction = column.is_numeric and not column.is_integer
+    return is_fraction and bool(roles.graders) and not (roles.target or roles.prompts)
+
+
 def _is_held_by(table_profile: Profile, part: str, text_column: str) -> bool:
     """Tell whether most texts of the column `part` are contained in those of another column."""
     rows = table_profile.table.frame([part, text_column], most=200)
@@ -293,14 +309,17 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     if not values or is_graded or has_options or n_rows < SURPRISING:
         return None
     share = sum(values) / len(values)
+    # of long texts, a few that agree are short answers among them
+    is_rare = share == 0 or (reading.coding is Coding.LONG_TEXT and share < FEW)
     is_long = share > NEARLY and table_profile[roles.output].mean_length > LONG
     is_copy = is_long and table_profile.share_equal(roles.output, roles.target) > NEARLY
     # all letters or numbers may be wrong; texts that never agree were not meant to be compared
-    is_text = reading.coding in (Coding.TEXT, Coding.CONTAINED, Coding.LABEL)
+    texts = (Coding.TEXT, Coding.CONTAINED, Coding.LABEL, Coding.LONG_TEXT)
+    is_text = reading.coding in texts
     is_number = reading.coding is Coding.NUMBER and _holds_numbers(table_profile, roles.output)
-    if not (is_copy or (share == 0 and (is_text or is_number))):
+    if not (is_copy or (is_rare and (is_text or is_number))):
         return None
-    how_many = "no row" if share == 0 else "nearly every row"
+    how_many = "nearly every row" if is_copy else "hardly any row" if share else "no row"
     score_column = next(iter(_like_scores(table_profile, reading)), "")
     if score_column:
         second = _score_choice(table_profile, score_column)
@@ -332,20 +351,50 @@ def _holds_numbers(table_profile: Profile, name: str) -> bool:
 
 def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether another column should lead the scores: an overall score, or right and wrong."""
-    roles = reading.roles
-    lead = next(iter((*roles.scores, *roles.judges)), "")
+    lead = _lead(reading)
+    reason, better = _better_score(table_profile, reading) if lead else ("", "")
+    if not better:
+        return None
+    return Question(
+        "score",
+        f"{lead} leads the scores; {reason}.",
+        _score_choice(table_profile, better),
+        Choice(f"{lead} leads.", (f"score={','.join(reading.roles.graders)}",), overall(reading)),
+    )
+
+
+def _better_score(table_profile: Profile, reading: TableReading) -> tuple[str, str]:
+    """Return why another column may be a better score, and that column; ("", "") for none."""
+    lead, scores = _lead(reading), (*reading.roles.scores, *reading.roles.judges)
+    column = table_profile[lead]
     overall_names = [name for name in reading.unused if _is_overall(table_profile, name)]
-    if lead and not overall_names and not _is_plain_score(table_profile, lead):
+    if not overall_names and not _is_plain_score(table_profile, lead):
         overall_names = [name for name in reading.unused if _is_plain_score(table_profile, name)]
-    is_grade = bool(lead) and table_profile[lead].is_verdict
-    if lead and overall_names and not (is_grade or names(lead, "filler")):
-        best = overall_names[0]
-        return Question(
-            "score",
-            f"{lead} is called a score; {best} may be the score of them all.",
-            _score_choice(table_profile, best),
-            Choice(f"{lead} leads.", (f"score={','.join(roles.graders)}",), overall(reading)),
-        )
+    if overall_names and not (column.is_verdict or names(lead, "filler")):
+        return f"{overall_names[0]} may be the score of them all", overall_names[0]
+    label = next(iter(reading.roles.people), "")
+    is_label = bool(label) and table_profile[label].is_verdict and (column.most or 0) > 1
+    for name in scores if is_label else ():
+        if table_profile[name].is_verdict:
+            return f"{name} holds right and wrong, as people's labels in {label} do", name
+    is_constant = column.n_distinct == 1
+    if is_constant or lower_is_better(lead):
+        reason = "is the same in all rows" if is_constant else "is called after something bad"
+        for name in _like_scores(table_profile, reading):
+            is_good = not is_constant or names(last_part(name), "good")
+            if table_profile[name].is_verdict and is_good and not lower_is_better(name):
+                return f"it {reason}, and {name} holds right and wrong too", name
+    return "", ""
+
+
+def _lead(reading: TableReading) -> str:
+    """Return the score that leads; "" for none."""
+    return next(iter((*reading.roles.scores, *reading.roles.judges)), "")
+
+
+def _doubt_labels(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether labels are the score, or a number beside them."""
+    roles, lead = reading.roles, _lead(reading)
     if lead and _is_beside_labels(table_profile, reading, lead):
         values = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
         return Question(
@@ -367,47 +416,44 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
             ),
             _score_choice(table_profile, lead),
         )
-    is_constant = bool(lead) and table_profile[lead].n_distinct == 1
-    if not lead or not (is_constant or lower_is_better(lead)):
-        return None
-    verdicts = [name for name in _like_scores(table_profile, reading) if not lower_is_better(name)]
-    verdicts = [name for name in verdicts if table_profile[name].is_verdict]
-    if is_constant:
-        verdicts = [name for name in verdicts if names(last_part(name), "good")]
-    if not verdicts:
-        return None
-    better = verdicts[0]
-    reason = "is the same in all rows" if is_constant else "is called after something bad"
-    return Question(
-        "score",
-        f"{lead} {reason}; {better} holds right and wrong too.",
-        _score_choice(table_profile, better),
-        _score_choice(table_profile, lead),
-    )
+    return None
 
 
 def _doubt_count(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Ask about a score that counts how many of another column's number passed."""
-    lead = next(iter((*reading.roles.scores, *reading.roles.judges)), "")
-    if not lead or not table_profile[lead].is_integer or table_profile[lead].is_verdict:
-        return None
-    subject = _counted(lead)
-    score = table_profile.table.sql(lead)
-    for name in reading.unused if subject else ():
-        column = table_profile[name]
-        if not column.is_integer or (column.least or 0) < 1 or _counted(name) != subject:
-            continue
-        total = f"TRY_CAST({table_profile.table.sql(name)} AS DOUBLE)"
-        query = f"SELECT max(TRY_CAST({score} AS DOUBLE) - {total}) FROM "
-        if (table_profile.table.rows(query + table_profile.table.relation)[0][0] or 0) > 0:
-            continue
-        return Question(
-            "score",
-            f"{lead} is at most {name} in every row.",
-            Choice("The score is the share: nothing is read until a column holds it.", ("score=",)),
-            _score_choice(table_profile, lead),
-        )
+    """Ask about a score that is at most another column: the number of all, or the most points."""
+    scores = (*reading.roles.scores, *reading.roles.judges)
+    for total in (*reading.unused, *scores):
+        score = next((name for name in scores if name != total), "")
+        if scores[:1] != (score,) and scores[:2] != (total, score):
+            continue  # the score that leads, or would lead but for its most points
+        if _is_bound(table_profile, total, score):
+            return Question(
+                "score",
+                f"{score} is at most {total} in every row.",
+                Choice(
+                    "The score is the share: nothing is read until a column holds it.", ("score=",)
+                ),
+                _score_choice(table_profile, score),
+            )
     return None
+
+
+def _is_bound(table_profile: Profile, total: str, score: str) -> bool:
+    """Tell whether a column says in each row how much a score counts or could be at most."""
+    column = table_profile[total]
+    if not score or not column.is_integer or (column.least or 0) < 1:
+        return False
+    subject = _counted(score)
+    is_count = bool(subject) and table_profile[score].is_integer and _counted(total) == subject
+    is_most = bool({"max", "maximum", "possible"} & set(words_of(last_part(total))))
+    if table_profile[score].is_verdict or not (is_count or (is_most and column.n_distinct > 1)):
+        return False
+    sql = table_profile.table.sql
+    query = (
+        f"SELECT max(TRY_CAST({sql(score)} AS DOUBLE) - TRY_CAST({sql(total)} AS DOUBLE)) "
+        f"FROM {table_profile.table.relation}"
+    )
+    return (table_profile.table.rows(query)[0][0] or 0) <= 0
 
 
 def _counted(name: str) -> frozenset[str]:
@@ -550,8 +596,7 @@ def _doubt_differing_target(table_profile: Profile, reading: TableReading) -> Qu
 
 def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether more is better, if the name of the leading score does not say so."""
-    roles = reading.roles
-    name = next(iter((*roles.scores, *roles.judges)), "")
+    name = _lead(reading)
     if not name or lower_is_better(name) or table_profile[name].n_distinct < 2:
         return None
     column, last = table_profile[name], last_part(name)
@@ -584,7 +629,7 @@ def _is_known(word: str) -> bool:
 def _doubt_failed(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether calls count whose outputs say why they failed, if that moves the score."""
     roles, table = reading.roles, table_profile.table
-    lead = next(iter((*roles.scores, *roles.judges)), "")
+    lead = _lead(reading)
     if not (roles.output and lead):
         return None
     output, value = table.sql(roles.output), score_sql(table.sql(lead))
@@ -895,9 +940,11 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
     Where columns name systems, it asks whether the ids of these cells are questions.
     """
     grid, roles = reading.grid, reading.roles
-    is_counted = grid.run or grid.variants or grid.open_condition or grid.open_item[1]
+    is_pair = len(grid.items) == 2 and not _is_set(grid.items[1])
+    is_run = bool(grid.run) and not is_pair
+    is_counted = is_run or grid.variants or grid.open_condition or grid.open_item[1]
     n_cells = reading.n_items  # rows per system, or all rows without any
-    is_told = n_cells * reading.n_conditions >= TOLD * table_profile.n_rows
+    is_told = n_cells * reading.n_conditions * reading.n_runs >= TOLD * table_profile.n_rows
     if is_counted or reading.shape or n_cells < 2 * LEAST_ITEMS or not is_told:
         return None
     is_parted = n_cells < TOLD * table_profile.n_rows
@@ -911,7 +958,10 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
     settings = settings or [
         name for name in free if _is_level(table_profile, name) and not _is_outcome(name)
     ]
-    for topic, setting in product(topics[:12], settings[:12]):
+    pairs = list(product(topics[:12], settings[:12]))
+    if is_pair and _may_be_topic(table_profile, grid.items[0], n_cells):
+        pairs = [grid.items] if _is_level(table_profile, grid.items[1]) else []
+    for topic, setting in pairs:
         n_topics, n_settings = table_profile[topic].n_distinct, table_profile[setting].n_distinct
         is_full = abs(n_topics * n_settings - n_cells) <= (1 - NEARLY) * n_cells
         if topic == setting or not is_full or n_settings > n_topics:
@@ -931,6 +981,11 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
             Choice(f"{n_cells:,} questions.", (f"item={','.join(grid.items)}",), overall(reading)),
         )
     return None
+
+
+def _is_set(name: str) -> bool:
+    """Tell whether a column numbers questions, or names the set or the kind that they are of."""
+    return any(names(last_part(name), kind) for kind in ("id", "cluster", "task", "prompt"))
 
 
 def _may_be_topic(table_profile: Profile, name: str, n_cells: int) -> bool:

@@ -1583,6 +1583,19 @@ def test_systems_with_texts_of_their_own_do_not_share_another_output(tmp_path):
     assert reading.roles.output == "response" and not reading.questions
 
 
+def test_the_most_points_are_no_score(tmp_path):
+    """`max_points` led: 9.90 was how many points the questions have."""
+    rows = []
+    for i in range(30):
+        row = {"row": f"r{i}", "max_points": 5 + i % 2 * 5, "user_score": i % 6, "suggested_score": i % 5}
+        rows.append(row | {"user_answer": f"What student {i} wrote."})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "user_score is at most max_points in every row."
+    assert question.second.words == ("score=user_score",)
+    rows[0]["user_score"] = 9
+    assert "at most" not in "".join(question.seen for question in read(tmp_path, rows).questions)
+
+
 def test_a_score_of_1_in_every_row_leads_before_no_overall_score(tmp_path):
     """`fact_score` led, 100% of both systems, before `final_score`."""
     rows = []
@@ -1611,3 +1624,57 @@ def test_a_system_may_have_keys_that_another_lacks(tmp_path):
     reading = answered(tmp_path, choice)
     assert set(reading.arms) == {"agentoracle", "gpt4o"} and not reading.questions
     assert reading.scores["agentoracle", "correct"] == 0.75 and reading.scores["gpt4o", "correct"] == 0.8
+
+
+def test_an_output_of_fractions_beside_a_score_is_asked_about(tmp_path):
+    """One of 60 criteria was the output: impact on the theme chosen."""
+    rows = []
+    for i in range(6):
+        row = {"submission_id": f"team {i}", "theme chosen": 1.25 * (i % 3), "overall_score": 5.1 + i / 7}
+        rows.append(row)
+    (question, *_) = read(tmp_path, rows).questions
+    assert question.seen == "theme chosen holds numbers, and no column has right answers."
+    assert not answered(tmp_path, question.first).roles.output
+
+
+def test_peoples_right_and_wrong_is_asked_about_beside_a_score_on_a_scale(tmp_path):
+    """A third judge's quality led beside people's compliance: 337.6%, "too few labels"."""
+    rows = []
+    for i in range(40):
+        row = {"listing_id": f"L{i}", "generated_title": f"Title {i}", "human_compliance": int(i % 3 > 0)}
+        row |= {"judge_a_compliance": int(i % 4 > 0), "ml_quality": 1.5 + i % 5}
+        rows.append(row)
+    (question,) = read(tmp_path, rows).questions
+    assert question.first.words == ("score=judge_a_compliance",)
+    reading = answered(tmp_path, question.first)
+    assert reading.roles.graders[0] == "judge_a_compliance" and not reading.questions
+
+
+def test_long_texts_of_which_hardly_any_agree_are_asked_about(tmp_path):
+    """One answer of 93 was its reference word for word: 1%; the similarities were not used."""
+    rows = []
+    for i in range(93):
+        reference = f"The wall of Berlin was {i} km long, and it stood in the middle of town, as {i} people say."
+        row = {"questions": f"How long is wall {i}?", "reference_answer": reference}
+        for k in (1, 2):
+            row[f"llm_{k}_answer"] = f"Wall {i} was built in 1961 and torn down, so says {k} of the {i} people that I know of."
+            row[f"llm_{k}_sim"] = (i % 30 + k) / 40
+        rows.append(row)
+    rows[7]["llm_2_answer"] = rows[7]["reference_answer"]
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "match" and question.second.words == ("score=sim",)
+    assert round(answered(tmp_path, question.second).scores["llm_1", "sim"], 2) == 0.38
+
+
+def test_two_columns_of_which_one_is_a_version_are_asked_about(tmp_path):
+    """Six cases under two versions of their prompt were 12 questions."""
+    rows = []
+    for i in range(6):
+        for version in ("original", "perturbed"):
+            for k in range(4):
+                row = {"case_id": f"fact_{i}", "task": "math" if i % 2 else "qa", "version": version, "sample_idx": k}
+                rows.append(row | {"prompt": f"Ask {i} in {version}.", "output": f"It is {i} or {k % 3}."})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "Each of 6 values of case_id stands once beside each of 2 of version."
+    reading = answered(tmp_path, question.first)
+    assert (reading.n_items, reading.n_conditions, reading.n_runs) == (6, 2, 4) and not reading.questions
