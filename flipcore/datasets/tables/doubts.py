@@ -147,16 +147,22 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
 def _ask_columns(
     reading: TableReading, seen: str, systems: str, more_words: tuple[str, ...] = ()
 ) -> Question:
-    """Ask whether the columns of a wide table belong to systems."""
+    """Ask whether the columns of a wide table belong to systems.
+
+    It is likely where each has a score alone, and less so where all share an output or a label.
+    """
     models = reading.shape.models
+    none = Choice("They are no systems.", ("model_columns=",))
+    some = Choice(
+        f"They are {len(models)} {systems}.", (f"model_columns={','.join(models)}", *more_words)
+    )
+    first, second = (none, some) if reading.roles.output else (some, none)
     return Question(
         "systems",
         f"Columns are called after {', '.join(models[:4])}{' …' if len(models) > 4 else ''}, and "
         f"{seen}.",
-        Choice("They are no systems.", ("model_columns=",)),
-        Choice(
-            f"They are {len(models)} {systems}.", (f"model_columns={','.join(models)}", *more_words)
-        ),
+        first,
+        second,
     )
 
 
@@ -960,7 +966,8 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
     ]
     pairs = list(product(topics[:12], settings[:12]))
     if is_pair and _may_be_topic(table_profile, grid.items[0], n_cells):
-        pairs = [grid.items] if _is_level(table_profile, grid.items[1]) else []
+        id_column, level = grid.items
+        pairs = [(id_column, level)] if _is_level(table_profile, level) else []
     for topic, setting in pairs:
         n_topics, n_settings = table_profile[topic].n_distinct, table_profile[setting].n_distinct
         is_full = abs(n_topics * n_settings - n_cells) <= (1 - NEARLY) * n_cells
