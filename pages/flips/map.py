@@ -94,7 +94,7 @@ def _view_settings(choices: Choices, leading_extractor: str) -> dict:
         )
         opened = st.multiselect(
             "Axes with their variants",
-            choices.opened_axes,
+            choices.axes_with_variants,
             key=OPENED_AXES_KEY,
             bind="query-params",
             format_func=lambda name: name.replace("_", " "),

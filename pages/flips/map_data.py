@@ -153,8 +153,8 @@ def cells(
         compared_cells = surface.surface(frame, compared)
         reference_cells = surface.surface(frame, reference)
     else:
-        compared_cells = surface.open_axis(frame, axis, compared)
-        reference_cells = surface.open_axis(frame, axis, reference)
+        compared_cells = surface.variant_cells(frame, axis, compared)
+        reference_cells = surface.variant_cells(frame, axis, reference)
     return surface.align(compared_cells, reference_cells, order)
 
 

@@ -155,7 +155,9 @@ def _items(
     frame = frame[frame["model"] == model]
     order = list(frame["item_id"].unique())
     cells, reference_cells = surface.align(
-        surface.open_axis(frame, axis, extractor), surface.open_axis(frame, axis, reference), order
+        surface.variant_cells(frame, axis, extractor),
+        surface.variant_cells(frame, axis, reference),
+        order,
     )
     positions = surface.order_of(cells, reference_cells, "difference", cells.items)
     return [cells.items[i] for i in positions]

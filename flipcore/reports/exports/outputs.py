@@ -107,8 +107,8 @@ def _flip_items(results: WholeStudy, model: str, cell: Decomposition) -> list[st
     frame = results.flip_readouts_of(model)
     order = list(dict.fromkeys(frame["item_id"]))
     first, second = surface.align(
-        surface.open_axis(frame, cell.axis, cell.extractor),
-        surface.open_axis(frame, cell.axis, cell.reference),
+        surface.variant_cells(frame, cell.axis, cell.extractor),
+        surface.variant_cells(frame, cell.axis, cell.reference),
         order,
     )
     # "faithful" sorts by the flips under the second extractor, which is the reference.

@@ -1,5 +1,4 @@
-"""The flip surface (source 004): flip rates T_i of items × axes, and of items × variants of an
-axis."""
+"""The flip surface (source 004): flip rates of items × axes, and of items × variants of an axis."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,59 +35,59 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Block:
+class CodedAnswers:
     """Answers of one model, axis and extractor; arrays are (items, variants, samples).
 
-    `variants` are the names of the variants. `codes` are those of `disagreement`. `cut` is True
-    where an answer was cut off; such an answer is in no pair.
+    `codes` are integers as in `disagreement`: >= 0 per answer, NULL if unreadable, ABSENT if
+    missing or cut off. `is_cut` says which answers were cut off; they are in no comparison.
     """
 
     items: np.ndarray
     variants: list[str]
     codes: np.ndarray
-    cut: np.ndarray
+    is_cut: np.ndarray
 
 
 _COLUMNS = ["item_id", "axis", "variant", "position", "sample", "status", "answer"]
 
 
-def block(frame: pd.DataFrame) -> Block:
+def code_answers(frame: pd.DataFrame) -> CodedAnswers:
     """Code the readouts of one model, axis and extractor. Variants are in the order of their
     position within the item."""
-    item, items = pd.factorize(frame["item_id"], sort=False)
+    item_index, items = pd.factorize(frame["item_id"], sort=False)
     answer, _ = pd.factorize(frame["answer"])
     status = frame["status"]
     row_codes = np.where(status == "ok", answer, np.where(status == "unreadable", NULL, ABSENT))
-    positions, variant = np.unique(frame["position"].to_numpy(), return_inverse=True)
+    positions, variant_index = np.unique(frame["position"].to_numpy(), return_inverse=True)
     n_samples = int(frame["sample"].max()) + 1 if len(frame) else 0
-    index = (item, variant, frame["sample"].to_numpy())
+    index = (item_index, variant_index, frame["sample"].to_numpy())
     codes = np.full((len(items), len(positions), n_samples), ABSENT, dtype=np.int64)
     codes[index] = row_codes
-    cut = np.zeros(codes.shape, dtype=bool)
-    cut[index] = status == CUT
+    is_cut = np.zeros(codes.shape, dtype=bool)
+    is_cut[index] = status == CUT
     names = frame.drop_duplicates("position").set_index("position")["variant"]
     variants = [str(names[position]) for position in positions]
-    return Block(np.asarray(items, dtype=object), variants, codes, cut)
+    return CodedAnswers(np.asarray(items, dtype=object), variants, codes, is_cut)
 
 
 def item_rates(codes: np.ndarray, axis: str, policy: str = "own_class") -> np.ndarray:
     """Return (items,) flip rates between variants; on the identity axis those between samples of
-    the base prompt."""
+    the base prompt. `policy`, one of `disagreement.POLICIES`, says how unreadable answers count."""
     return within(codes, policy) if axis == IDENTITY else between(codes, policy).rate
 
 
 def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> Cells:
     """Return the flip rates of all items and axes under one extractor. `frame` has the readouts of
-    one model; `policy` is one of `disagreement.POLICIES`."""
+    one model; `policy` is as in `item_rates`."""
     frame = frame.loc[frame["extractor"] == extractor, _COLUMNS]
     items, axes = list(frame["item_id"].unique()), sorted(frame["axis"].unique(), key=_sort_key)
     rate, unreadable, cut = np.full((3, len(items), len(axes)), np.nan)
     for c, axis in enumerate(axes):
-        part = block(frame[frame["axis"] == axis])
+        part = code_answers(frame[frame["axis"] == axis])
         rows = _positions(part.items, items)
         rate[rows, c] = item_rates(part.codes, axis, policy)
         unreadable[rows, c] = _unreadable_shares(part.codes, (1, 2))
-        cut[rows, c] = _cut_shares(part.codes, part.cut, (1, 2))
+        cut[rows, c] = _cut_shares(part.codes, part.is_cut, (1, 2))
     return Cells(items, axes, rate, unreadable, cut)
 
 
@@ -97,10 +96,12 @@ def _sort_key(axis: str) -> tuple[bool, str]:
     return axis != IDENTITY, axis
 
 
-def open_axis(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_class") -> Cells:
+def variant_cells(
+    frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_class"
+) -> Cells:
     """Return the rates of the variants of one axis, without the base prompt: the share of sample
     pairs in which a variant and the base prompt have different answers."""
-    part = block(frame[(frame["extractor"] == extractor) & (frame["axis"] == axis)])
+    part = code_answers(frame[(frame["extractor"] == extractor) & (frame["axis"] == axis)])
     # Broadcasting makes all pairs of samples: (items, variants, base samples, variant samples).
     base, changed = part.codes[:, :1, :, None], part.codes[:, 1:, None, :]
     usable, differs = pair_flips(base, changed, policy)
@@ -112,7 +113,7 @@ def open_axis(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own
         part.variants[1:],
         rate,
         _unreadable_shares(part.codes[:, 1:], 2),
-        _cut_shares(part.codes[:, 1:], part.cut[:, 1:], 2),
+        _cut_shares(part.codes[:, 1:], part.is_cut[:, 1:], 2),
     )
 
 
@@ -123,14 +124,14 @@ def _unreadable_shares(codes: np.ndarray, array_axis: int | tuple[int, int]) -> 
 
 
 def _cut_shares(
-    codes: np.ndarray, cut: np.ndarray, array_axis: int | tuple[int, int]
+    codes: np.ndarray, is_cut: np.ndarray, array_axis: int | tuple[int, int]
 ) -> np.ndarray:
-    n_asked = ((codes != ABSENT) | cut).sum(axis=array_axis)
+    n_asked = ((codes != ABSENT) | is_cut).sum(axis=array_axis)
     out = np.zeros(n_asked.shape)
-    return np.divide(cut.sum(axis=array_axis), n_asked, out=out, where=n_asked > 0)
+    return np.divide(is_cut.sum(axis=array_axis), n_asked, out=out, where=n_asked > 0)
 
 
-def opened_axes(frame: pd.DataFrame) -> list[str]:
+def axes_with_variants(frame: pd.DataFrame) -> list[str]:
     """Return the axes that have variants besides the base prompt, without the noise floor."""
     changed = (frame["variant"] != BASE) & (frame["axis"] != IDENTITY)
     return list(frame["axis"][changed].unique())
@@ -142,13 +143,13 @@ class Choices:
 
     models: list[str]
     extractors: list[str]
-    opened_axes: list[str]
+    axes_with_variants: list[str]
 
 
 def choices(frame: pd.DataFrame) -> Choices:
     """Return the models, extractors and axes with variants in a study's readouts."""
     return Choices(
-        list(frame["model"].unique()), list(frame["extractor"].unique()), opened_axes(frame)
+        list(frame["model"].unique()), list(frame["extractor"].unique()), axes_with_variants(frame)
     )
 
 
@@ -168,8 +169,8 @@ def align(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells
 
 
 def expand(cells: Cells, items: list[str], columns: list[str]) -> Cells:
-    """Return cells with these items and columns, among which are all of `cells`. New rates are NaN,
-    new shares of unreadable and cut answers are 0."""
+    """Return cells with these items and columns, which must include those of `cells`. New rates are
+    NaN, new shares of unreadable and cut answers are 0."""
     rate = np.full((len(items), len(columns)), np.nan)
     unreadable, cut = np.zeros((2, *rate.shape))
     index = np.ix_(_positions(cells.items, items), _positions(cells.columns, columns))
@@ -182,10 +183,10 @@ def _positions(subset: Iterable[str], names: Sequence[str]) -> list[int]:
     return [position[name] for name in subset]
 
 
-def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
+def order_of(compared: Cells, reference: Cells, by: str, ids: list[str]) -> list[int]:
     """Return the order of rows, whose item ids are `ids`. `by` is "field" for most flips in
-    `first`, "faithful" for most in `second`, "difference" for the largest first - second, or
-    "study" for the order as given."""
+    `compared`, "faithful" for most in `reference`, "difference" for the largest compared -
+    reference, or "study" for the order as given."""
 
     def mean(cells: Cells) -> np.ndarray:
         n = (~np.isnan(cells.rate)).sum(axis=1)
@@ -193,9 +194,9 @@ def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
         return np.divide(np.nansum(cells.rate, axis=1), n, out=np.full(len(n), -1.0), where=n > 0)
 
     score = {
-        "field": mean(first),
-        "faithful": mean(second),
-        "difference": mean(first) - mean(second),
+        "field": mean(compared),
+        "faithful": mean(reference),
+        "difference": mean(compared) - mean(reference),
         "study": -np.arange(len(ids), dtype=float),
     }[by]
     # Rows with equal scores are sorted by id, so that they do not move as results come in.
@@ -212,7 +213,7 @@ def flip_mask(first: Cells, second: Cells) -> np.ndarray:
 def column_means(
     cells: Cells,
     family_of: Mapping[str, str] | None = None,
-    columns: np.ndarray | None = None,
+    values: np.ndarray | None = None,
     *,
     signed: bool = False,
 ) -> list[Estimate]:
@@ -220,17 +221,17 @@ def column_means(
 
     Parameters
     ----------
-    family_of : item id -> family, of all items of the study in their order. Families are the unit
-        if items share any, unless all rows have the same family.
-    columns : (items, k) values in place of the rates of `cells`.
+    family_of : item id -> family, of all items of the study in their order. Intervals resample
+        families if some have several items and the rows are of more than one family.
+    values : (items, k) values in place of the rates of `cells`.
     signed : values are paired differences, from -1 to 1.
     """
-    rates = cells.rate if columns is None else columns
+    rates = cells.rate if values is None else values
     family_of = family_of or {}
     row_families = [family_of.get(item, item) for item in cells.items]
     all_families = row_families
-    # Items without a row take part in the draws too, so that a mean has the same interval on all
-    # pages.
+    # Items of the study that `cells` lacks are resampled too, as NaN, so that a mean has the same
+    # interval on all pages.
     if set(cells.items) <= family_of.keys() and len(set(cells.items)) == len(cells.items):
         study_rates = np.full((len(family_of), rates.shape[1]), np.nan)
         study_rates[_positions(cells.items, list(family_of))] = rates
@@ -241,8 +242,8 @@ def column_means(
         means = JointMeans(rates, families=family)
     else:
         means = JointMeans(rates)
-    estimates = means.estimates("default", [0.95], [bounds] * rates.shape[1])
-    return [levels[0] for levels in estimates]
+    estimates = means.estimates(kind="default", levels=[0.95], bounds=[bounds] * rates.shape[1])
+    return [estimate for (estimate,) in estimates]
 
 
 def row_means(cells: Cells, without: str = IDENTITY) -> np.ndarray:
@@ -254,5 +255,5 @@ def row_means(cells: Cells, without: str = IDENTITY) -> np.ndarray:
 
 
 def most_flipping_column(cells: Cells, i: int) -> str:
-    """Return the column in which item `i` flips most, the first of equals."""
+    """Return the column in which item `i` flips most; the first one on a tie."""
     return cells.columns[int(np.nan_to_num(cells.rate[i], nan=-1.0).argmax())]

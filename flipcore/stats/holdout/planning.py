@@ -14,7 +14,7 @@ import numpy as np
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.power import n_tost_two_prop
-from flipcore.stats.base.two_shares import critical_score, score
+from flipcore.stats.base.two_shares import critical_score, z_score
 from flipcore.stats.holdout.semantic import mmd2_cos
 from flipcore.stats.holdout.verdict import ALPHA
 
@@ -40,8 +40,8 @@ def equivalence_power(p: float, margin: float, n: int) -> float:
     first, second = counts[:, None], counts[None, :]
     least = critical_score(n, n, -margin, ALPHA)
     # Two one-sided tests: the difference is above -margin, and below margin.
-    is_above = score(first, n, second, n, -margin) >= least
-    is_below = score(second, n, first, n, -margin) >= least
+    is_above = z_score(first, n, second, n, -margin) >= least
+    is_below = z_score(second, n, first, n, -margin) >= least
     return float(weights @ (is_above & is_below) @ weights)
 
 

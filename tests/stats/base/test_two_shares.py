@@ -8,7 +8,7 @@ from scipy.stats import barnard_exact, binom
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.two_shares import MAX_EXACT, Counts, critical_score, difference_limits, p_above, p_two_sided, score
+from flipcore.stats.base.two_shares import MAX_EXACT, Counts, critical_score, difference_limits, p_above, p_two_sided, z_score
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -24,7 +24,7 @@ def test_the_exact_p_is_barnards(seed):
 def size(n1, n2, p1, difference, error=0.025):
     """How often a true difference of `difference` is rejected from above, by going through every result."""
     k1, k2 = np.arange(n1 + 1), np.arange(n2 + 1)
-    is_rejected = score(k1[:, None], n1, k2[None, :], n2, difference) >= critical_score(n1, n2, difference, error)
+    is_rejected = z_score(k1[:, None], n1, k2[None, :], n2, difference) >= critical_score(n1, n2, difference, error)
     return float(binom.pmf(k1, n1, p1) @ is_rejected @ binom.pmf(k2, n2, p1 - difference))
 
 
@@ -38,7 +38,7 @@ def test_no_share_of_right_answers_makes_it_false_too_often(n1, n2, difference):
 def test_the_normal_p_of_few_errors_is_false_too_often():
     # what the exact one is there for: .98 of 200 and of 30 are right, and one side of the normal z says otherwise in .047, not .025
     k1, k2 = np.arange(201), np.arange(31)
-    is_rejected = score(k1[:, None], 200, k2[None, :], 30, 0.0) >= 1.96
+    is_rejected = z_score(k1[:, None], 200, k2[None, :], 30, 0.0) >= 1.96
     assert float(binom.pmf(k1, 200, 0.98) @ is_rejected @ binom.pmf(k2, 30, 0.98)) > 0.045
 
 
@@ -55,7 +55,7 @@ def test_limits_and_test_never_disagree(seed):
 
 def test_larger_sets_take_the_normal_score():
     counts = Counts(900, MAX_EXACT + 600, 850, MAX_EXACT + 600)
-    z = float(score(*counts, 0.0))
+    z = float(z_score(*counts, 0.0))
     assert p_two_sided(counts) == pytest.approx(2 * 0.5 * math.erfc(z / 2**0.5), rel=1e-6)
 
 

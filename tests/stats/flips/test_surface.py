@@ -50,7 +50,7 @@ def test_identity_compares_samples_of_the_base():
 
 
 def test_an_opened_axis_compares_each_variant_with_the_base():
-    cells = surface.open_axis(frame(asked("i", "ABA")), "option_order", "regex")
+    cells = surface.variant_cells(frame(asked("i", "ABA")), "option_order", "regex")
     assert cells.columns == ["v1", "v2"] and cells.rate.tolist() == [[1.0, 0.0]]
 
 
@@ -77,7 +77,7 @@ def test_an_answer_that_was_cut_off_leaves_the_pairs_and_is_marked():
     cells = surface.surface(rows, "regex")
     assert cells.rate.tolist() == [[0.0], [0.0]]
     assert cells.cut_shares.tolist() == [[0.25], [0.0]] and cells.unreadable.tolist() == [[0.0], [0.0]]
-    opened = surface.open_axis(rows, rows["axis"].iloc[0], "regex")
+    opened = surface.variant_cells(rows, rows["axis"].iloc[0], "regex")
     assert opened.cut_shares.tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]] and np.isnan(opened.rate[0, 0])
     both, _ = surface.align(cells, cells, ["j", "i"])
     assert both.cut_shares.tolist() == [[0.0], [0.25]]

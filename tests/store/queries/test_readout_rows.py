@@ -148,8 +148,8 @@ def test_every_statistic_is_that_of_the_texts(run):
         assert [plain(cell) for cell in cells[0]] == [plain(cell) for cell in cells[1]]
         assert plain(disagreements(one)) == plain(disagreements(other))
         assert plain(surface.surface(one, "regex")) == plain(surface.surface(other, "regex"))
-        assert plain(surface.open_axis(one, "option_order", "regex")) == plain(
-            surface.open_axis(other, "option_order", "regex")
+        assert plain(surface.variant_cells(one, "option_order", "regex")) == plain(
+            surface.variant_cells(other, "option_order", "regex")
         )
         assert map_claim(one, "first_token", "regex") == map_claim(other, "first_token", "regex")
 
