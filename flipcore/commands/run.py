@@ -135,14 +135,14 @@ def ask(study: Study, resume: str, budget: float | None = None, on: str = "") ->
 def _ask_here(study: Study, store: Store, resume: str, *, budget: float | None, on: str) -> int:
     from flipcore.runs import demo
     from flipcore.runs.origins import study_row
-    from flipcore.runs.truncation import token_limits
+    from flipcore.runs.truncation import token_limits_sentence
     from flipcore.store.queries import budgets
 
     demo.fill_store(store)
     if budget is not None:
         store.writer.add("studies", [study_row(study, "planned")]).result(30)
         budgets.set_budget(store, study.study_id, budget)
-    print(token_limits(study), file=sys.stderr)
+    print(token_limits_sentence(study), file=sys.stderr)
     progress = _run(study, store, on)
     print(_ending(study, progress, resume))
     return EXIT_CODES[progress.state]

@@ -1,7 +1,7 @@
-"""Two sets of entries, target and retro, ready to be compared.
+"""Two sets of entries, benchmark (`target`) and holdout (`retro`), ready to be compared.
 
-They are read from their sources without hidden items. A part may be set aside, which only a lock
-opens.
+They are read from their sources without hidden items. A share may be set aside; only a lock reveals
+it.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -17,16 +17,17 @@ from flipcore.store.queries import holdout
 from flipcore.store.queries.locks import lock_of_page
 from flipcore.text.counts import count_of
 
-PAGE = "holdout"  # the page whose lock opens the entries that two sets set aside
+PAGE = "holdout"  # the page whose lock reveals the entries set aside
 
 
 @dataclass(frozen=True)
 class Sets:
-    """Target and retro as they are compared.
+    """Benchmark and holdout as they are compared.
 
-    `study_ids` are the stored studies that asked the entries in these roles. Moves, locks and
-    decisions are stored under `record_id`: a study's id where the sets are its roles. `share_aside`
-    is the share of the entries that was set aside, `n_aside` the number that is hidden now.
+    `study_ids` are the stored studies that asked the entries in these roles. Moves of thresholds,
+    locks and decisions are stored under `record_id`: a study's id if the sets are its benchmark and
+    holdout, else an id made from the entries. `share_aside` is the share of the entries that was
+    set aside, `n_aside` the number that is hidden now.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Sets:
     def without_study(
         cls, name: str, target: Iterable[Item], retro: Iterable[Item], **settings
     ) -> "Sets":
-        """Make sets that are no study's roles; `record_id` is made from their entries."""
+        """Make sets that belong to no study; `record_id` is made from their entries."""
         sets = cls(name, tuple(target), tuple(retro), record_id="", **settings)
         return replace(sets, record_id=f"sets-{sets.sets_id}")
 
@@ -64,13 +65,14 @@ class Sets:
 
     @property
     def is_of_study(self) -> bool:
+        """True if the sets are a study's own: then `record_id` is that study's id."""
         return self.record_id in self.study_ids
 
 
 def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
     """Read both sets from their sources; an item in both counts for the target.
 
-    Raises BadInput where a source cannot be read.
+    Raises BadInput if a source cannot be read.
     """
     roles: dict[str, dict[str, Item]] = {"target": {}, "retro": {}}
     notes = []
@@ -95,6 +97,7 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
         roles["target"].values(),
         retro,
         notes=tuple(notes),
+        # A study asks its sources as they are, so no study can ask sets that lost shared items.
         sources=() if n_shared else tuple(sources),
     )
 
@@ -118,7 +121,8 @@ def sets_of_study(
 
 
 def pocket_study(sets: Sets) -> Study:
-    """Return a study that asks the pocket model these two sets, declared as the example is."""
+    """Return a study that asks the pocket model (shipped with Flipscope) these two sets, with the
+    settings of the example."""
     example = example_holdout()
     if sets.sources == example.items:
         return example
@@ -128,9 +132,9 @@ def pocket_study(sets: Sets) -> Study:
 
 
 def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) -> Sets:
-    """Return one part of sets that are no study's: the entries set aside, or the rest.
+    """Return one part of sets that belong to no study: the entries set aside, or the rest.
 
-    The part set aside is returned only where `confirmatory` is True and the page has a lock. A
+    The part set aside is returned only if `confirmatory` is True and the page has a lock. A
     `share` above 0 is set aside permanently, unless a part was set aside before.
     """
     sets, aside = _without_hidden(store, sets), holdout.entries_aside(store, sets.record_id)
@@ -156,7 +160,7 @@ def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) 
 
 def _without_hidden(store: Store, sets: Sets) -> Sets:
     """Return the sets without entries that a study set aside and no lock has opened. Such entries
-    stay hidden even where another source contains them."""
+    stay hidden even if another source contains them."""
     hidden = holdout.hidden_items(store, _ids((*sets.target, *sets.retro)))
     # The entries that these sets set aside themselves are handled by `divided_sets`.
     hidden -= holdout.entries_aside(store, sets.record_id)
@@ -199,8 +203,8 @@ def with_source_ids(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[I
         key = item_id.split("/", 1)[-1].rsplit("@", 1)[0]
         ids_by_name.setdefault(item_id, []).append(item_id)
         ids_by_name.setdefault(key, []).append(item_id)
-    named = []
+    entries = []
     for item in retro:
         ids = ids_by_name.get(item.source_id or "", [])
-        named.append(replace(item, source_id=ids[0]) if len(ids) == 1 else item)
-    return tuple(named)
+        entries.append(replace(item, source_id=ids[0]) if len(ids) == 1 else item)
+    return tuple(entries)

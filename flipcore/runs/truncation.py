@@ -1,4 +1,4 @@
-"""Count answers that were cut off (told when a run ends) or are unreadable (told by a pilot)."""
+"""Count answers that were cut off (reported after a run) or unreadable (reported by a pilot)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -43,7 +43,7 @@ class CutCount:
         self.n_cut[key] += n_cut
 
     def sentence(self) -> str:
-        """Return a sentence per model and limit with cut answers, joined; "" where none was cut."""
+        """Return a sentence per model and limit with cut answers, joined; "" if none was cut."""
         sentences = []
         for (name, limit), n_cut in self.n_cut.items():
             n_answers = self.n_answers[name, limit]
@@ -62,16 +62,16 @@ def share_text(n: int, n_all: int) -> str:
     return f"{share:.0f}%" if share >= 1 else "less than 1%"
 
 
-def token_limits(study: Study) -> str:
+def token_limits_sentence(study: Study) -> str:
     """Say what the token limits of a study are and what they do, before anything is asked."""
     limits = ", ".join(f"{use.name} {use.max_tokens:,}" for use in study.models)
     return (
         f"Token limit of an answer: {limits}. A longer answer is cut off, and no answer is read"
-        " from it. A pilot says how many are."
+        " from it. A pilot says how many are cut off."
     )
 
 
-MOST_NAMED = 2  # other extractors that a sentence names
+N_NAMED_EXTRACTORS = 2  # other extractors that a sentence names
 
 
 class UnreadableCount:
@@ -110,7 +110,7 @@ class UnreadableCount:
 
     def sentences(self) -> list[str]:
         """Return a sentence per model and extractor with unreadable answers, worst first. A single
-        sentence where every answer was read; none without answers."""
+        sentence if every answer was read; none without answers."""
         if not self.n_answers:
             return []
         if not self.n_unreadable:
@@ -120,7 +120,7 @@ class UnreadableCount:
 
     def _sentence(self, model: str, name: str) -> str:
         n, n_answers = self.n_unreadable[model, name], self.n_answers[model, name]
-        counts = self.read_by[model, name].most_common(MOST_NAMED)
+        counts = self.read_by[model, name].most_common(N_NAMED_EXTRACTORS)
         extractor_counts = " and ".join(
             f"{title_of(extractor).lower()} {n_read:,}" for extractor, n_read in counts
         )

@@ -18,7 +18,7 @@ from flipcore.runs.cluster.ray_cluster import why_not
 from flipcore.runs.cluster.where import HERE, offered_places
 from flipcore.runs.cost import Projection, dollars
 from flipcore.runs.plan import Plan, plan, projection, remaining
-from flipcore.runs.truncation import token_limits
+from flipcore.runs.truncation import token_limits_sentence
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.score.error_bar import Components
@@ -73,7 +73,7 @@ def draw_price_panel(study: Study) -> None:
             _show_score_plan(study, n_by_role)
             if conditions:
                 st.caption(f"The sentence above holds if {conditions}")
-            for note in (*study_plan.notes, token_limits(study)):
+            for note in (*study_plan.notes, token_limits_sentence(study)):
                 st.caption(plain(note))
             if len(open_items) < len(study_plan.items):
                 st.caption(

@@ -218,7 +218,7 @@ def test_a_reviewer_reads_only_what_judging_needs(store):
             lambda: judgements.standing(store, SURVEY_ANSWERS, "ada", survey_id="s1"),
             lambda: judgements.standing(store, OUTPUT_LABELS),
             lambda: store.rows("SELECT name FROM invitations"),
-            lambda: list(exchange.exchanged(store, "any")),
+            lambda: list(exchange.rows_to_export(store, "any")),
             lambda: list(planning.written_answers(store, "any", ["choice"])),
             store.cursor,
         ):

@@ -71,7 +71,7 @@ def test_every_way_counts_questions_and_not_ids(store, study_id, tmp_path):
         "packed readouts": packed,
         "items": studies.study_items(store, study_id),
         "scores": scores.scores(store, study_id, list(study.scorer_names)),
-        "exchange": pd.DataFrame(exchange.exchanged(store, study_id)),
+        "exchange": pd.DataFrame(exchange.rows_to_export(store, study_id)),
         "outputs that people label": pd.DataFrame(judges.readouts_of(store, study_id, calls)),
         "a file that is only looked at": pd.DataFrame(read.scores(looked_at, str)),
     }

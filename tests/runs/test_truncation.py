@@ -14,7 +14,7 @@ from flipcore.runs import runner, truncation
 from flipcore.runs.background import Registry
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.runs.truncation import CutCount, UnreadableCount, share_text, token_limits
+from flipcore.runs.truncation import CutCount, UnreadableCount, share_text, token_limits_sentence
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.audit import endings
@@ -66,7 +66,7 @@ def test_a_run_in_which_nothing_was_cut_off_says_nothing(store):
 def test_a_pilot_says_it_before_the_study_is_asked(store):
     found = Registry(store).pilot(tiny_study(models=(SHORT,)), 6)
     assert "written answers were cut off, with a limit of 6 tokens" in found.notes[0]
-    assert "simulated-artifact-prone 6" in token_limits(tiny_study(models=(SHORT,)))
+    assert "simulated-artifact-prone 6" in token_limits_sentence(tiny_study(models=(SHORT,)))
 
 
 @pytest.mark.slow
@@ -233,7 +233,7 @@ def test_a_share_below_a_hundredth_is_less_than_one_percent(n, n_all, text):
 
 def test_the_limits_of_a_study_are_named():
     study = SimpleNamespace(models=(USE, SimpleNamespace(name="m-2", max_tokens=6)))
-    assert token_limits(study).startswith("Token limit of an answer: m 1,000, m-2 6. A longer answer is cut off")
+    assert token_limits_sentence(study).startswith("Token limit of an answer: m 1,000, m-2 6. A longer answer is cut off")
 
 
 def unread(*readouts, extractors=FOUR):

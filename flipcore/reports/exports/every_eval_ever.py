@@ -31,7 +31,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
 
 SCHEMA = "0.3.0"
-OWN_PROMPT = IDENTITY  # the axis under which an import looks for the own prompt
+OWN_PROMPT = IDENTITY  # the axis by which an import knows the base prompt
 # Characters that are replaced in file names, because file systems may refuse them.
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -50,21 +50,21 @@ class _Result:
 
 
 @dataclass
-class _Model:
-    """The files of one model while they are written. `n_rows` counts the lines. `n_without` counts
-    the readouts that are neither right nor wrong, which are left out."""
+class _ModelFiles:
+    """The files of one model while they are written. `n_rows` counts the lines. `n_ungraded` counts
+    the readouts left out: losses and failed calls, which are neither right nor wrong."""
 
     name: str
     folder: Path
     stem: str
     results: dict[tuple[str, str], _Result] = field(default_factory=dict)
-    # Items in different roles answer different questions, so they are not pooled.
+    # Scores of different roles mean different things, so they are not pooled.
     has_roles: bool = False
     n_rows: int = 0
-    n_without: int = 0
+    n_ungraded: int = 0
 
     @property
-    def samples(self) -> Path:
+    def samples_path(self) -> Path:
         return self.folder / f"{self.stem}_samples.jsonl"
 
     @property
@@ -77,52 +77,50 @@ def write_every_eval_ever(
 ) -> list[Path]:
     """Write the files and return their paths, aggregates first.
 
-    A base prompt that several axes share is written once. Variants are evaluations "… under AXIS".
-    Readouts without right or wrong (losses, failed calls) are left out and counted. `retrieved` is
-    a time in seconds since 1970, by default now. Raises BadInput for a study that is not stored or
-    has nothing to write.
+    A base prompt that several axes share is written once. The variants of an axis are an evaluation
+    "DATASET under AXIS". Ungraded readouts (losses, failed calls) are left out and counted.
+    `retrieved` is a time in seconds since 1970, by default now. Raises BadInput for a study that is
+    not stored or has nothing to write.
     """
     require(Permission.PUBLISH)
     study = studies.study(store, study_id)
     if study is None:
         raise BadInput(f"There is no study {study_id!r} in {store.path}.")
-    models: dict[str, _Model] = {}
+    models: dict[str, _ModelFiles] = {}
     written_bases: set[tuple] = set()
     streams: dict[str, Any] = {}
     with ExitStack() as files:
-        for row in exchange.exchanged(store, study_id):
+        for row in exchange.rows_to_export(store, study_id):
             name = row["model"]
             if name not in models:
-                models[name] = _model(study, name, Path(folder))
+                models[name] = _make_model_files(study, name, Path(folder))
             model = models[name]
             if row["variant"] == BASE:
                 key = (name, row["variant_id"], row["sample"], row["extractor"])
                 if key in written_bases:
                     continue
                 written_bases.add(key)
-            # Losses and failed calls are neither right nor wrong.
             if row["is_correct"] is None or row["call_id"] is None:
-                model.n_without += 1
+                model.n_ungraded += 1
                 continue
             if name not in streams:
                 # The file gets its final name only when it is complete.
-                draft = files.enter_context(whole_file(model.samples))
+                draft = files.enter_context(whole_file(model.samples_path))
                 streams[name] = files.enter_context(draft.open("w", encoding="utf-8"))
-            line = json.dumps(_instance(study, model, row), ensure_ascii=False)
+            line = json.dumps(_add_readout(study, model, row), ensure_ascii=False)
             streams[name].write(f"{line}\n")
     if not streams:
         raise BadInput(
-            "No readout of this study says right or wrong, so there is nothing to write in this"
-            " format."
+            "No readout of this study is graded, so there is nothing to write in this format."
         )
-    # All models have one time, as they were retrieved together.
+    # All models share one retrieval time.
     if retrieved is None:
         retrieved = time.time()
     aggregates = [_aggregate(study, models[name], retrieved) for name in streams]
-    return [*aggregates, *(models[name].samples for name in streams)]
+    return [*aggregates, *(models[name].samples_path for name in streams)]
 
 
-def _model(study: Study, name: str, folder: Path) -> _Model:
+def _make_model_files(study: Study, name: str, folder: Path) -> _ModelFiles:
     developer, _, short_name = (name if "/" in name else f"unknown/{name}").partition("/")
     names = (study.name, developer, short_name)
     parts = [_UNSAFE.sub("-", part).strip("-.") or "x" for part in names]
@@ -131,15 +129,15 @@ def _model(study: Study, name: str, folder: Path) -> _Model:
     content_hash = hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()
     stem = str(uuid.UUID(content_hash[:32], version=4))
     has_roles = len(study.roles) > 1
-    return _Model(name, folder.joinpath("data", *parts), stem, has_roles=has_roles)
+    return _ModelFiles(name, folder.joinpath("data", *parts), stem, has_roles=has_roles)
 
 
-def _evaluation_id(study: Study, model: _Model) -> str:
+def _evaluation_id(study: Study, model: _ModelFiles) -> str:
     return f"{study.study_id}/{model.model_id}/{model.stem}"
 
 
-def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one readout as a line of the file, and count it for the aggregate."""
+def _add_readout(study: Study, model: _ModelFiles, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Add one readout to the aggregates, and return the object of its line in the file."""
     evaluation = row["dataset"]
     if model.has_roles:
         evaluation = f"{evaluation}, {row['role'].replace('_', ' ')} items"
@@ -232,23 +230,23 @@ def _sample_hash(raw: str, reference: list[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _result_id(study: Study, model: _Model, result: _Result) -> str:
+def _result_id(study: Study, model: _ModelFiles, result: _Result) -> str:
     extractor = result.extractor.replace("/", "-").replace("#", "-")
     return f"{study.study_id}/{digest(model.name, result.evaluation)[:8]}#{extractor}"
 
 
-def _why_unread(model: _Model, result: _Result) -> str:
-    """Say why a result has no score: most of the outputs could not be read. "" where it has one."""
+def _why_unread(model: _ModelFiles, result: _Result) -> str:
+    """Say why a result has no score: most of the outputs could not be read. "" if it has one."""
     # The scores of a log's own scorer are exported as they were imported.
     if result.extractor not in EXTRACTORS:
         return ""
     return why_unread(model.name, result.extractor, unread_share(pd.Series(result.statuses)))
 
 
-def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
-    """Write the file of aggregates: one result per dataset, axis and extractor. Intervals are over
-    items, with clusters as units."""
-    content = model.samples.read_bytes()
+def _aggregate(study: Study, model: _ModelFiles, retrieved: float) -> Path:
+    """Write the file of aggregates: one result per dataset, axis and extractor. Intervals resample
+    clusters of items."""
+    content = model.samples_path.read_bytes()
     formats: list[str] = []
     for source in study.items:
         formats += source.options.get("formats", ())
@@ -259,7 +257,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
         if reason := _why_unread(model, result):
             withheld[f"not_claimed: {result.evaluation}, {result.extractor}"] = reason
         else:
-            results.append(_result(study, model, use, result))
+            results.append(_result_document(study, model, use, result))
     details = {"study_id": study.study_id}
     if formats:
         details["imported_from"] = ", ".join(formats)
@@ -283,19 +281,21 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
         "evaluation_results": results,
         "detailed_evaluation_results": {
             "format": "jsonl",
-            "file_path": "/".join(["data", *model.folder.parts[-3:], model.samples.name]),
+            "file_path": "/".join(["data", *model.folder.parts[-3:], model.samples_path.name]),
             "hash_algorithm": "sha256",
             "checksum": hashlib.sha256(content).hexdigest(),
             "total_rows": model.n_rows,
-            "additional_details": {"readouts_without_a_score": str(model.n_without)} | withheld,
+            "additional_details": {"readouts_without_a_score": str(model.n_ungraded)} | withheld,
         },
     }
     path = model.folder / f"{model.stem}.json"
     return write(path, json.dumps(document, ensure_ascii=False, indent=1))
 
 
-def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict[str, Any]:
-    # With reruns an item's score is a mean of several, which needs another interval than 0 and 1.
+def _result_document(
+    study: Study, model: _ModelFiles, use: ModelUse, result: _Result
+) -> dict[str, Any]:
+    # With reruns an item's score is a mean, not just 0 or 1, so it needs another interval.
     is_single = len(set(result.items)) == len(result.items)
     compute_mean = accuracy if is_single else mean_interval
     score = compute_mean(result.scores, result.families)

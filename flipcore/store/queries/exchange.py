@@ -44,7 +44,7 @@ WHERE l.study_id = $study_id AND {OPEN} ORDER BY c.model, l.item_id, l.axis, l.v
 """
 
 
-def exchanged(store: Store, study_id: str) -> Iterator[dict]:
+def rows_to_export(store: Store, study_id: str) -> Iterator[dict]:
     """Yield each readout with its item, variant and the text that it was read from. For a judge's
     readout this is the judged answer. Rows come in batches, so that a large study takes little
     memory."""

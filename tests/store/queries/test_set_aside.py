@@ -151,7 +151,7 @@ CALLS = {
     "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
     "budgets.overbilling": lambda s: budgets.overbilling(s),
     "budgets.budget_usd": lambda s: budgets.budget_usd(s, STUDY),
-    "exchange.exchanged": lambda s: list(exchange.exchanged(s, S)),
+    "exchange.rows_to_export": lambda s: list(exchange.rows_to_export(s, S)),
     "exchange.completions": lambda s: exchange.completions(s, S),
     "audit.endings": lambda s: audit.endings(s, S),
     "inspection.inspection": lambda s: [
