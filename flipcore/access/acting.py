@@ -75,7 +75,7 @@ def with_article(level: Level) -> str:
 
 
 QUEUE, SURVEY = "queue:", "survey:"  # begin the scope of a reviewer
-EVERY = "all sources"  # the queue of every stored paraphrase
+ALL_SOURCES = "all sources"  # the queue of every stored paraphrase
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Person:
     @property
     def source(self) -> str:
         """The source of paraphrases that this person judges."""
-        return self.scope.removeprefix(QUEUE) if self.scope.startswith(QUEUE) else EVERY
+        return self.scope.removeprefix(QUEUE) if self.scope.startswith(QUEUE) else ALL_SOURCES
 
     @property
     def survey(self) -> str:

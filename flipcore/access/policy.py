@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from flipcore.access.acting import EVERY, NOBODY, QUEUE, Level, Person, access_file
+from flipcore.access.acting import ALL_SOURCES, NOBODY, QUEUE, Level, Person, access_file
 from flipcore.core.errors import BadInput
 
 # A person whom several lists name gets the first of these levels.
@@ -80,7 +80,7 @@ class Policy:
         level = level or _level(self.by_claim, claim_values)
         if not name or level is Level.NONE:
             return Person(name, NOBODY.level)
-        return Person(name, level, scope=QUEUE + EVERY if level is Level.REVIEWER else "")
+        return Person(name, level, scope=QUEUE + ALL_SOURCES if level is Level.REVIEWER else "")
 
 
 def _level(patterns: Mapping[Level, tuple[str, ...]], values: Sequence[str]) -> Level:

@@ -5,7 +5,15 @@ import getpass
 from pathlib import Path
 
 from flipcore.access import policy
-from flipcore.access.acting import EVERY, OWNER, QUEUE, Level, access_file, acting_as, is_access_on
+from flipcore.access.acting import (
+    ALL_SOURCES,
+    OWNER,
+    QUEUE,
+    Level,
+    access_file,
+    acting_as,
+    is_access_on,
+)
 from flipcore.commands.opening import open_store
 from flipcore.core.command_line import command
 from flipcore.core.paths import home
@@ -82,7 +90,7 @@ def _status(options: argparse.Namespace) -> str:
 
 
 def _link(options: argparse.Namespace) -> str:
-    scope = QUEUE + EVERY if options.level == Level.REVIEWER else ""
+    scope = QUEUE + ALL_SOURCES if options.level == Level.REVIEWER else ""
     with open_store() as store:
         return link(issue(store, options.name, options.level, scope), options.address)
 

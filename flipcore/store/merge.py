@@ -27,7 +27,7 @@ from flipcore.store import late_readouts
 from flipcore.store.archives import check_merge
 from flipcore.store.connection import ALL_STUDIES, Store
 from flipcore.store.merge_source import read_tables
-from flipcore.store.queries.review import FROM_ELSEWHERE
+from flipcore.store.queries.review import IMPORT_NOTE
 from flipcore.store.schema import Table, tables
 from flipcore.text.counts import count_of
 
@@ -58,7 +58,7 @@ class Merged:
                 f"{count_of(n_duplicates, 'row was', 'rows were')} here already and kept unchanged."
             )
         if self.added["verdicts"]:
-            facts.append(FROM_ELSEWHERE)
+            facts.append(IMPORT_NOTE)
         facts += [
             f"{_rows(n, table)} {'was' if n == 1 else 'were'} skipped: {reason}."
             for (table, reason), n in self.skipped.items()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.access.acting import (
     ABOUT,
-    EVERY,
+    ALL_SOURCES,
     QUEUE,
     SURVEY,
     Level,
@@ -51,7 +51,7 @@ def _choices() -> dict[str, tuple[Level, str]]:
     sources = sorted(set(review.sources_of_pairs(store).values()))
     queues = {
         f"reviewer: paraphrases of {source}": (Level.REVIEWER, QUEUE + source)
-        for source in (EVERY, *sources)
+        for source in (ALL_SOURCES, *sources)
     }
     surveys = {
         f"reviewer: survey {row['name']} ({row['survey_id']})": (

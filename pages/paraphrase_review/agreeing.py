@@ -12,7 +12,7 @@ from flipcore.stats.base.retention import RULES
 from flipcore.store.connection import ALL_STUDIES
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries import judgements, review
-from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
+from flipcore.store.queries.review import ALL_SOURCES, sources_of_pairs, verdicts_of
 from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.differences import show_differences
@@ -22,7 +22,7 @@ from pages.common.showing import plain, show_figure, show_table, shown_problem
 
 def show() -> None:
     """Show how far reviewers agree, what is kept by which rule, and disagreements to settle."""
-    verdicts = verdicts_of(session.store(), EVERY)
+    verdicts = verdicts_of(session.store(), ALL_SOURCES)
     if not verdicts:
         st.info(
             "Nobody has judged a pair yet. Agreement can be measured once two people have judged "
@@ -66,6 +66,7 @@ def _offer_same_pairs() -> None:
 
 
 def _share_pairs() -> None:
+    # 100% of the pairs go to every reviewer.
     st.session_state["part"], st.session_state["shared"] = "Review", 100
 
 
@@ -75,7 +76,7 @@ def _show_coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
         (ratings.RATED[check].capitalize(), agreement.alpha.estimate)
         for check, agreement in by_check.items()
     ]
-    show_figure("alphas", lambda c: interval_rows(rows, c))
+    show_figure("alphas", lambda colors: interval_rows(rows, colors))
     show_table(
         "agreement",
         [
@@ -92,9 +93,9 @@ def _show_coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
     )
     st.caption(
         "The picture shows Krippendorff's alpha with its interval over pairs: 1 is full agreement, "
-        "0 what chance alone would give. Fleiss' kappa needs equally many reviewers a pair and is "
-        "taken on the largest such group. A dash is undefined: everybody gave the same one answer, "
-        "or nobody judged together."
+        "0 what chance alone would give. Fleiss' kappa needs the same number of reviewers for each "
+        "pair, so it is taken on the largest group of such pairs. A dash is undefined: everybody "
+        "gave the same answer, or no two people judged the same pair."
     )
     if len(by_check[ratings.OVERALL].pairwise) > 0:
         pair_rows = []
@@ -115,17 +116,17 @@ def _show_coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
 
 
 def _choose_source(verdicts: list[dict]) -> str:
-    """Ask which source of pairs to show if several were judged; return it, or `EVERY`."""
+    """Ask which source of pairs to show if several were judged; return it, or `ALL_SOURCES`."""
     sources = sources_of_pairs(session.store())
     names = sorted({sources[row["pair_id"]] for row in verdicts})
     if len(names) == 1:
         return names[0]
     return st.selectbox(
-        "Pairs of", [EVERY, *names], key="agreement-of", bind="query-params", width=420
+        "Pairs of", [ALL_SOURCES, *names], key="agreement-of", bind="query-params", width=420
     )
 
 
-# `revision` only makes the cache forget the result when a verdict has come.
+# `revision` is an argument so that a new verdict invalidates the cached result.
 @session.computed("Resampling the pairs")
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _agreements(revision: int, source: str) -> dict[str, ratings.CheckAgreement]:
@@ -138,7 +139,7 @@ def _show_retention(verdicts: Sequence[Mapping]) -> None:
     st.subheader("What the audit keeps", anchor=False)
     rows = []
     for rule in RULES:
-        # The source of the paraphrase test audits two checks only, so show these and all checks.
+        # The paper of the paraphrase test (source 001) audits two checks, so show these, and all.
         for checks in (ratings.SOURCE_CHECKS, tuple(CHECKS)):
             share = ratings.retained(verdicts, rule, checks)
             rows.append(
@@ -149,7 +150,7 @@ def _show_retention(verdicts: Sequence[Mapping]) -> None:
                     "of pairs": share.n,
                 }
             )
-    show_table("sources", rows)
+    show_table("retention", rows)
     st.caption(
         "Wilson's interval. The majority rule is the one stored with every verdict and decides "
         "what may be asked; an even split rejects. The source of the paraphrase test audits "

@@ -26,34 +26,35 @@ from pages.paraphrase_review.judging import reviewer
 class Desk:
     """The form for one kind of judgement.
 
-    `key` is that of the session state for (reviewer, order), and the prefix of all other keys.
-    `button` starts the review and `stop` ends it. `orders` maps an order to its label and
-    `captions` to a note on it. `done` is the participle for progress, as in "3 labelled".
+    `key` is the session-state key that holds (reviewer, order), and the prefix of all other keys.
+    `start_label` and `stop_label` are the labels of the buttons that start and stop. `orders` maps
+    an order to its label and `captions` to a note on it. `done_word` is for progress, as in
+    "3 labelled".
     """
 
     kind: Kind
     key: str
-    button: str
+    start_label: str
     icon: str
     orders: Mapping[str, str]
-    done: str
-    thanks: str
-    stop: str
+    done_word: str
+    finished_message: str
+    stop_label: str
     captions: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def sitting(self) -> tuple[str, str] | None:
+    def reviewer_and_order(self) -> tuple[str, str] | None:
         """Return reviewer and order of the review that has begun; None before."""
         return st.session_state.get(self.key)
 
-    def who_form(self) -> None:
+    def show_start_form(self) -> None:
         """Ask for name and order, and begin; nothing for those who may not decide."""
         if not acting().may(Permission.DECIDE):
             return
-        # After Enter a form gives up the focus, so that the options' keys do not go to a field.
+        # After Enter a form gives up the focus, so that shortcut keys are not typed into a field.
         with st.form(f"{self.key}-form", border=False):
             name = name_field(
-                f"Your name, to {self.button.lower()}",
+                f"Your name, to {self.start_label.lower()}",
                 f"{self.key}-name",
                 value=reviewer(),
                 max_chars=80,
@@ -66,7 +67,7 @@ class Desk:
                 format_func=self.orders.__getitem__,
                 width=320,
             )
-            if st.form_submit_button(self.button, type="primary", icon=self.icon):
+            if st.form_submit_button(self.start_label, type="primary", icon=self.icon):
                 with shown_problem():
                     st.session_state[self.key] = reviewer_name(name), order
                     st.rerun()
@@ -82,14 +83,14 @@ class Desk:
         n_done, n_left = len(own_rows), len(open_ids)
         st.progress(
             n_done / max(n_done + n_left, 1),
-            text=plain(f"{name}: {n_done:,} {self.done} · {n_left:,} left"),
+            text=plain(f"{name}: {n_done:,} {self.done_word} · {n_left:,} left"),
         )
         if order in self.captions:
             st.caption(self.captions[order])
         if open_ids:
             draw(open_ids[0])
         else:
-            st.success(f"{self.thanks} Thank you.")
+            st.success(f"{self.finished_message} Thank you.")
         with st.container(horizontal=True):
             if own_rows:
                 st.button(
@@ -99,12 +100,15 @@ class Desk:
                     icon=":material/undo:",
                     on_click=lambda: self.keep(lambda: self.kind.undo(own_rows[-1])),
                 )
-            if st.button(self.stop, key=f"{self.key}-stop", icon=":material/logout:"):
+            if st.button(self.stop_label, key=f"{self.key}-stop", icon=":material/logout:"):
                 st.session_state.pop(self.key)
                 st.rerun()
 
     def keep(self, make_row: Callable[[], dict]) -> None:
-        """Store a judgement. As a callback, it runs before the next question is drawn."""
+        """Store a judgement. As a callback, it runs before the next question is drawn.
+
+        `make_row` is called here, so that an error in it is shown as a message.
+        """
         try:
             judgements.keep(session.store(), self.kind, [make_row()])
         except FlipscopeError as error:
@@ -147,7 +151,7 @@ def draw_answer_row(
 
 
 def choose_reviewed_study(key: str) -> str | None:
-    """Ask for the study to review and return its id; None, after a hint, without any study."""
+    """Ask for the study to review and return its id. Without a study show a hint, return None."""
     if names := session.names_of_studies():
         return choose_linked_study("Study", names, key, 420)
     st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")

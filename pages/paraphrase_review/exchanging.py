@@ -392,7 +392,7 @@ def offer_publishing() -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sources = {}
-        for row in review.strata(session.store()):
+        for row in review.pairs_with_source(session.store()):
             sources[review.source_of(row)] = row["dataset"], row["generator"]
         source = st.selectbox(
             "Pairs of", ["all sources", *sorted(sources)], key="publish-source", width=300

@@ -46,7 +46,7 @@ def _open_part(part: str) -> None:
 
 def _ask_name() -> None:
     """Explain the review and ask for the reviewer's name; a hint if there are no pairs."""
-    if not review.strata(session.store()):
+    if not review.pairs_with_source(session.store()):
         st.info(
             "There is no paraphrase to judge yet. Bring pairs in under Propose and exchange.",
             icon=":material/upload:",
@@ -84,7 +84,7 @@ def _review(name: str, settings: dict) -> None:
     version = (
         str(store.path),
         review.n_pairs(store),
-        review.n_reworded_readouts(store, study_id) if study_id else 0,
+        review.n_readouts_on_review_axes(store, study_id) if study_id else 0,
     )
     order = _order(
         name,

@@ -18,12 +18,12 @@ from pages.paraphrase_review.desk import Desk, choose_reviewed_study, draw_answe
 DESK = Desk(
     KEY_VERDICTS,
     key="keys",
-    button="Review keys",
+    start_label="Review keys",
     icon=":material/key:",
     orders={"suspects": "suspects, the most suspect first", "random": "all items, at random"},
-    done="reviewed",
-    thanks="Every item of this order is reviewed.",
-    stop="Stop, and see what people say",
+    done_word="reviewed",
+    finished_message="Every item of this order is reviewed.",
+    stop_label="Stop, and see what people say",
 )
 LETTERS = [chr(ord("A") + i) for i in range(26)]
 
@@ -37,12 +37,12 @@ def show() -> None:
     if not suspects:
         st.info("No answer to an item with a key has come back yet.", icon=":material/key:")
         return
-    if DESK.sitting:
-        reviewer, order = DESK.sitting
+    if DESK.reviewer_and_order:
+        reviewer, order = DESK.reviewer_and_order
         _review(suspects, reviewer, order)
         return
     _show_results(study_id, suspects)
-    DESK.who_form()
+    DESK.show_start_form()
     how_to_read(
         "An item is **suspect** where half or more of its answers, over models, wordings and "
         "extractors, agree on one answer that is not its key. Good models share mistakes, so "

@@ -27,16 +27,16 @@ NONE_KEY = "0"
 DESK = Desk(
     OUTPUT_LABELS,
     key="labels",
-    button="Label outputs",
+    start_label="Label outputs",
     icon=":material/label:",
     orders={
         "random": "at random",
         "pairs": "random pairs, for flips",
         "doubt": "outputs that extractors differ on first",
     },
-    done="labelled",
-    thanks="Every output that is yours to label has a label.",
-    stop="Stop, and see the errors",
+    done_word="labelled",
+    finished_message="Every output that is yours to label has a label.",
+    stop_label="Stop, and see the errors",
     captions={
         "pairs": (
             "Both outputs of random pairs come up, mixed with others. These labels correct flips "
@@ -55,8 +55,8 @@ def show() -> None:
     study_id = choose_reviewed_study("outputs-study")
     if study_id is None:
         return
-    if DESK.sitting:
-        _label(study_id, *DESK.sitting)
+    if DESK.reviewer_and_order:
+        _label(study_id, *DESK.reviewer_and_order)
         return
     queued = _queued(study_id)
     if not queued:
@@ -67,7 +67,7 @@ def show() -> None:
         return
     _show_errors(study_id, len(queued))
     _show_n_pairs(study_id)
-    DESK.who_form()
+    DESK.show_start_form()
     if study_id in judges.studies_with_judge(session.store()):
         st.subheader("May the judge be claimed?", anchor=False)
         show_judge_gate(study_id)

@@ -5,7 +5,7 @@ An order may begin with pairs that matter most: those without which a study's fl
 
 import streamlit as st
 
-from flipcore.access.acting import EVERY, acting
+from flipcore.access.acting import ALL_SOURCES, acting
 from flipcore.annotation.judging import SHARED
 from flipcore.annotation.paraphrases.effect import struck_rows
 from flipcore.stats.flips.exclusion_bounds import moved_by_all
@@ -18,7 +18,9 @@ from pages.common.showing import show_table
 
 def studies() -> dict[str, str]:
     """Return the studies that asked stored paraphrases: id -> name, newest first."""
-    return {row["study_id"]: row["name"] for row in review.studies_with_rewordings(session.store())}
+    return {
+        row["study_id"]: row["name"] for row in review.studies_with_paraphrases(session.store())
+    }
 
 
 def choose_ordering_study() -> str | None:
@@ -38,7 +40,8 @@ def choose_ordering_study() -> str | None:
 
 
 @session.cached(
-    max_entries=16, revision=lambda study_id: review.n_reworded_readouts(session.store(), study_id)
+    max_entries=16,
+    revision=lambda study_id: review.n_readouts_on_review_axes(session.store(), study_id),
 )
 def moved_by(study_id: str) -> dict[str, float]:
     """Return pair -> how far the axis's flip rate moves without the pair (a share).
@@ -64,7 +67,7 @@ def show_struck(study_id: str, axis: str) -> None:
 
 JUDGES_AS = "judges-as"  # key of the session state: the reviewer's typed name
 # The settings of an invited reviewer; the invitation itself limits the queue to its source.
-INVITED = {"shared": SHARED, "only": EVERY, "study_id": None, "pairs": ()}
+INVITED = {"shared": SHARED, "only": ALL_SOURCES, "study_id": None, "pairs": ()}
 SELECTED = "selected on the flip map"
 NO_SAMPLE = (
     "Verdicts given here strike paraphrases out; they open no gate, because these pairs are no "
@@ -78,7 +81,7 @@ ORDERS = {
 
 def choose_queue() -> dict:
     """Draw the settings of the queue, which a team can share as a link; return them."""
-    strata = review.strata(session.store())
+    strata = review.pairs_with_source(session.store())
     with st.popover("Which pairs, in which order", icon=":material/tune:"):
         shared = st.slider(
             "Share of the pairs that everybody judges, so that agreement can be measured",
@@ -93,7 +96,7 @@ def choose_queue() -> dict:
         names = sorted({review.source_of(row) for row in strata})
         selection = [SELECTED] if st.session_state.get("review-pairs") else []
         only = st.selectbox(
-            "Pairs of", [EVERY, *names, *selection], key="source", bind="query-params"
+            "Pairs of", [ALL_SOURCES, *names, *selection], key="source", bind="query-params"
         )
         order = st.selectbox(
             "Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.__getitem__

@@ -5,7 +5,18 @@ import os
 import pytest
 
 from flipcore.access import policy
-from flipcore.access.acting import EVERY, NOBODY, OWNER, QUEUE, Level, Person, access_file, acting, acting_as, is_access_on
+from flipcore.access.acting import (
+    ALL_SOURCES,
+    NOBODY,
+    OWNER,
+    QUEUE,
+    Level,
+    Person,
+    access_file,
+    acting,
+    acting_as,
+    is_access_on,
+)
 from flipcore.core.errors import BadInput
 
 FILE = """
@@ -37,7 +48,7 @@ def test_a_login_has_its_level_by_list_and_else_by_claim():
     assert level_of(sub="17", groups="authors") is Level.ANALYST
     assert level_of(email="x@other.org", groups=["Staff"]) is Level.NONE and level_of(email="x@other.org") is Level.NONE
     guest = {"email": "guest@example.org", "email_verified": "true"}
-    assert policy.policy().person(guest) == Person("guest@example.org", Level.REVIEWER, QUEUE + EVERY)
+    assert policy.policy().person(guest) == Person("guest@example.org", Level.REVIEWER, QUEUE + ALL_SOURCES)
 
 
 def test_an_address_that_is_not_verified_names_nobody():

@@ -6,7 +6,7 @@ import pytest
 
 from flipcore.access import policy
 from flipcore.access.acting import (
-    EVERY,
+    ALL_SOURCES,
     MAY,
     NOBODY,
     OWNER,
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
 
 PEOPLE = {
     "nobody": NOBODY,
-    "reviewer": Person("ada", Level.REVIEWER, QUEUE + EVERY),
+    "reviewer": Person("ada", Level.REVIEWER, QUEUE + ALL_SOURCES),
     "annotator": Person("ada", Level.REVIEWER, SURVEY + "s1"),
     "viewer": Person("ada", Level.VIEWER),
     "analyst": Person("ada", Level.ANALYST),
@@ -158,7 +158,7 @@ def test_every_table_says_what_its_rows_need():
 
 
 def test_levels_are_as_they_are_told():
-    allowed = {level: {one for one in Permission if Person("x", level, QUEUE + EVERY).may(one)} for level in Level}
+    allowed = {level: {one for one in Permission if Person("x", level, QUEUE + ALL_SOURCES).may(one)} for level in Level}
     assert allowed[Level.NONE] == set() and allowed[Level.ADMIN] == set(Permission)
     assert allowed[Level.REVIEWER] == {Permission.JUDGE}
     assert allowed[Level.VIEWER] == {Permission.READ}
@@ -209,7 +209,7 @@ def test_what_is_no_row_of_a_table_stands_in_the_log_with_who(store, tmp_path):
 
 def test_a_reviewer_reads_only_what_judging_needs(store):
     with acting_as(PEOPLE["reviewer"]):
-        assert review.strata(store) == [] and judgements.standing(store, PAIR_VERDICTS, "ada") == []
+        assert review.pairs_with_source(store) == [] and judgements.standing(store, PAIR_VERDICTS, "ada") == []
         for read in (
             lambda: judgements.standing(store, PAIR_VERDICTS),
             lambda: judgements.standing(store, PAIR_VERDICTS, "bob"),
@@ -229,7 +229,7 @@ def test_a_reviewer_reads_only_what_judging_needs(store):
         for read in (
             lambda: judgements.standing(store, SURVEY_ANSWERS, "bob", survey_id="s1"),
             lambda: judgements.standing(store, SURVEY_ANSWERS, survey_id="s1"),
-            lambda: review.strata(store),
+            lambda: review.pairs_with_source(store),
         ):
             with pytest.raises(AccessDenied):
                 read()
@@ -239,7 +239,7 @@ def test_a_reviewers_source_is_the_only_one_they_see(store):
     pair = {"item_id": "i", "original": "a", "paraphrase": "b", "generator": "g"}
     review.keep_pairs(store, [pair | {"pair_id": "in", "dataset": "one"}, pair | {"pair_id": "out", "dataset": "two"}])
     with acting_as(Person("cy", Level.REVIEWER, QUEUE + "one · g")):
-        assert [row["pair_id"] for row in review.strata(store)] == ["in"]
+        assert [row["pair_id"] for row in review.pairs_with_source(store)] == ["in"]
         assert [row["pair_id"] for row in review.pairs(store, ["in", "out"])] == ["in"]
         said = {"kind": "verdict", "said": {"meaning": "yes"}}
         receipt = take(store, "bob", [said | {"id": "1" * 20, "pair_id": "in"}, said | {"id": "2" * 20, "pair_id": "out"}])

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from flipcore.access import policy, signing
-from flipcore.access.acting import EVERY, QUEUE, Level, Person, access_file, acting_as
+from flipcore.access.acting import ALL_SOURCES, QUEUE, Level, Person, access_file, acting_as
 from flipcore.invitations.links import ELSEWHERE, FOREIGN, REVOKED_LINK, issue, link, revoke
 from flipcore.store.connection import Store
 from tests.annotation.paraphrases.pairs import made_pairs, stored
@@ -28,7 +28,7 @@ def invited(folder, patch, n_people, n_pairs):
     store = Store.open(database)
     stored(store, made_pairs(n_pairs))
     with acting_as(ADMIN):
-        people = [issue(store, f"Reviewer {i}", Level.REVIEWER, QUEUE + EVERY) for i in range(n_people + 1)]
+        people = [issue(store, f"Reviewer {i}", Level.REVIEWER, QUEUE + ALL_SOURCES) for i in range(n_people + 1)]
         revoke(store, people[-1].invitation_id)
     links = {one.name: link(one, f"http://localhost:{port}") for one in people}
     store.close()

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from flipcore.access import signing
-from flipcore.access.acting import EVERY, QUEUE, SURVEY, Level, Person, acting_as
+from flipcore.access.acting import ALL_SOURCES, QUEUE, SURVEY, Level, Person, acting_as
 from flipcore.annotation.flip_marks import mark_flip
 from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.invitations import links
@@ -26,7 +26,7 @@ from flipcore.store.queries import invitations
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
-EVERYWHERE = QUEUE + EVERY
+EVERYWHERE = QUEUE + ALL_SOURCES
 
 
 def invited(store, admin, name="Ada", level=Level.REVIEWER, scope=EVERYWHERE, days=1.0):

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.access import policy
-from flipcore.access.acting import EVERY, QUEUE, Level, Person, access_file, acting_as
+from flipcore.access.acting import ALL_SOURCES, QUEUE, Level, Person, access_file, acting_as
 from flipcore.annotation.paraphrases.pair_files import Incoming, store_incoming
 from flipcore.annotation.paraphrases.random_order import take
 from flipcore.annotation.paraphrases.verdicts import verdict_row
@@ -50,7 +50,7 @@ def cookies(tmp_path_factory):
         by_level = {"": ""}
         with acting_as(ADMIN):
             for level in ("reviewer", "viewer", "analyst", "admin"):
-                one = issue(store, f"{level} one", level, QUEUE + EVERY if level == "reviewer" else "")
+                one = issue(store, f"{level} one", level, QUEUE + ALL_SOURCES if level == "reviewer" else "")
                 by_level[level] = enter(store, link(one, "").partition("#")[2]).cookie
         by_level["store"] = store
         yield by_level

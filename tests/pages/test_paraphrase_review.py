@@ -130,7 +130,7 @@ def test_the_queue_follows_pairs_that_come_in_and_flips_that_come_back(store, mo
     )
     monkeypatch.setattr(which_pairs, "studies", lambda: {"study": "a study"})
     monkeypatch.setattr(which_pairs, "moved_by", lambda study_id: dict(flips))
-    monkeypatch.setattr(review, "n_reworded_readouts", lambda held, study_id: len(flips))
+    monkeypatch.setattr(review, "n_readouts_on_review_axes", lambda held, study_id: len(flips))
     app = shown(name="Ada", order=which_pairs.ORDERS["risk"])
     flips[orders[0][-1]] = 0.5
     app.run()

@@ -255,7 +255,7 @@ def test_paraphrases_of_a_recording_come_into_review_and_open_their_gate_as_a_st
     assert "60 paraphrases wait for reviewers under Review." in store.rows("SELECT message FROM studies")[0][0]
     every = {pair["pair_id"]: pair for pair in review.pairs(store)}
     assert len(every) == 60 and {(one["dataset"], one["generator"]) for one in every.values()} == {("table", "table, recorded")}
-    order = [place.pair_id for place in queue(review.strata(store), "ann")]
+    order = [place.pair_id for place in queue(review.pairs_with_source(store), "ann")]
     assert every[order[0]]["original"].startswith("published: what does") and every[order[0]]["paraphrase"].startswith(
         "reworded: "
     )
@@ -284,7 +284,7 @@ def test_a_recording_with_too_few_paraphrases_says_beforehand_that_nothing_can_b
     message = store.rows("SELECT message FROM studies")[0][0]
     assert "8 paraphrases wait for reviewers under Review. With 8 pairs " + never in message
     every = {pair["pair_id"]: pair for pair in review.pairs(store)}
-    order = [place.pair_id for place in queue(review.strata(store), "ann")]
+    order = [place.pair_id for place in queue(review.pairs_with_source(store), "ann")]
     judgements.keep(store, PAIR_VERDICTS, [verdict_row(every[pair], "ann", {"meaning": "yes"}) for pair in order])
     (why,) = reasons(store, whole.study.study_id).values()
     assert "8 of 8 reviewed pairs were accepted" in why and never in why and "Review 4" not in why

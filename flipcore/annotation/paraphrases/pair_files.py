@@ -33,7 +33,7 @@ from flipcore.store.export import as_meant
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.merge import merge
 from flipcore.store.queries import judgements, planning, review, studies
-from flipcore.store.queries.review import FROM_ELSEWHERE
+from flipcore.store.queries.review import IMPORT_NOTE
 from flipcore.text.answers import canonical_number
 from flipcore.text.counts import count_of
 from flipcore.text.tables import csv_text
@@ -201,7 +201,7 @@ def incoming(
             "No column names the reviewers, so what the rows say of the pairs is not taken in."
         )
     if any(verdict["reviewer_kind"] == PERSON for verdict in verdicts.values()):
-        notes.append(FROM_ELSEWHERE)
+        notes.append(IMPORT_NOTE)
     n_stored = len(pairs) - len(new)
     if n_stored:
         notes.append(f"{n_stored:,} of the pairs are stored already.")

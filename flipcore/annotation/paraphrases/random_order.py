@@ -14,7 +14,7 @@ import datetime as dt
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from flipcore.access.acting import EVERY, Permission, is_access_on, require
+from flipcore.access.acting import ALL_SOURCES, Permission, is_access_on, require
 from flipcore.annotation.judging import SHARED, Place, beginning, queue, undone
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, verdict_row
 from flipcore.core.errors import BadInput
@@ -44,7 +44,7 @@ def order_of(
     reviewer: str,
     *,
     shared: float = SHARED,
-    source: str = EVERY,
+    source: str = ALL_SOURCES,
     pair_ids: Collection[str] = (),
     risk: Mapping[str, float] | None = None,
 ) -> Order:
@@ -53,11 +53,11 @@ def order_of(
     `source` is "dataset · generator". `shared` and `risk` are as in `queue`. Raises BadInput for a
     share outside 0 to 1.
     """
-    pairs = review.strata(store)
+    pairs = review.pairs_with_source(store)
     if pair_ids:
         subset = set(pair_ids)
         pairs = [row for row in pairs if row["pair_id"] in subset]
-    elif source != EVERY:
+    elif source != ALL_SOURCES:
         pairs = [row for row in pairs if source == review.source_of(row)]
     places = queue(pairs, reviewer if is_access_on() else "", shared=shared, risk=risk)
     return Order(reviewer, tuple(places), at_random=not pair_ids and risk is None)
@@ -79,10 +79,10 @@ def count_beginnings(store: Store) -> int:
         return 0
     sources = review.sources_of_pairs(store)
     reached: set[tuple[str, str]] = set()
-    for source in {EVERY, *(sources.get(row["pair_id"], EVERY) for row in waiting)}:
+    for source in {ALL_SOURCES, *(sources.get(row["pair_id"], ALL_SOURCES) for row in waiting)}:
         reached |= _without_gaps(store, rows, source=source)
     ids = [row["verdict_id"] for row in waiting if (row["reviewer"], row["pair_id"]) in reached]
-    review.count_as_random(store, ids)
+    review.mark_as_random(store, ids)
     return len(ids)
 
 
@@ -190,7 +190,7 @@ def _store_and_count(
     for verdict_id, row in verdicts.items():
         if verdict_id not in new_ids and row["by_choice"] and row["pair_id"] in reached_pairs:
             older_ids.append(verdict_id)
-    review.count_as_random(store, older_ids)
+    review.mark_as_random(store, older_ids)
 
 
 def _message_row(

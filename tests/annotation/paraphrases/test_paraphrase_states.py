@@ -73,7 +73,7 @@ def test_chosen_pairs_are_struck_out_but_neither_open_nor_close_a_gate_until_all
 
 def test_models_leave_every_pair_to_a_new_person(store):
     demo.fill_store(store)
-    strata = review.strata(store)
+    strata = review.pairs_with_source(store)
     assert len(strata) == 128
     assert review_view(store, "Ada", queue(strata, "Ada")).data["n_left"] == 128
     given(store, review.pairs(store)[0], "model-reviewer-a", SAME)  # a person under a model's name is a person

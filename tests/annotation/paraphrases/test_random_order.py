@@ -13,7 +13,7 @@ from flipcore.datasets.reading.rows import Row
 from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries import judgements, review, studies
-from flipcore.store.queries.review import FROM_ELSEWHERE
+from flipcore.store.queries.review import IMPORT_NOTE
 from pages.paraphrase_review import judging
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 from tests.annotation.paraphrases.test_verdict_messages import message
@@ -120,7 +120,7 @@ def imported(store, name, ids):
 @pytest.mark.slow
 def test_a_file_opens_no_gate_unless_it_holds_the_beginning_of_a_random_order(store):
     batch = imported(store, "Cem", order(store, "Cem")[30:100])
-    assert len(batch.verdicts) == 70 and FROM_ELSEWHERE in batch.notes
+    assert len(batch.verdicts) == 70 and IMPORT_NOTE in batch.notes
     assert store_incoming(store, batch) == "0 pairs and 70 verdicts are stored."
     assert counts(store) == (0, 70) and not gate(store).is_open
     said = store_incoming(store, imported(store, "Dan", order(store, "Dan")[:20]))
@@ -141,7 +141,7 @@ def other_machine(tmp_path, verdicts):
 @pytest.mark.slow
 def test_a_merged_database_with_a_forged_mark_opens_no_gate(store, tmp_path):
     path = other_machine(tmp_path, {"Cem": order(store, "Cem")[30:100]})  # all marked as drawn at random
-    assert FROM_ELSEWHERE in merge_files([path], store)
+    assert IMPORT_NOTE in merge_files([path], store)
     assert counts(store) == (0, 70)
 
 
