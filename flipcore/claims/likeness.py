@@ -1,4 +1,4 @@
-"""Claims about how similar benchmark and holdout look: neighbors, likeness, words, and a map."""
+"""Claims about how similar benchmark and holdout look: neighbors, cosine, words, and a map."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ from flipcore.stats.holdout.ngrams import NgramTable
 from flipcore.stats.holdout.projection import MapQuality
 
 ALPHA = 0.05
-# Worlds of the claims ledger (tests/lab/claims) in which both sets have the same distribution.
+# Simulated worlds (tests/lab/claims) in which both sets have the same distribution.
 _NULL_WITHOUT_TEMPLATES = ("identical sets", "identical sets of unequal size", "source-paired sets")
 _NULL_WORLDS = (*_NULL_WITHOUT_TEMPLATES, "templated entries")
 NEIGHBOURS_DIFFER = Assertion(
@@ -92,8 +92,8 @@ def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> C
             f"{means.capitalize()}; at least {MIN_N} entries of each set are needed to compare.",
             **numbers,
         )
-    # The interval of the difference decides, not the source's permutation test. That one would find
-    # a difference in likeness where the sets only lie apart.
+    # The interval of the difference decides, not the paper's permutation test, which also rejects
+    # if the sets are equally alike inside but far from each other.
     if not difference.excludes_zero():
         sentence = f"No difference in likeness is shown: {means}."
         return Claim(
@@ -106,7 +106,7 @@ def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> C
 
 
 def words_claim(table: NgramTable) -> Claim:
-    """Count the words and word pairs that are more usual in one set, and name the clearest."""
+    """Count the words and word pairs that are more common in one set, and name the clearest."""
     if min(table.n_target, table.n_retro) < MIN_N:
         return description(
             f"Undecided: at least {MIN_N} entries of each set are needed to compare words.",
@@ -117,14 +117,14 @@ def words_claim(table: NgramTable) -> Claim:
             f"No word or word pair is in {table.fewest} entries, so there is nothing to compare.",
             "missing",
         )
-    different = table.different()
-    if not different:
+    different_rows = table.different()
+    if not different_rows:
         sentence = (
             f"None of {len(table.rows):,} words and word pairs is shown to be more usual in one "
             "set."
         )
         return Claim(None, "undecided", sentence, detail="False discovery rate 5%.")
-    leading_word, n = different[0], len(different)
+    leading_word, n = different_rows[0], len(different_rows)
     sentence = (
         f"{n:,} of {len(table.rows):,} words and word pairs {'is' if n == 1 else 'are'} more "
         f"usual in one set, most of all “{leading_word.text}”."

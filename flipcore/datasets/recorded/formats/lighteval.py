@@ -20,9 +20,10 @@ from flipcore.datasets.recorded.log_records import (
     ReportedScore,
 )
 
-# columns of details, by version
-_NEWEST, _NEW = {"doc", "model_response"}, {"__doc__", "__model_response__"}
-_OLD = {"full_prompt", "predictions"}
+# Columns of details: from lighteval 0.13 on, in the versions before it, and in the oldest ones.
+_COLUMNS_FROM_0_13 = {"doc", "model_response"}
+_COLUMNS_BEFORE_0_13 = {"__doc__", "__model_response__"}
+_OLDEST_COLUMNS = {"full_prompt", "predictions"}
 
 
 @lru_cache(maxsize=64)
@@ -43,26 +44,31 @@ def _columns(source: Source) -> frozenset[str]:
 
 def _recognises(source: Source) -> bool:
     names = _columns(source)
-    return _NEWEST <= names or _NEW <= names or _OLD <= names
+    return any(
+        columns <= names for columns in (_COLUMNS_FROM_0_13, _COLUMNS_BEFORE_0_13, _OLDEST_COLUMNS)
+    )
 
 
-def _belongs(source: Source) -> bool:
+def _is_results_file(source: Source) -> bool:
     row = first_object(source)
     return "config_general" in row and ("results" in row or "config_tasks" in row)
 
 
 def _results(source: Source, companions: Sequence[Source]) -> tuple[Source, Mapping] | None:
-    results = of_same_time(source, [file for file in companions if _belongs(file)])
+    """Return the results file of the same run and its content, None if there is none."""
+    results = of_same_time(source, [file for file in companions if _is_results_file(file)])
     data = read_document(results) if results else None
     return (results, data) if results and isinstance(data, Mapping) else None
 
 
 def _task(source: Source) -> str:
+    """Return TASK of details_TASK_TIME.parquet."""
     return source.stem.removeprefix("details_").rpartition("_")[0] or source.stem
 
 
 def _model(results: tuple[Source, Mapping] | None) -> str:
-    general = results[1].get("config_general") or {} if results else {}
+    _, data = results or (None, {})
+    general = data.get("config_general") or {}
     model_config = general.get("model_config") or {}
     configured = model_config.get("model_name") if isinstance(model_config, Mapping) else ""
     return str(general.get("model_name") or configured or "")
@@ -80,9 +86,11 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
     about.uses = (file.name,)
     task, model = _task(source), _model(results)
     for name, scores in (data.get("results") or {}).items():
+        # "leaderboard|mmlu:_average|5" is a mean over tasks.
         is_average = name.replace("|", ":").split(":")[-2:-1] == ["_average"]
         if not isinstance(scores, Mapping) or is_average:
             continue
+        # The file's name or the results may lack the number of shots, or name a part of the task.
         name_without_shots = name.rpartition("|")[0]
         if task != name_without_shots and not name.startswith(task) and not task.startswith(name):
             continue
@@ -105,7 +113,7 @@ def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
 
 def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     task, model = _task(source), _model(_results(source, companions))
-    make = _old_records if _OLD <= _columns(source) else _new_records
+    make = _old_records if _OLDEST_COLUMNS <= _columns(source) else _new_records
     for number, row in enumerate(parquet_rows(source.path, source.name), start=1):
         place = f"Row {number} of {source.name}"
         yield from records_at(place, "", "lighteval detail", make, row, task, model, number)
@@ -150,6 +158,7 @@ def _new_records(
     record.targets = tuple(
         choices[int(gold_index)].strip() for gold_index in golds if int(gold_index) < len(choices)
     )
+    # If all choices are right, they are accepted answers and no options.
     if len(choices) > 1 and len(golds) < len(choices):
         record.options = tuple(choice.strip() for choice in choices)
     record.sampling = {"max_tokens": doc.get("generation_size"), "stop": doc.get("stop_sequences")}
@@ -158,6 +167,7 @@ def _new_records(
         sample_record = replace(record, sample=sample)
         sample_record.text = None if text is None else log.as_text(text)
         sample_record.reasoning = log.as_text(reasons[sample]) if sample < len(reasons) else ""
+        # A row has one value per metric, for all its samples together.
         sample_record.readouts = readouts if sample == 0 else ()
         yield sample_record
 
@@ -181,7 +191,8 @@ def _choice_record(
     golds: Sequence[Any],
     readouts: Sequence[LogReadout],
 ) -> LogRecord:
-    """Complete a record of options with log-likelihoods; plain accuracy chooses the highest."""
+    """Turn a record into multiple choice, with a log-likelihood per option. The answer by "acc" is
+    the option with the highest one."""
     record.kind, record.continuations = "choice", choices
     record.options = tuple(choice.strip() for choice in choices)
     record.targets, record.target_is_place = tuple(str(int(index)) for index in golds), True
@@ -238,5 +249,5 @@ READER = Reader(
     recognises=_recognises,
     records=_records,
     about=_about,
-    belongs=_belongs,
+    belongs=_is_results_file,
 )
