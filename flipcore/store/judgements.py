@@ -1,8 +1,13 @@
 """Judgements of people or models about pairs, outputs, keys, flips and survey entries.
 
-Five tables have the same structure. A `Kind` declares the table, the subject, the question and the
-possible answers. Rows are only added. A row that `undoes` another one takes it back. Of the others,
-a reviewer's latest on a subject counts (`store.queries.judgements.standing`).
+Each kind has a table, all of the same structure. A `Kind` declares the table, the subject, the
+question and the possible answers. Rows are only added. A row that `undoes` another one takes it
+back. Of the others, a reviewer's latest on a subject counts (`store.queries.judgements.standing`).
+
+A new kind needs more than an entry in `KINDS`: its table in `store/schema.sql`, a `Rule` in
+`RULES` of `access/tables.py` (or only admins may write it), and a page that asks for it. One
+question at a time is a module with a `Desk`, such as `pages/paraphrase_review/keys.py`, and a part
+in `page.py` beside it.
 """
 
 import datetime as dt

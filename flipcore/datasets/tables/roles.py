@@ -4,6 +4,11 @@ The words of a column's name suggest its role, and its values correct it (`names
 name has a word for something; `stems.toml` lists the words). The key is the right answer. Labels by
 people are kept apart from grades by a judge. They are never the score where a judge's column exists
 too; the module `people` compares the two.
+
+`read_loaded` in `reading.py` corrects the roles found here. For a row per model it drops contexts
+and scores that do not belong to a question or a model, and prefers a model's own text as the
+output. Words of `--map` replace roles. Then scores that are the same in all rows of an item go, and
+a right answer that differs between them.
 """
 
 import re
