@@ -71,7 +71,7 @@ def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
 
 
 def _refusal(item: Item, persons: Sequence[people.Person], full_text: str) -> Refusal | None:
-    """Return why an item's people cannot be renamed safely; None where they can."""
+    """Return why an item's people cannot be renamed safely; None if they can."""
     if not persons:
         return Refusal("no person named", "No word of the question is certainly a person's name.")
     if _ABOUT_LETTERS.search(full_text):
@@ -147,7 +147,7 @@ def _are_alike(a: str, b: str) -> bool:
 def _new_names(
     persons: Sequence[people.Person], full_text: str, rng: np.random.Generator
 ) -> dict[str, str] | None:
-    """Draw a new name for each person, old -> new; None where the lists have none that fits."""
+    """Draw a new name for each person, old -> new; None if the lists have none that fits."""
     words = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", full_text)}
     capitalized_words = {token.text for token in people.tokens(full_text)}
     new_names: dict[str, str] = {}

@@ -70,7 +70,7 @@ class Referring:
 
     @property
     def why_not_reordered(self) -> str:
-        """A sentence that says why not, or "" where the options may be reordered."""
+        """A sentence that says why not, or "" if the options may be reordered."""
         if self.by_label:
             return BY_LABEL
         last_options = range(self.n_options - len(self.about_others), self.n_options)

@@ -96,7 +96,7 @@ class Typos(Axis):
 
 
 def misspellings(question: str, n: int, share: float, rng: np.random.Generator) -> list[str]:
-    """Return up to `n` different versions of the question; [] where no word may change.
+    """Return up to `n` different versions of the question; [] if no word may change.
     `share` (0 to 1) of its words get a typo."""
     words: list[re.Match] = []
     if not _FORMULA.search(question):

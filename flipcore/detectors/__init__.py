@@ -58,7 +58,7 @@ def detectors_in(frame: pd.DataFrame) -> list[Detector]:
 
 
 def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
-    """Return True where a study has items to judge, controls, and the parts that a detector needs.
+    """Return True if a study has items to judge, controls, and the parts that a detector needs.
 
     The parts are an axis and an extractor; the published score also needs a random control, and the
     hardness curve reference models. `roles` are the items' roles where the declaration lacks them,
@@ -78,7 +78,7 @@ def sees_memory(study: Study, roles: Collection[str] = ()) -> bool:
 
 
 def _has_parts(detector: Detector, axes: Collection[str], extractors: Collection[str]) -> bool:
-    """Return True where the detector's axis and extractor are among these."""
+    """Return True if the detector's axis and extractor are among these."""
     has_axis = not detector.axis or detector.axis in axes
     return has_axis and (not detector.measure or detector.measure in extractors)
 
@@ -100,7 +100,7 @@ def family(study: Study, axes: Collection[str], extractors: Collection[str]) -> 
         if not _has_parts(detector, axes, extractors=extractors):
             continue
         # A reference model is declared with the study, so a detector that needs one is added
-        # wherever there is one. All others are added only where the new parts made them possible.
+        # wherever there is one. All others are added only if the new parts made them possible.
         if isinstance(detector, OverReference):
             is_added = bool(study.reference_model)
         else:
@@ -126,7 +126,7 @@ def pearls_in(frame: pd.DataFrame) -> list[Pearl]:
 
 
 def item_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-    """Return a detector's scores (columns item_id and d). Raises BadInput where the detector of a
+    """Return a detector's scores (columns item_id and d). Raises BadInput if the detector of a
     package fails or returns something else."""
 
     def scores() -> pd.DataFrame:
@@ -146,7 +146,7 @@ def analysis_of(
     members: Members,
     **settings: Any,
 ) -> Analysis | None:
-    """Return the analysis behind a detector's line, None without one. Raises BadInput where the
+    """Return the analysis behind a detector's line, None without one. Raises BadInput if the
     detector of a package fails."""
     return _run_package(
         detector, lambda: detector.analysis(frame, item_roles, control_roles, members, **settings)
@@ -164,7 +164,7 @@ def _run_package(detector: Detector, compute: Callable[[], T]) -> T:
 
 
 def has_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> bool:
-    """Return True where any item has a score; False for a detector that fails, as its row in the
+    """Return True if any item has a score; False for a detector that fails, as its row in the
     table of all detectors says."""
     try:
         return len(item_scores(detector, frame, roles=roles)) > 0

@@ -76,7 +76,7 @@ class Detector(ABC):
     reads: str = ""
 
     def is_in(self, frame: pd.DataFrame) -> bool:
-        """Return True where `frame` has readouts of the detector's axis and of its extractor."""
+        """Return True if `frame` has readouts of the detector's axis and of its extractor."""
         has_measure = not self.measure or bool((frame["extractor"] == self.measure).any())
         return has_measure and (not self.axis or bool((frame["axis"] == self.axis).any()))
 
@@ -110,7 +110,7 @@ class Detector(ABC):
     ) -> Evidence | None:
         """Return the evidence on the items in `item_roles` against those in `control_roles`.
 
-        None where these items were not asked for it. Raises BadInput where they were asked, but it
+        None if these items were not asked for it. Raises BadInput if they were asked, but it
         cannot be computed.
         """
 
@@ -193,7 +193,7 @@ def cut_sentence(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) 
 
 
 def detector_fault(detector: Detector) -> str:
-    """Return what is wrong with a detector beyond its types; "" where nothing is."""
+    """Return what is wrong with a detector beyond its types; "" if nothing is."""
     if detector.direction not in (LARGE, SMALL):
         return f"its direction is {detector.direction!r}; it is {LARGE} or {SMALL}."
     if detector.measure or detector.axis:

@@ -1,6 +1,6 @@
 """Published score: are more answers right on the benchmark, asked as published, than on controls?
 
-No new calls are needed. It is used only where difficulty cannot explain the whole difference:
+No new calls are needed. It is used only if difficulty cannot explain the whole difference:
 against a random split of the same source, or against items newer than the model.
 """
 

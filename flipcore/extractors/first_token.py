@@ -158,7 +158,7 @@ def _add_after_blank(
     variant: Variant, logprobs, after_blank, own_shares: dict, shared: dict
 ) -> str:
     """Add the labels after the likeliest blank to the shares, in place.
-    Returns a sentence about it; "" where the blank is rare."""
+    Returns a sentence about it; "" if the blank is rare."""
     _, blank = likeliest_blank(logprobs)
     if blank < MIN_BLANK_SHARE:
         return ""

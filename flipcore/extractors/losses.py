@@ -33,7 +33,7 @@ def question_need(variant: Variant) -> Need:
 
 def reference_answer(item: Item, variant: Variant) -> str:
     """Return the published answer as a continuation: an option, a worked solution or the number.
-    "" where there is none, or where the variant's right answer is not the published one."""
+    "" if there is none, or if the variant's right answer is not the published one."""
     if variant.target != item.target:
         return ""
     if item.kind == "choice":

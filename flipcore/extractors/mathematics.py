@@ -51,7 +51,7 @@ class _Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def reply(self, words: str, targets: Sequence[str]) -> dict | None:
-        """Return the worker's reply; None where it ran out of time or memory."""
+        """Return the worker's reply; None if it ran out of time or memory."""
         with self._lock:
             if (
                 self._process is None
@@ -100,7 +100,7 @@ def _reply(words: str, targets: tuple[str, ...]) -> dict | None:
 
 
 def why_not() -> str:
-    """Return a sentence about the missing package; "" where mathematics can be read."""
+    """Return a sentence about the missing package; "" if mathematics can be read."""
     if find_spec("math_verify"):
         return ""
     return "Mathematics needs math-verify: pip install -r requirements-math.txt."
@@ -129,7 +129,7 @@ def _answer_span(text: str) -> tuple[int, int, bool]:
 
 
 def _expression(text: str, *, is_stated: bool) -> tuple[int, int] | None:
-    """Return the span of the expression in `text`; None where several may be meant.
+    """Return the span of the expression in `text`; None if several may be meant.
 
     It is the LaTeX at the beginning of a statement or at the end of a paragraph, with the LaTeX
     joined to it. A text without LaTeX is the expression itself.

@@ -98,7 +98,7 @@ class UnitTests(Extractor):
         return needs
 
     def program(self, item: Item, text: str) -> str | None:
-        """Return the program to run; None where the output holds no code."""
+        """Return the program to run; None if the output holds no code."""
         name = str(item.meta.get("entry_point", ""))
         code = code_of(text, name)
         if code is None or not code.strip():

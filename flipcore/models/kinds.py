@@ -77,7 +77,7 @@ def _weights_test(card: ModelCard) -> ProbeRecord:
 
 
 def _fault(kind: ModelKind) -> str:
-    """Return a fault of a kind that types cannot express, as a clause; "" where there is none."""
+    """Return a fault of a kind that types cannot express, as a clause; "" if there is none."""
     if not callable(kind.open):
         return "its `open` cannot be called with a card."
     wrong = [

@@ -60,7 +60,7 @@ class ProbeRecord:
 
 
 def record_of(card: ModelCard) -> ProbeRecord | None:
-    """Return the card's last test; None where there was none, BadInput for an unreadable one."""
+    """Return the card's last test; None if there was none, BadInput for an unreadable one."""
     if not card.probe:
         return None
     keys = {field.name for field in fields(ProbeRecord)}
@@ -134,7 +134,7 @@ def changes(before: ProbeRecord | None, after: ProbeRecord) -> list[str]:
 
 def card_after(card: ModelCard, record: ProbeRecord) -> ModelCard:
     """Return the card with the test's findings.
-    The server's price and limits are taken only where the user gave none."""
+    The server's price and limits are taken only if the user gave none."""
     abilities = ["generate"]
     if record.n_logprobs >= MIN_ALTERNATIVES and not record.reasoning:
         abilities.append("first_token_logprobs")

@@ -249,7 +249,7 @@ _NUMBER = re.compile(r"(?:.*#### )?\s*(-?[\d,./]+)\s*", re.DOTALL)
 
 
 def judge_reply(prompt: str) -> str | None:
-    """Return the line that a judge's prompt asks for; None where this is no judge's prompt."""
+    """Return the line that a judge's prompt asks for; None if this is no judge's prompt."""
     request = _JUDGE_PROMPT.match(prompt)
     if request is None:
         return None

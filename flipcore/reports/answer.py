@@ -81,7 +81,7 @@ class Answer(ABC):
         return "\n".join(claim.text for claim in self.claims if claim.text)
 
     def figure(self, dark: bool = False) -> Figure:  # noqa: FBT001, FBT002 -- notebooks call it so
-        """Draw the figure of the same page. Raises BadInput where there is nothing to draw."""
+        """Draw the figure of the same page. Raises BadInput if there is nothing to draw."""
         if not self.figures:
             raise BadInput("There is nothing to draw yet: no estimate is defined.")
         theme = colours("dark" if dark else None)

@@ -293,7 +293,7 @@ def _at_own_prompt(frame: pd.DataFrame, *, keeps_versions: bool = False) -> pd.D
 
 
 def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the readouts with scores only where the prompts of an axis can be compared.
+    """Return the readouts with scores only if the prompts of an axis can be compared.
 
     Per axis variants count that at least `LEAST_SHARED` of the items were asked in, and items that
     were asked in all these variants. All other scores become None or NaN.
@@ -382,7 +382,7 @@ class Verdict:
     """The scores of a log, one line per model, and the `audit` of the same rows.
 
     `every_choice` claims that the best model leads, or is above a bar, in every way of counting. It
-    is None where nothing can be varied, and for one model without a bar.
+    is None if nothing can be varied, and for one model without a bar.
     """
 
     score_lines: tuple[str, ...]

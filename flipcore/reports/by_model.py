@@ -38,7 +38,7 @@ class FlipPanels:
 
     @property
     def is_measured(self) -> bool:
-        """False where no flip rate is defined, because each question was asked once."""
+        """False if no flip rate is defined, because each question was asked once."""
         return any(not np.isnan(rates).all() for rates in self.rates.values())
 
 
@@ -86,7 +86,7 @@ class ModelFlips:
 
     @property
     def is_measured(self) -> bool:
-        """True where the flip rate is defined."""
+        """True if the flip rate is defined."""
         return not math.isnan(self.cell.T.value)
 
 

@@ -52,7 +52,7 @@ class ChoicesReport(Answer):
     """A decision counted in every selected way.
 
     `offered` are all choices that the study allows, also those that are not counted. `is_locked` is
-    True where a lock stored the counted options beforehand.
+    True if a lock stored the counted options beforehand.
     """
 
     decision: Decision
@@ -381,7 +381,7 @@ def _choose(kind: str, name: str, names: Sequence[str]) -> str:
 
 
 def leaders_report(study: WholeStudy) -> ChoicesReport | None:
-    """Count in every way whether the best model leads the second best. None where fewer than two
+    """Count in every way whether the best model leads the second best. None if fewer than two
     models have scores, and where nothing can be varied."""
     try:
         models = leading_models(study)[:2]
@@ -517,7 +517,7 @@ def item_facts(study: WholeStudy) -> ItemFacts:
 
 
 def _right_or_wrong(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the readouts that are right or wrong. Raises BadInput where there are none."""
+    """Return the readouts that are right or wrong. Raises BadInput if there are none."""
     frame = frame[frame["is_correct"].notna()]
     if frame.empty:
         raise BadInput("Nothing was judged right or wrong here, so nothing can be counted.")
@@ -525,7 +525,7 @@ def _right_or_wrong(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def leading_models(study: WholeStudy) -> list[str]:
-    """Return the models with scores, the highest first. Raises BadInput where there is none."""
+    """Return the models with scores, the highest first. Raises BadInput if there is none."""
     frame = study.flip_readouts
     frame = _right_or_wrong(frame[frame["role"] == counted_role(frame)])
     is_by_reference = frame["extractor"] == _reference_of(study, frame)

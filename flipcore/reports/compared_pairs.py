@@ -82,7 +82,7 @@ def has_both(pair: Pair) -> bool:
 
 
 def why_no_flip(view: Inspection, pair: Pair) -> str:
-    """Say why a different answer would be no flip; "" where it would be one."""
+    """Say why a different answer would be no flip; "" if it would be one."""
     (base, _), (variant, _) = pair
     if base.target != variant.target:
         answer = answer_text(view.item, variant.target)

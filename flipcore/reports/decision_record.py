@@ -55,12 +55,12 @@ class Entry:
 
     @property
     def is_current(self) -> bool:
-        """True where nothing in the data changed since the decision."""
+        """True if nothing in the data changed since the decision."""
         return self.since == UNCHANGED
 
     @property
     def is_changed(self) -> bool:
-        """True where the data are known to have changed."""
+        """True if the data are known to have changed."""
         return not self.is_current and self.since != UNKNOWN
 
     @property
@@ -69,7 +69,7 @@ class Entry:
 
     @property
     def outputs(self) -> str:
-        """A description of the outputs that were looked at; "" where none was open."""
+        """A description of the outputs that were looked at; "" if none was open."""
         if not self.evidence:
             return ""
         axis = str(self.evidence["axis"]).replace("_", " ")
@@ -195,7 +195,7 @@ def _entry(
 
 
 def json_object(value: Any) -> dict[str, Any]:
-    """Return a stored JSON object; {} where the value is anything else."""
+    """Return a stored JSON object; {} if the value is anything else."""
     content = json.loads(value) if isinstance(value, str) else value
     return content if isinstance(content, dict) else {}
 
@@ -204,7 +204,7 @@ def outputs_in_view(store: Store, study_id: str, model: str, query: str) -> dict
     """Return {item, axis, variant, extractor, calls} of the outputs that a link opens.
 
     `query` is the link's query string. `calls` are the call ids of the first sample on the left and
-    on the right. {} where the link opens no output.
+    on the right. {} if the link opens no output.
     """
     link = {name: values[-1] for name, values in parse_qs(query.removeprefix("?")).items()}
     item, axis, extractor = link.get("item", ""), link.get("axis", ""), link.get("readout", "")

@@ -39,7 +39,7 @@ class Headline:
 
     `accuracies` is role -> accuracy at the study's own prompt under the reference extractor, or a
     log's own score. For a log with several tasks the key is "task, role". `flips` is the
-    decomposition over all axes under the compared extractor, None where there are no flips. `score`
+    decomposition over all axes under the compared extractor, None if there are no flips. `score`
     is the claim on the accuracies.
     """
 
@@ -156,7 +156,7 @@ def asked_once(frame: pd.DataFrame) -> bool:
 
 
 def why_nothing_was_read(frame: pd.DataFrame) -> str:
-    """Say why no answer could be read; "" where one was read, and for an empty frame."""
+    """Say why no answer could be read; "" if one was read, and for an empty frame."""
     if frame.empty or (frame["status"] != ABSENT).any():
         return ""
     reference = default_reference(list(frame["extractor"].unique()))
@@ -272,7 +272,7 @@ def _decompositions(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
 def _rows_by_set(base: pd.DataFrame, reference: str, *, by_task: bool) -> dict[str, pd.DataFrame]:
     """Return role, or "task, role", -> rows at the study's own prompt under the reference.
 
-    The name is "" where all items are in one role. Roles and tasks are not pooled, because they
+    The name is "" if all items are in one role. Roles and tasks are not pooled, because they
     answer different questions.
     """
     if not by_task:
@@ -375,7 +375,7 @@ def claimed_headline(
     # Base prompts stay, because every axis stores them, also one whose changes nobody reviewed.
     is_unreviewed = frame["axis"].isin(closed_gates) & (frame["variant"] != BASE)
     claimed = frame[~(is_unreviewed | frame["extractor"].isin(closed_gates))]
-    # The given decompositions include the rows that are left out, so they serve only where none is.
+    # The given decompositions include the rows that are left out, so they serve only if none is.
     is_whole = len(claimed) == len(frame)
     summary = headline(
         claimed,
@@ -460,7 +460,7 @@ def flip_to_open(
     """Return the item of the first model with the largest artifact, as {item, axis, readout}, which
     are parameters of a link to the flip map.
 
-    It flips most under `extractor` and least under the reference. None where there is no such
+    It flips most under `extractor` and least under the reference. None if there is no such
     item. `frame` has readouts.
     """
     if frame.empty:

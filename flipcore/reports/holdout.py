@@ -230,7 +230,7 @@ def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, P
 
 
 def pocket_training(target: Sequence[Item]) -> PreRelease | None:
-    """Return whether the pocket model's training included the target. None where the number of
+    """Return whether the pocket model's training included the target. None if the number of
     repeats in the training is not known for every entry."""
     doses = []
     for item in target:
@@ -308,7 +308,7 @@ class HoldoutReport:
 
     `tests` has those that were run, by name; `about` says how each was made and `missing` why the
     others were not run. `view` has the margins and settings (`START`). `comparison` are both sets
-    in one embedding, None where no test needed it.
+    in one embedding, None if no test needed it.
     """
 
     tests: Mapping[str, HoldoutTest]
@@ -388,7 +388,7 @@ class HoldoutReport:
 
 @dataclass(frozen=True, eq=False)
 class SetsReport(Answer):
-    """The tests of two sets, None where these are too small, and the inflation."""
+    """The tests of two sets, None if these are too small, and the inflation."""
 
     tests: HoldoutReport | None
     inflation: Inflation
@@ -401,7 +401,7 @@ class SetsReport(Answer):
 
     @property
     def has_sets(self) -> bool:
-        """True where there are two sets to compare."""
+        """True if there are two sets to compare."""
         return bool(self.tests or self.inflation.conditions)
 
     def rows(self) -> Iterator[Row]:
@@ -472,7 +472,7 @@ def holdout_report(
     store: Store, study_id: str, view: Mapping[str, Any] | None = None
 ) -> HoldoutReport | None:
     """Test a study's target and retro items, without those that are set aside. `view` overrides
-    settings of `START`. None where a role is absent or has too few entries."""
+    settings of `START`. None if a role is absent or has too few entries."""
     view = START | dict(view or {})
     sets = sets_of_study(store, study_id)
     if min(len(sets.target), len(sets.retro)) < FEWEST:

@@ -39,7 +39,7 @@ class TaskScore:
 
     `role` is "" unless the task's items are in several roles. `scale` has the ends of the scale, as
     declared (`is_declared`) or as the rows show. `n_epochs` is the largest number of runs of an
-    item, 0 where the score is the log's reported one. `has_versions` is True where other prompts
+    item, 0 where the score is the log's reported one. `has_versions` is True if other prompts
     were asked too; the score is at the own prompt. `absent` is the share of calls without a score,
     0 where it is too small to matter. `items` are the ids of the scored items, lowest scores first.
     """
@@ -61,7 +61,7 @@ class TaskScore:
     items: tuple[str, ...] = ()
 
     def passes_words(self) -> str:
-        """Return "airline, reward, of 4 runs per item: pass^1 42.0% [29.1, 56.1], …". "" where each
+        """Return "airline, reward, of 4 runs per item: pass^1 42.0% [29.1, 56.1], …". "" if each
         item ran once, and for grades."""
         if not self.passes:
             return ""
@@ -183,7 +183,7 @@ def _score(
     by_item = item_scores(part["score"], part["item_id"], reducer)
     clusters = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
-    # Values 0 and 1 are a share of right answers only where higher is better.
+    # Values 0 and 1 are a share of right answers only if higher is better.
     are_verdicts = scale == (0.0, 1.0) and bool(part["score"].dropna().isin((0.0, 1.0)).all())
     is_share = are_verdicts and not str(scorer["scorer"]).endswith(LOWER_IS_BETTER)
     mean = accuracy(by_item, clusters) if is_share else _grade(by_item, clusters, scale)

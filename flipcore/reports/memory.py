@@ -86,7 +86,7 @@ class Measurement(Evidence):
 
     `detector` is its title on screen, `detector_name` the name of the plug-in, and `reads` its kind
     of evidence. It used the answers under the axis `axis`, as the extractor `measure` read them.
-    `is_outside` is True where the study does not declare the detector, `is_lacking` where it does
+    `is_outside` is True if the study does not declare the detector, `is_lacking` if it does
     but the detector is not installed here.
     """
 
@@ -200,7 +200,7 @@ class MemoryTest:
     """Verdict of one detector on the items of one kind, with further claims and its numbers.
 
     Holm corrects the claim's p over `n_family` tests. `score` is the published score of the same
-    items, which a drop gap's sentence mentions; None without one. `measurement` is None where
+    items, which a drop gap's sentence mentions; None without one. `measurement` is None if
     nothing was measured.
     """
 
@@ -245,7 +245,7 @@ class MemoryTest:
 
     @property
     def is_share(self) -> bool:
-        """True where `effect` is a share of the items, not a gap."""
+        """True if `effect` is a share of the items, not a gap."""
         measurement = self.measurement
         if measurement is None or measurement.gap or measurement.score:
             return False
@@ -253,7 +253,7 @@ class MemoryTest:
 
     @property
     def n_controls(self) -> int | None:
-        """Number of controls in the comparison; None where nothing was tested."""
+        """Number of controls in the comparison; None if nothing was tested."""
         # Each kind of test stores this number under its own name.
         for name in ("n_control", "n_controls", "n_non_members"):
             if name in self.numbers:
@@ -529,7 +529,7 @@ def why_no_test(frame: pd.DataFrame) -> str:
 
 
 def _how_to_name_rewriting(frame: pd.DataFrame) -> str:
-    """Say how to import a log so that its rewriting or published wording is known. "" where nothing
+    """Say how to import a log so that its rewriting or published wording is known. "" if nothing
     was changed, and where both are known already."""
     rewritings = [detector.axis for detector in detectors() if isinstance(detector, DropGap)]
     is_base = frame["variant"] == BASE
@@ -675,7 +675,7 @@ def memory_report(
 
 def break_to_open(frame: pd.DataFrame) -> dict[str, str] | None:
     """Return {item, axis, readout} of an item that the model answers wrong with other numbers. Its
-    published wording was answered right. None where there is no such item."""
+    published wording was answered right. None if there is no such item."""
     if frame.empty:
         return None
     is_first = frame["model"] == frame["model"].iloc[0]
@@ -706,9 +706,9 @@ def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:
 def fresh_control_warning(
     items: pd.DataFrame, control_ids: Collection[str], doses: Mapping[str, int], cutoff: str | None
 ) -> str:
-    """Warn of too few controls that the model cannot have seen; "" where there are enough.
+    """Warn of too few controls that the model cannot have seen; "" if there are enough.
 
-    A control counts where it was published after `cutoff` (ISO, None where unknown) or where its
+    A control counts if it was published after `cutoff` (ISO, None if unknown) or if its
     dose is 0. `items` has item_id and published.
     """
     # A real model showed the same gap between published wording and paraphrase on fresh problems

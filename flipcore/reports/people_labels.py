@@ -23,7 +23,7 @@ _KEYS = ("model", "task", "number")
 
 @dataclass(frozen=True)
 class PeopleLabels:
-    """Result of people's labels for one model; `corrected` is None where labels allow no score."""
+    """Result of people's labels for one model; `corrected` is None if labels allow no score."""
 
     model: str
     sentence: str

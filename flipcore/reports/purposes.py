@@ -75,7 +75,7 @@ def parts_of(purposes: Iterable[Purpose]) -> set[str]:
 
 
 def why_unread(extractor: Extractor, models: Iterable[str]) -> str:
-    """Say why no model can be read by an extractor; "" where one can."""
+    """Say why no model can be read by an extractor; "" if one can."""
     reasons = []
     for name in models:
         try:

@@ -58,7 +58,7 @@ class ExtractorErrors:
     """One model's labelled outputs under one extractor.
 
     `labelled_rows` are rows of `labelled_readouts`. `score` is the score of all outputs, corrected
-    by the labels; None where nobody asked for it. `units` (n outputs,) names the cluster of each
+    by the labels; None if nobody asked for it. `units` (n outputs,) names the cluster of each
     scored output.
     """
 
@@ -442,7 +442,7 @@ def _answers_by_readout(frame: pd.DataFrame, items: set[str]) -> dict[tuple[Any,
 def _flips_under_reference(
     row: Mapping[str, Any], answer_of: Mapping[tuple[Any, ...], str | None], cell: Decomposition
 ) -> bool | None:
-    """Tell whether a labelled pair flips under the reference; None where an answer is lacking."""
+    """Tell whether a labelled pair flips under the reference; None if an answer is lacking."""
     answers = []
     for name in (cell.reference, cell.extractor):
         for variant, sample in zip(row["variants"], row["samples"], strict=True):
@@ -494,7 +494,7 @@ class Contestant:
     """A judge that is itself among the models of the study, or has models of its family there.
 
     `own_models` are those models. `n_own` and `n_others` count the labelled outputs of its own and
-    of other models; `preference` is None where either has none.
+    of other models; `preference` is None if either has none.
     """
 
     judge: str
@@ -642,7 +642,7 @@ def _contestant(
 
 
 def _compare_judges(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:
-    """Return the agreement of two judges; None where they read no output in common."""
+    """Return the agreement of two judges; None if they read no output in common."""
     cluster = "family" if "family" in frame else "item_id"
     columns = list(dict.fromkeys([*MODEL_OUTPUT_KEY, cluster, "status", "answer"]))
 

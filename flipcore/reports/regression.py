@@ -38,7 +38,7 @@ _LIMITS = "90% limits"
 
 @dataclass(frozen=True)
 class Run:
-    """A stored study and one of its models; `model` may be "" where the study has one model."""
+    """A stored study and one of its models; `model` may be "" if the study has one model."""
 
     store: Store
     study_id: str
@@ -73,7 +73,7 @@ class TaskReading:
 
     `floor` is the share of pairs of old runs of an item that differ in score, NaN where each item
     ran once. `losers` are the items whose score fell, the largest loss first. `n_old` and `n_new`
-    count the items with a score in each run. `has_versions` is True where items were asked in other
+    count the items with a score in each run. `has_versions` is True if items were asked in other
     prompts too; only the own prompt is compared.
     """
 
@@ -248,7 +248,7 @@ class RegressionCheck:
 
     @property
     def mean_sentence(self) -> str:
-        """The mean over tasks with its limits; "" where there is one task."""
+        """The mean over tasks with its limits; "" if there is one task."""
         if len(self.tasks) < 2:
             return ""
         title = f"Mean of {len(self.tasks)} tasks"
@@ -412,7 +412,7 @@ def regression_check(
 ) -> RegressionCheck:
     """Compare two runs; `margin` is in units of the score.
 
-    `in_points` tells that the user wrote the margin in percentage points. Raises BadInput where the
+    `in_points` tells that the user wrote the margin in percentage points. Raises BadInput if the
     runs share no task, item or extractor, where scales differ between tasks, and for a margin in
     points of a score that is not on the scale 0 to 1.
     """
@@ -479,7 +479,7 @@ def _scores(run: Run) -> pd.DataFrame:
 def _choose_model(frame: pd.DataFrame, name: str, side: str) -> str:
     """Return the model `name`, or the only model of the run where `name` is "".
 
-    Raises BadInput where the choice is not possible.
+    Raises BadInput if the choice is not possible.
     """
     models = list(dict.fromkeys(frame.dropna(subset="score")["model"]))
     if not models:

@@ -30,7 +30,7 @@ class Change:
     """The texts of one model whose answer or status differs between two readouts.
 
     `share` is their share of all texts, with an interval by items. `items` lists their items, and
-    `axis` is that of the first one ("" where nothing differs).
+    `axis` is that of the first one ("" if nothing differs).
     """
 
     model: str
@@ -41,7 +41,7 @@ class Change:
 
 
 def old_readout(store: Store, study_id: str, name: str) -> str:
-    """Return the readout that a re-reading is compared with; "" where there is none.
+    """Return the readout that a re-reading is compared with; "" if there is none.
 
     It is the same extractor's first readout, else the written answer, else the study's first
     extractor. In a study with re-readings alone it is the re-reading before this one.
@@ -75,7 +75,7 @@ def rereadings(store: Store, study_id: str) -> list[Finding]:
 
 
 def changes(store: Store, study_id: str, old: str, new: str) -> list[Change]:
-    """Compare two readouts, per model. Raises BadInput where they share no text."""
+    """Compare two readouts, per model. Raises BadInput if they share no text."""
     frame = studies.readouts(store, study_id, everything=True)
     frame = frame[frame["status"] != "absent"]
     by_old, by_new = frame[frame["extractor"] == old], frame[frame["extractor"] == new]
@@ -111,7 +111,7 @@ def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
 
 
 def _scores_text(part: pd.DataFrame, old: str, new: str) -> str:
-    """State both scores on the base prompts; "" where neither says right or wrong."""
+    """State both scores on the base prompts; "" if neither says right or wrong."""
     base = part[part["variant_old"] == "base"]
     base = base[base["is_correct_old"].notna() & base["is_correct_new"].notna()]
     if base.empty:

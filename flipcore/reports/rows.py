@@ -20,7 +20,7 @@ class Row:
     `columns` is column -> value ("axis": "option_order"), and `where` states the same as text.
     `quantity` names the estimate; `title` is its name in a list over all questions, "" for the same
     name. `claim` is the claim that rests on it, if any. `p` is name -> p-value. `is_repeated` is
-    True where another row has the same number by definition.
+    True if another row has the same number by definition.
     """
 
     model: str

@@ -96,14 +96,14 @@ class ModelScore:
     - `comparable_extractors`: those that read most answers to the same questions. A sentence may
       mention their scores, unless the extractor is in `closed_extractors` (its gate is closed).
     - `changes`: axis -> its bar, for axes that change one thing and count as no sample of prompts.
-    - `own_way`: the way of the study's own prompt. `own_prompt` is the score at it, None where it
+    - `own_way`: the way of the study's own prompt. `own_prompt` is the score at it, None if it
       is one of the wordings.
     - `gaps`: way with several changes -> its effect on the score, less the sum of the effects of
       its changes, each asked alone.
     - `published`: the score that a log states. `people`: extractors against people's labels.
     - `unread`: share of the outputs that give no answer or were cut off; they count as wrong.
     - `why_not`: the reason that withholds the claims, or "".
-    - `has_other_prompts`: True where variants were asked that the score leaves out.
+    - `has_other_prompts`: True if variants were asked that the score leaves out.
     - `n_questions_missing`: number of questions that only other models have rows of.
     """
 
@@ -215,7 +215,7 @@ class ModelScore:
 
     @property
     def next_sentence(self) -> str:
-        """A sentence on the best use of the next calls; "" where wordings were not measured."""
+        """A sentence on the best use of the next calls; "" if wordings were not measured."""
         if not self.gains:
             return ""
         n_few_prompts = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
@@ -332,7 +332,7 @@ class RanksByPeople:
     """Models compared by scores that people's labels correct.
 
     `pairs` has every pair of models whose outputs people labelled, the best model first. `ranks` is
-    the claim on the ranks of all these models, None where there are fewer than three.
+    the claim on the ranks of all these models, None if there are fewer than three.
     """
 
     pairs: tuple[PairByPeople, ...] = ()
@@ -474,7 +474,7 @@ class ScoreReport(Answer):
         return tuple(score.claim for score in measured)
 
     def find_model(self, name: str) -> ModelScore | None:
-        """Return a model's score; None where the report lacks the model."""
+        """Return a model's score; None if the report lacks the model."""
         return next((score for score in self.models if score.model == name), None)
 
     @property
@@ -557,7 +557,7 @@ def score_report(
 ) -> ScoreReport | None:
     """Report the scores in readouts (`queries.studies.readouts`).
 
-    None where nothing was judged, where a log's leading scorer gives no mean, and for a recording
+    None if nothing was judged, if a log's leading scorer gives no mean, and for a recording
     with several tasks, because tasks are not pooled. Only extractors on the scale of the reference
     are shown beside it.
 
@@ -628,7 +628,7 @@ class _SharedSettings:
     """Settings that all models of a report share.
 
     `axes` are those whose wordings count as drawn at random. `stated` are the scores that logs
-    report, by (model, extractor). `scales` are (lowest, highest) per scorer, None where unknown.
+    report, by (model, extractor). `scales` are (lowest, highest) per scorer, None if unknown.
     """
 
     reference: str
@@ -654,7 +654,7 @@ def _stated_scores(reported: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str
 
 
 def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return the ends of a scorer's scale; None where they are equal, as of rows with one value."""
+    """Return the ends of a scorer's scale; None if they are equal, as of rows with one value."""
     low, high = float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
     return (low, high) if low < high else None
 
@@ -702,7 +702,7 @@ def _select(frame: pd.DataFrame, is_selected: pd.Series) -> pd.DataFrame:
 
 
 def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> ModelScore | None:
-    """Score one model from its readouts; None where the reference read no question."""
+    """Score one model from its readouts; None if the reference read no question."""
     reference, axes, level = shared.reference, shared.axes, shared.level
 
     def rows_of(extractor: str) -> pd.DataFrame:
@@ -829,7 +829,7 @@ def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str
 def _bar(
     frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None
 ) -> ErrorBar | None:
-    """Return one model's error bar; None where no question was asked in every wording."""
+    """Return one model's error bar; None if no question was asked in every wording."""
     cells = _cells(frame, axes, scale)
     if not cells.mean.size:
         return None
@@ -992,7 +992,7 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
 
 
 def _why_not_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> str:
-    """Say that calls without a score could make up a lead; "" where they could not."""
+    """Say that calls without a score could make up a lead; "" if they could not."""
     if not (first.absent or second.absent) or not bar.by_wordings.excludes_zero():
         return ""
     # The worst case: the first model, which leads, at its lowest, and the second at its highest.
@@ -1007,7 +1007,7 @@ def _why_not_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) ->
 
 
 def _why_not_by_unread(second: ModelScore, bar: ErrorBar) -> str:
-    """Say that the second model's unread answers could make up its lag; "" where not."""
+    """Say that the second model's unread answers could make up its lag; "" if not."""
     if not bar.by_wordings.excludes_zero() or bar.by_wordings.low > second.unread:
         return ""
     return (

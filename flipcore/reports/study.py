@@ -38,7 +38,7 @@ class FlipsReport(Answer):
 
     `cell_claims` has one claim per cell. Where the model lacks the reference there is one claim and
     no cell. `people` are flip rates corrected by people's labels. `harness` compares the accuracy
-    by rotation with that of a single call; None where it was not measured.
+    by rotation with that of a single call; None if it was not measured.
     """
 
     model: str
@@ -212,7 +212,7 @@ def study_report(
 
 
 def table(cells: Sequence[Decomposition], temperature: float | None = None) -> pd.DataFrame:
-    """Return one row per cell with estimates as text; `temperature` is None where unknown."""
+    """Return one row per cell with estimates as text; `temperature` is None if unknown."""
     return pd.DataFrame([_row(cell, temperature) for cell in cells])
 
 

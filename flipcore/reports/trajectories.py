@@ -31,7 +31,7 @@ class Trials:
     """Two trials of one task, compared by their calls of tools.
 
     The first `n_alike` calls are the same. `first_at` and `second_at` are the indices of the turns
-    with the next call; None where a trial has no further call.
+    with the next call; None if a trial has no further call.
     """
 
     first: tuple[Turn, ...]

@@ -23,7 +23,7 @@ def is_unread(extractor: str, share: float) -> bool:
 
 
 def why_unread(model: str, extractor: str, share: float) -> str:
-    """Say why no score is given; "" where one is."""
+    """Say why no score is given; "" if one is."""
     if not is_unread(extractor, share):
         return ""
     extractor_text = f"({title_of(extractor).lower()})"

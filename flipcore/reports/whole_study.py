@@ -82,7 +82,7 @@ class Truncation:
 
     @property
     def is_known(self) -> bool:
-        """True where the log says for any answer whether it was cut off."""
+        """True if the log says for any answer whether it was cut off."""
         return self.n_not_recorded < self.n_answers
 
     def sentence(self, title: str = "") -> str:
@@ -112,7 +112,7 @@ class Truncation:
         )
 
     def as_dict(self) -> dict:
-        """Return values for JSON; `n_cut` is None where nothing was recorded."""
+        """Return values for JSON; `n_cut` is None if nothing was recorded."""
         n_cut = self.n_cut if self.is_known else None
         return as_json(vars(self)) | {"n_cut": n_cut, "sentence": self.sentence()}
 
@@ -236,7 +236,7 @@ class WholeStudy:
         return task_scores(self.store, self.study_id, self.study)
 
     def answer(self, question: Question, settings: Settings | None = None) -> Any:
-        """Return the answer to a question, computed once per settings. None where the study has
+        """Return the answer to a question, computed once per settings. None if the study has
         nothing to answer it with."""
         settings = settings or Settings(reference=self.reference)
         if (question, settings) not in self._answers:
@@ -384,11 +384,11 @@ class WholeStudy:
         return self.flip_readouts[self.flip_readouts["model"] == model]
 
     def temperature(self, model: str) -> float | None:
-        """The temperature at which the model was asked; None where that is not known."""
+        """The temperature at which the model was asked; None if that is not known."""
         return next((use.temperature for use in self.study.models if use.name == model), None)
 
     def mismatch(self, model: str) -> str:
-        """Name the two extractors that disagree most on a recording's answers. "" where right
+        """Name the two extractors that disagree most on a recording's answers. "" if right
         answers are known, because the scores show then how far extractors disagree."""
         frame = self.flip_readouts_of(model)
         n_extractors = frame.loc[frame["answer"].notna(), "extractor"].nunique()
@@ -438,7 +438,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
 
 
 def compute_answer(question: Question, study: WholeStudy, settings: Settings) -> Answer | None:
-    """Compute a study's answer to a question; None where there is none.
+    """Compute a study's answer to a question; None if there is none.
 
     Raises ValueError for flips, which have an answer per model (`WholeStudy.flips`).
     """
@@ -498,7 +498,7 @@ def _without_repeated_accuracy(score: ScoreReport | None, headline: Headline) ->
 def study_id_of(store: Store, query: str) -> str:
     """Return the id of the study with that id, or whose name begins with `query`.
 
-    Raises BadInput where no study or several studies match.
+    Raises BadInput if no study or several studies match.
     """
     rows = studies.studies(store).to_dict("records")
     matching = []

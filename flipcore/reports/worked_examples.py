@@ -44,7 +44,7 @@ def _points(share: float) -> str:
 
 
 def loss_example(test: LossTest, unit: str = "nats") -> str:
-    """Show the median D of items and of controls; "" where either has none. `unit` is that of D, ""
+    """Show the median D of items and of controls; "" if either has none. `unit` is that of D, ""
     for none."""
     if not len(test.d) or not len(test.d0):
         return ""

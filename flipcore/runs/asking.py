@@ -218,7 +218,7 @@ class Asking:
 
     @property
     def why(self) -> str:
-        """A sentence on why the asking stopped; "" where all calls were made."""
+        """A sentence on why the asking stopped; "" if all calls were made."""
         if self.ending == OVER_BUDGET:
             return f"The budget of {dollars(self.spending.cap_usd or 0.0)} is used up."
         return "It was stopped." if self.ending == CANCELLED else self.progress.message
@@ -336,7 +336,7 @@ class Asking:
                 self.first_error = self.first_error or completion.error
 
     def other_models_sentence(self) -> str:
-        """Say which other models the replies of this run name; "" where they name none."""
+        """Say which other models the replies of this run name; "" if they name none."""
         if not self.other_models:
             return ""
         names = ", ".join(sorted(self.other_models)[:3])
@@ -369,7 +369,7 @@ class Asking:
         return future.result() if future.done() and future.exception() is None else None
 
     async def _buy(self, call: Call, backend: Backend) -> Completion | None:
-        """Make the call and hand its reply to the store. Return None where it was never sent.
+        """Make the call and hand its reply to the store. Return None if it was never sent.
         Others who wait for this call get the reply once it is stored."""
         reserved = await self._reserved(call)
         if reserved is None:

@@ -34,7 +34,7 @@ def draft_again(store: Store, study_id: str, item_ids: Collection[str] | None = 
 
     The draft has the open items (only those of `item_ids`, if given) in their roles, and two or
     three axes to begin with. The items are stored as uploaded files. A model is found by its own
-    name, or by its name on the server. Raises BadInput where no item can be asked in another way,
+    name, or by its name on the server. Raises BadInput if no item can be asked in another way,
     and AccessDenied for people who may not upload files.
     """
     study = studies.declared(store, study_id)
@@ -127,7 +127,7 @@ def _source(items: pd.DataFrame, role: str, kind: str) -> ItemSource:
 def draft_with_items(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
     """Draft the study with only the items of `item_ids`, and everything else as declared. For
     recorded outputs, the draft is that of `draft_again`. Items that the study set aside are never
-    included. Raises BadInput where no item is left."""
+    included. Raises BadInput if no item is left."""
     study = studies.declared(store, study_id)
     if study.is_recorded:
         return draft_again(store, study_id, item_ids)

@@ -81,7 +81,7 @@ class Queue:
         self._turns.setdefault(turn.person, []).append(turn)
 
     def remove(self, study_id: str) -> Turn | None:
-        """Remove a study's turn and return it; None where the study does not wait."""
+        """Remove a study's turn and return it; None if the study does not wait."""
         turn = self.turn(study_id)
         if turn is not None:
             self._turns[turn.person].remove(turn)
@@ -96,7 +96,7 @@ class Queue:
             turns.insert(max(0, min(len(turns) - 1, place + places)), turns.pop(place))
 
     def turn(self, study_id: str) -> Turn | None:
-        """Return a study's turn; None where the study does not wait."""
+        """Return a study's turn; None if the study does not wait."""
         for turns in self._turns.values():
             for turn in turns:
                 if turn.study_id == study_id:
@@ -104,7 +104,7 @@ class Queue:
         return None
 
     def take(self, running: Mapping[str, str]) -> Turn | None:
-        """Remove and return the next turn that may start; None where none may. `running` maps the
+        """Remove and return the next turn that may start; None if none may. `running` maps the
         ids of running studies to their people."""
         if len(running) >= MOST_RUNNING:
             return None

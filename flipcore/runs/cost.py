@@ -84,14 +84,14 @@ def dollars(usd: float) -> str:
 
 
 def call_price(call: Call, card: ModelCard | None) -> float | None:
-    """Return the estimated price of a call in USD, with an answer as long as allowed. None where
+    """Return the estimated price of a call in USD, with an answer as long as allowed. None if
     the price is unknown."""
     return _price(card, _n_chars(call) / CHARS_PER_TOKEN, call.request.max_tokens)
 
 
 def call_bound(call: Call, card: ModelCard | None) -> float | None:
     """Return the most that one call can cost in USD, in any script and with any tokenizer. A token
-    holds at least one byte of the text. None where the price is unknown."""
+    holds at least one byte of the text. None if the price is unknown."""
     return _price(card, _most_tokens_in(call), max(call.request.max_tokens, 1))
 
 
@@ -158,7 +158,7 @@ def refusal(
     cards: Mapping[str, ModelCard | None],
     spent_usd: float = 0.0,
 ) -> str:
-    """Return a sentence on why a study may not start, with its projection; "" where it may.
+    """Return a sentence on why a study may not start, with its projection; "" if it may.
     `projection` is of the calls that are not stored yet, `spent_usd` the cost of earlier runs, and
     `cards` are by model, None for a Python function."""
     paid = [name for name, card in cards.items() if card and (card.price_in or card.price_out)]

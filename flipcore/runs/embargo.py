@@ -35,7 +35,7 @@ def is_sent_away(model: str) -> bool:
 
 
 def check_embargo(item_ids: Collection[str], model: str, *, may_send: bool, how: str) -> None:
-    """Raise BadInput where items would be sent to a model and `may_send` does not allow it. `how`
+    """Raise BadInput if items would be sent to a model and `may_send` does not allow it. `how`
     is a sentence on how to allow it."""
     if item_ids and not may_send and is_sent_away(model):
         raise BadInput(
@@ -45,7 +45,7 @@ def check_embargo(item_ids: Collection[str], model: str, *, may_send: bool, how:
 
 
 def check_judge(study_plan: Plan, store: Store) -> Plan:
-    """Check a plan that is about to run, and return it. Raises BadInput where its judge, unless it
+    """Check a plan that is about to run, and return it. Raises BadInput if its judge, unless it
     is a model of the study, would see items under embargo. Their role in this study does not
     matter. Raises BadInput, too, where an extractor needs a judge and the study names none."""
     study = study_plan.study

@@ -30,7 +30,7 @@ def hand_over(study: Study, on: str = "") -> Path:
 
 
 def withdraw(path: Path) -> bool:
-    """Take back a study that was handed over; False where the dashboard has taken it meanwhile."""
+    """Take back a study that was handed over; False if the dashboard has taken it meanwhile."""
     try:
         path.unlink()
     except FileNotFoundError:

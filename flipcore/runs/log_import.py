@@ -408,7 +408,7 @@ class _ImportJob:
 def _read_again(job: _ImportJob) -> tuple[int, _RowFaults] | None:
     """Read the files a second time and compare each row with the database. Compares the outputs,
     and the calls that readouts name. Adds the declared pairs to `job.pairs`. Returns (number of
-    outputs, rows that differ), or None where it was stopped."""
+    outputs, rows that differ), or None if it was stopped."""
     study, survey, store = job.study, job.survey, job.store
     left_out, n_outputs, n_seen, misstored = _left_out(survey), 0, 0, _RowFaults()
     waiting: list[LogRow] = []
@@ -467,7 +467,7 @@ def _left_out(survey: Survey) -> set[str]:
 
 
 def _store_all(job: _ImportJob) -> bool:
-    """Store the remaining rows in batches; return False where the import was stopped. Adds the
+    """Store the remaining rows in batches; return False if the import was stopped. Adds the
     declared pairs to `job.pairs`."""
     survey, store, study_id = job.survey, job.store, job.study.study_id
     has_own_order = survey.is_plain and survey.plain_table().has_own_order

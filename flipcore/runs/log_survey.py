@@ -201,7 +201,7 @@ class ScoreCounts:
         self, name: str, low: float, high: float, *, is_declared: bool
     ) -> Iterator[tuple[str, str]]:
         """Yield (subject, sentence) for each doubt about the scale from `low` to `high`. Raises
-        BadInput where shares and percentages are mixed and no scale is declared, because their mean
+        BadInput if shares and percentages are mixed and no scale is declared, because their mean
         says nothing."""
         if not is_declared and min(self.n_between, self.n_above_ten) > (1 - _NEARLY_ALL) * self.n:
             raise BadInput(
@@ -262,7 +262,7 @@ class ScoreRow(NamedTuple):
 
 class ReadScores:
     """Scores of the items' first prompts, kept so that they can be shown before anything is stored.
-    `is_whole` is False where the rows alone do not tell the score: there are too many rows, or an
+    `is_whole` is False if the rows alone do not tell the score: there are too many rows, or an
     answer that our own extractors have to judge."""
 
     def __init__(self, corrections: Mapping[str, str]) -> None:
@@ -443,7 +443,7 @@ class Survey:
         return declared_low, declared_high
 
     def declared_scale(self, scorer: str) -> str:
-        """Return "1..5", or "" where nobody declared the scorer's scale."""
+        """Return "1..5", or "" if nobody declared the scorer's scale."""
         return self.corrections.get(f"scale:{scorer}") or self.corrections.get("scale") or ""
 
     def records(self) -> Iterator[LogRecord]:
@@ -686,7 +686,7 @@ def _revision(source: Source) -> str:
 
 
 def require_unchanged(log_survey: Survey) -> None:
-    """Raise BadInput where a file changed since the survey: the counts belong to its old rows."""
+    """Raise BadInput if a file changed since the survey: the counts belong to its old rows."""
     for file in log_survey.files:
         try:
             is_same = _revision(file.source) == file.revision
@@ -974,7 +974,7 @@ class _PlainItems:
         return number
 
     def require_own_prompts(self) -> None:
-        """Raise NotPlain where two items share a prompt: only records tell their calls apart."""
+        """Raise NotPlain if two items share a prompt: only records tell their calls apart."""
         if len(set(self._prompts)) < len(self._prompts):
             raise NotPlain
 
@@ -995,7 +995,7 @@ def open_questions(
 
 
 def first_rows(paths: Sequence[str | Path], corrections: Mapping[str, str], n: int) -> list[dict]:
-    """Return the first `n` rows for a preview. Raises BadInput where they cannot be read."""
+    """Return the first `n` rows for a preview. Raises BadInput if they cannot be read."""
     files, companions, _ = recognize_files(paths, corrections)
     rows: list[dict] = []
     for file in files:

@@ -28,7 +28,7 @@ _CLOZE = Cloze(norm="char")
 def extractor_of(
     item: Item, *, has_option_scores: bool, is_scored: bool, is_mathematics: bool
 ) -> Extractor | None:
-    """Return the extractor for an item's recorded outputs, or None where none of ours fits. Scores
+    """Return the extractor for an item's recorded outputs, or None if none of ours fits. Scores
     of options are read by likelihood per character, formulas as mathematics, other outputs as text.
     `is_scored`: the log has scores of its own."""
     text_extractor = READ_TEXT

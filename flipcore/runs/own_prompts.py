@@ -88,7 +88,7 @@ class PromptPlan:
     def examples(self, item: Item, selection: str = "") -> list[Item]:
         """Return the examples before the item, in order. `selection` is "" for the study's own,
         "order-1" and so on for the same ones shuffled, and "choice-1" and so on for others, as far
-        as there are any. Raises BadInput where too few may be shown."""
+        as there are any. Raises BadInput if too few may be shown."""
         pool, n_examples = self._pool(item), self.prompt.n_examples
         n_usable = len(pool.usable) - pool.counts[item.item_id]
         if n_usable < n_examples:
@@ -215,7 +215,7 @@ def _as_example(item: Item) -> ItemView:
 
 
 def _row_in_split(item: Item) -> int:
-    """Return the item's row in its split, a part of its id. Raises BadInput where it is not."""
+    """Return the item's row in its split, a part of its id. Raises BadInput if it is not."""
     key = item.item_id.partition("/")[2].partition("@")[0]
     if not key.isdecimal():
         raise BadInput(
@@ -228,8 +228,8 @@ def _row_in_split(item: Item) -> int:
 def prompt_plan(
     study: Study, items: Sequence[tuple[Item, str]], hidden: frozenset[str]
 ) -> PromptPlan | None:
-    """Return the plan of the study's own prompt; None where the study has none. Raises BadInput
-    where the protocol or a model cannot use it."""
+    """Return the plan of the study's own prompt; None if the study has none. Raises BadInput
+    if the protocol or a model cannot use it."""
     if study.prompt is None:
         return None
     if study.protocol.name == rotation.PROTOCOL.name:

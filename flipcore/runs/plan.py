@@ -197,7 +197,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
 
 
 def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None = None) -> Plan:
-    """Make the variants of loaded items as `plan` does. Raises BadInput where no axis applies to
+    """Make the variants of loaded items as `plan` does. Raises BadInput if no axis applies to
     any item, and for a study with too many variants."""
     study, notes, warnings = inputs.study, list(inputs.notes), list(inputs.warnings)
     item_plans, refusals, n_variants = [], [], 0
@@ -473,7 +473,7 @@ def remaining(
     """Return an upper bound on the calls that are not stored yet.
 
     Where some are stored, every item is examined: the first items are the ones that were asked, so
-    they cannot stand for the others. `is_ended(item_plan, model)` is True where nothing is missing.
+    they cannot stand for the others. `is_ended(item_plan, model)` is True if nothing is missing.
     Such items are skipped. With a judge they are examined too, because the number of its calls
     follows from the number of all calls.
     """

@@ -283,12 +283,12 @@ class JudgeProgress:
 class JudgeRun:
     """Result of a judge's run."""
 
-    name: str  # of the new readouts; "" where the judge stopped early
+    name: str  # of the new readouts; "" if the judge stopped early
     sentence: str  # what happened, and what the user can do
 
 
 def checked_prompt(prompt: str) -> str:
-    """Return the prompt. Raises BadInput where it lacks {text} or "Final:", or is too long."""
+    """Return the prompt. Raises BadInput if it lacks {text} or "Final:", or is too long."""
     if len(prompt) > MOST_CHARS:
         raise BadInput(
             f"The judge's prompt has {len(prompt):,} characters; at most {MOST_CHARS:,} are sent."
@@ -308,7 +308,7 @@ def checked_prompt(prompt: str) -> str:
 
 
 def prompt_in(path: str) -> str:
-    """Return the prompt in a file. Raises BadInput where the file cannot be read."""
+    """Return the prompt in a file. Raises BadInput if the file cannot be read."""
     try:
         return allowed(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -89,7 +89,7 @@ class ItemRuns:
         self._prepared_hash = study_hash(self._inputs.study, list(backends))
 
     def skip(self, item_plan: ItemPlan, model: str) -> ItemRun | None:
-        """Count and return a complete item's run; None where the item must be asked."""
+        """Count and return a complete item's run; None if the item must be asked."""
         if not self.is_ended(item_plan, model):
             return None
         self.n_complete += 1
@@ -139,7 +139,7 @@ class ItemRuns:
 
     def stored_end(self, on_progress: Callable[[Progress], None] | None = None) -> Progress | None:
         """Return, and pass to `on_progress`, the end of a study that is done. None for a study that
-        is not done or would be planned differently now. Raises BadInput where such a study is
+        is not done or would be planned differently now. Raises BadInput if such a study is
         archived."""
         end = self._read_end(on_progress)
         if end is None and self._is_whole:

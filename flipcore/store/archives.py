@@ -128,7 +128,7 @@ def refuse_archived(archived: dict[str, Archive], study_id: str) -> None:
 
 
 def check_merge(connection: DuckDBPyConnection, merged_tables: set[str]) -> None:
-    """Raise BadInput where a file to merge holds rows of a study that is archived here."""
+    """Raise BadInput if a file to merge holds rows of a study that is archived here."""
     for study_id, archive in archives(connection).items():
         overlaps = []
         if "readouts" in merged_tables:
@@ -191,7 +191,7 @@ def _missing_sentence(archive: Archive) -> str:
 
 
 def problem(connection: DuckDBPyConnection, archive: Archive) -> str:
-    """Return a sentence on what is wrong with an archive's files; "" where they are unchanged."""
+    """Return a sentence on what is wrong with an archive's files; "" if they are unchanged."""
     if not archive.has_files:
         return _missing_sentence(archive)
     open_folders(connection, [archive.folder])
@@ -205,7 +205,7 @@ def problem(connection: DuckDBPyConnection, archive: Archive) -> str:
 
 
 def _difference(connection: DuckDBPyConnection, archive: Archive) -> str:
-    """Say how the rows in the files differ from those that were archived; "" where they do not."""
+    """Say how the rows in the files differ from those that were archived; "" if they do not."""
     for table, files in archive.files.items():
         n_rows, found_fingerprint = 0, ""
         if files:

@@ -83,7 +83,7 @@ def restore(store: Store, study_id: str) -> archives.Archive:
 
 
 def check(store: Store, study_id: str) -> archives.Archive:
-    """Read an archived study's files and return the archive. Raises BadInput where the files are
+    """Read an archived study's files and return the archive. Raises BadInput if the files are
     missing or changed, or the study is not archived."""
     require(Permission.READ)
     if study_id not in store.archives:
@@ -135,7 +135,7 @@ def _write_table(
     connection: DuckDBPyConnection, table: str, study_id: str, root: str
 ) -> tuple[tuple[int, str], list[str]]:
     """Write a table's rows of a study to one file per model, and read them again to compare.
-    Returns ((number of rows, fingerprint), paths). Raises BadInput where the files differ."""
+    Returns ((number of rows, fingerprint), paths). Raises BadInput if the files differ."""
     params: dict[str, Any] = {"study_id": study_id}
     rows_of_study = f"FROM {table} WHERE {_CONDITIONS[table]}"
     names = ", ".join(f'"{name}"' for name in tables()[table].names)
@@ -221,7 +221,7 @@ def _copy_tables(connection: DuckDBPyConnection, quoted_path: str) -> dict[str, 
 
 
 def _check_copy(connection: DuckDBPyConnection, quoted_path: str, counts: dict[str, int]) -> None:
-    """Raise NotStored where the copy, opened again, has other numbers of rows."""
+    """Raise NotStored if the copy, opened again, has other numbers of rows."""
     connection.execute(f"ATTACH {quoted_path} AS copy_of_all (READ_ONLY)")
     if _counts(connection) != counts:
         raise NotStored(

@@ -124,7 +124,7 @@ def _lost_heads(connection: DuckDBPyConnection, path: Path) -> list[tuple[int, s
 
 
 def problem(connection: DuckDBPyConnection, path: Path) -> str:
-    """Return a sentence on what is wrong with the log of acts; "" where no act was changed."""
+    """Return a sentence on what is wrong with the log of acts; "" if no act was changed."""
     head, link, position = _head(connection), _link_of_unchained(connection), 0
     for *values, number, stored_link in connection.execute(
         f"{_ROWS} AND number IS NOT NULL ORDER BY number"

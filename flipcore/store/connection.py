@@ -70,7 +70,7 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path | None = None) -> "Store":
-        """Open the file, or create it. Raises StoreHeld where another process has it open,
+        """Open the file, or create it. Raises StoreHeld if another process has it open,
         NotStored where the disk fails, and BadInput where the file is no database."""
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)

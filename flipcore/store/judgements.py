@@ -39,7 +39,7 @@ class Kind:
       only within the same series.
     - `words`: column -> allowed answers; `refusal` is the error for any other answer.
     - `emptied`: values of columns in a row that undoes another one.
-    - `has_undo`: False where a second answer simply replaces the first.
+    - `has_undo`: False if a second answer simply replaces the first.
     - `is_seen`: SQL condition for rows that may be shown.
     - `order`: columns by which rows are sorted.
     - `reads`: permission to read one's own rows without permission to read results.

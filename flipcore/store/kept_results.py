@@ -217,7 +217,7 @@ def _signature(secret: bytes, path: Path, payload: bytes) -> bytes:
 
 
 def _secret() -> bytes | None:
-    """Return this user's secret, creating it if needed; None where others could read it."""
+    """Return this user's secret, creating it if needed; None if others could read it."""
     path = home() / SECRET
     try:
         if not path.exists():

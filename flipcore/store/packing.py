@@ -272,7 +272,7 @@ class Mark:
 
 
 def mark(store: Store, study_id: str) -> Mark | None:
-    """Return the study's mark; None where its packs are not valid or follow another rule."""
+    """Return the study's mark; None if its packs are not valid or follow another rule."""
     with closing(store.cursor()) as cursor:
         return mark_in(cursor, study_id)
 

@@ -42,7 +42,7 @@ def is_held(message: str) -> bool:
 
 
 def damaged_log(path: Path, error: duckdb.Error) -> BadInput | None:
-    """Return the error for a file whose log is damaged; None where the log is not at fault."""
+    """Return the error for a file whose log is damaged; None if the log is not at fault."""
     message = str(error).splitlines()[0]
     if "WAL" not in message or not log_of(path).is_file():
         return None
@@ -64,7 +64,7 @@ class Repaired:
     n_kept: int  # commits in the repaired file
     kept_bytes: int  # of the log
     log_bytes: int
-    missing: str  # a sentence on missing commits, "" where none is known to be missing
+    missing: str  # a sentence on missing commits, "" if none is known to be missing
 
     def sentence(self) -> str:
         """Say what was kept, what is missing and where the copies are."""
@@ -77,7 +77,7 @@ class Repaired:
 
 
 def keep_log(path: Path) -> Path | None:
-    """Copy an unreadable log before DuckDB's next commit empties it; None where there is no log."""
+    """Copy an unreadable log before DuckDB's next commit empties it; None if there is no log."""
     log = log_of(path)
     if not log.is_file():
         return None
@@ -91,8 +91,8 @@ def _copy_name(path: Path, file: Path, reason: str = "damaged") -> Path:
 
 
 def repair(path: Path) -> Repaired | None:
-    """Repair a file whose log is damaged, after copying both; None where both can be read. Raises
-    BadInput where the file itself is no database, or where another process holds it."""
+    """Repair a file whose log is damaged, after copying both; None if both can be read. Raises
+    BadInput if the file itself is no database, or if another process holds it."""
     if not path.is_file():
         raise BadInput(f"There is no database {path}. Name another one with FLIPSCOPE_DB.")
     log = log_of(path)
@@ -153,8 +153,8 @@ def copy_whole(path: Path, target: Path) -> tuple[int, list[str]]:
 
     Returns (number of the last commit, folders of archived studies, which are not in the copy). The
     database may be open in a dashboard: between checkpoints its log only grows, and a copy with a
-    checkpoint in between is repeated. Raises BadInput where `target` exists, where the database or
-    its log is damaged, or where every attempt met a checkpoint.
+    checkpoint in between is repeated. Raises BadInput if `target` exists, if the database or
+    its log is damaged, or if every attempt met a checkpoint.
     """
     if not path.is_file():
         raise BadInput(f"There is no database {path}. Name another one with FLIPSCOPE_DB.")
@@ -191,7 +191,7 @@ def copy_whole(path: Path, target: Path) -> tuple[int, list[str]]:
 
 def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
     """Replace a database by a backup, after copying the present files. Returns (number of the
-    backup's last commit, the copies). Raises BadInput where the backup is no complete database of
+    backup's last commit, the copies). Raises BadInput if the backup is no complete database of
     Flipscope, or where another process has the database open."""
     if not backup.is_file():
         raise BadInput(f"There is no file {backup}. Nothing was changed.")
@@ -235,7 +235,7 @@ def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
 
 
 def _check_not_open(path: Path) -> None:
-    """Raise BadInput where another process has the database open; any other error is ignored."""
+    """Raise BadInput if another process has the database open; any other error is ignored."""
     if not path.is_file():
         return
     try:
@@ -247,7 +247,7 @@ def _check_not_open(path: Path) -> None:
 
 @contextmanager
 def _copied(path: Path) -> Iterator[Path | None]:
-    """Yield a copy of the file and its log; None where a checkpoint came in between."""
+    """Yield a copy of the file and its log; None if a checkpoint came in between."""
     with work_folder("backup") as folder:
         copy = folder / path.name
         state_before = _state(path)

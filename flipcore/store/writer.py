@@ -100,7 +100,7 @@ class Writer:
 
     def add_together(self, parts: Iterable[Part]) -> Future:
         """Queue rows of several tables, and the acts for them, for one transaction. Raises
-        AccessDenied where the acting person may not write them, and BadInput for an archived study.
+        AccessDenied if the acting person may not write them, and BadInput for an archived study.
         Then nothing is queued."""
         future: Future = Receipt(self._wanted)
         nonempty = [(table, rows) for table, rows in parts if rows]
@@ -131,10 +131,10 @@ class Writer:
         - `action` is called with the connection; the future holds its result.
         - `needs` is the permission of the acting person; without it AccessDenied is raised.
         - `act` and its target `on` are added to the log of acts, unless `act` is "".
-        - `changes` are ids of studies whose readouts or variants change; None where unknown.
+        - `changes` are ids of studies whose readouts or variants change; None if unknown.
         - `items` are ids of items that the action writes; None stands for all items. The keys by
           which equal questions are found are added for these items only.
-        - `writes_here` is False where the action writes to an attached database, because DuckDB
+        - `writes_here` is False if the action writes to an attached database, because DuckDB
           can write to only one database per transaction.
         """
         acts = act_parts(require(needs), act, on)
@@ -330,7 +330,7 @@ class Writer:
 
 
 def check_room(path: Path) -> None:
-    """Raise OSError where the disk has too little space to merge the write-ahead log into the
+    """Raise OSError if the disk has too little space to merge the write-ahead log into the
     database."""
     log = path.with_name(f"{path.name}.wal")
     needed = SPARE_BYTES + (log.stat().st_size if log.exists() else 0)

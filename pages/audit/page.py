@@ -156,7 +156,7 @@ def _judge(
     budget: float | None,
     may_send_holdout: bool,
 ) -> None:
-    """Judge the stored texts; `budget` (US dollars) is None where it stays as it is."""
+    """Judge the stored texts; `budget` (US dollars) is None if it stays as it is."""
     bar = st.progress(0.0, "Judging …")
 
     def on_progress(progress: rereading.JudgeProgress) -> None:

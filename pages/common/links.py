@@ -13,7 +13,7 @@ from pages.common.showing import plain
 def binding(key: str) -> Literal["query-params"] | None:
     """Return the argument `bind` for a number field with this key.
 
-    None where the link says infinity, on which Streamlit fails.
+    None if the link says infinity, on which Streamlit fails.
     """
     try:
         is_infinite = math.isinf(float(st.query_params.get(key, "0")))

@@ -220,7 +220,7 @@ def _draw_server(start: ModelCard, name: str, left, right, key: str) -> dict:
 
 
 def _draw_prices_and_limits(start: ModelCard, left, right, key: str, *, is_here: bool) -> dict:
-    """Ask for prices and limits per minute; None where a field is empty."""
+    """Ask for prices and limits per minute; None if a field is empty."""
     values: dict[str, Any] = {}
     for column, label, field in ((left, "in", "price_in"), (right, "out", "price_out")):
         values[field] = column.number_input(

@@ -55,7 +55,7 @@ class Step:
 
 
 def gold(solution: str) -> Fraction | None:
-    """Return the number after "####"; None where there is none."""
+    """Return the number after "####"; None if there is none."""
     match = _GOLD.search(solution.strip())
     return _number(match[1]) if match else None
 

@@ -110,7 +110,7 @@ def _draws(problem: Structure, rng: np.random.Generator) -> Iterator[dict[Fracti
 def _plans(
     groups: Sequence[Fraction], rng: np.random.Generator
 ) -> Iterator[tuple[Sequence[Fraction], bool]]:
-    """Yield values to change together, and True where they must stay as round as they were.
+    """Yield values to change together, and True if they must stay as round as they were.
     The plans that change most values come first."""
 
     def draw_groups(n: int) -> list[Fraction]:
@@ -180,7 +180,7 @@ def _with_relations(
     problem: Structure, draw: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
 ) -> dict[Fraction, Fraction] | None:
     """Restore the story's relations in a draw.
-    None where that is impossible, or where a (smaller, larger) pair of `order` loses its order."""
+    None if that is impossible, or if a (smaller, larger) pair of `order` loses its order."""
 
     def drawn(value: Fraction) -> Fraction:
         return draw.get(value, value)

@@ -70,7 +70,7 @@ class Mention:
     """One number in the question.
 
     `is_percent` and `is_money` say what it is, `decimals` counts its decimal places, `unit` is the
-    word after it. `why_frozen` is why it must stay, "" where it may change.
+    word after it. `why_frozen` is why it must stay, "" if it may change.
     """
 
     start: int
@@ -117,7 +117,7 @@ def mentions(question: str) -> list[Mention]:
 
 
 def _why_frozen(text: str, value: Fraction, before: str, after: str) -> str:
-    """Return why the number between `before` and `after` must stay; "" where it may change."""
+    """Return why the number between `before` and `after` must stay; "" if it may change."""
     tail = before[-40:]
     if value in (0, 1):
         return "zero or one"

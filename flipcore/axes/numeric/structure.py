@@ -62,7 +62,7 @@ class Structure:
     limits
         Values that no number may cross.
     keeps_order
-        True where the results must keep their order.
+        True if the results must keep their order.
     """
 
     steps: Sequence[Step]
@@ -375,7 +375,7 @@ def limits(
     question: str, mentions: Sequence[Mention], computed_with: set[Fraction]
 ) -> list[Fraction]:
     """Return the stated limits ("over 20 points"); every number stays on its side of them.
-    A limit that the chain computes with counts only where the text states its value twice."""
+    A limit that the chain computes with counts only if the text states its value twice."""
     n_stated = Counter(mention.value for mention in mentions)
     return sorted(
         {

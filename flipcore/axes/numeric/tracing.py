@@ -123,7 +123,7 @@ def _candidates(
                 for i, earlier in enumerate(earlier_steps)
                 if earlier.result != value and earlier.result * factor == value
             ]
-    # 100 - 40 stands for 40% only where nothing else has its value, or the step divides by 100.
+    # 100 - 40 stands for 40% only if nothing else has its value, or the step divides by 100.
     if not {F(100), F(1, 100)} & set(step.literals):
         full_sources = [source for source in options if source.form not in ("rest", "over")]
         options = full_sources or options

@@ -19,7 +19,7 @@ from flipcore.datasets.tables.table_reading import Question
 class LogReadout:
     """The readout of a completion by one filter or scorer of the harness.
 
-    `answer` is as the scorer wrote it. `answer`, `is_correct` and `score` are None where it gives
+    `answer` is as the scorer wrote it. `answer`, `is_correct` and `score` are None if it gives
     none. `unreadable` means that the scorer found no answer.
     """
 
@@ -64,7 +64,7 @@ class LogRecord:
     targets : right answers as written: text, label, index or number; with `target_is_place` an
         index from 0.
     axis, variant : name of the change; "" for the log's own prompt.
-    harmless : False where the change may have moved the right answer.
+    harmless : False if the change may have moved the right answer.
     sample : the repeat or epoch from 0, None for "the next one".
     category, family : the subject; the template or passage that items share.
     option_scores : log-likelihoods in nats of `continuations`, one per option.

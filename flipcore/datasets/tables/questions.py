@@ -247,7 +247,7 @@ def means_by(
 ) -> dict[str, tuple[float, int, float]]:
     """Return {value: (mean, number, variance) of the leading score in its rows} for a column.
 
-    Without a score, outputs are compared with right answers; {} where that is not possible.
+    Without a score, outputs are compared with right answers; {} if that is not possible.
     """
     roles, table = reading.roles, table_profile.table
     lead = next(iter((*roles.scores, *roles.judges)), "")

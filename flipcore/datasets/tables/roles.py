@@ -97,7 +97,7 @@ OUTPUT, TARGET, PROMPT = "output", "target", "prompt"
 
 
 def part_of(name: str) -> str:
-    """Return OUTPUT, TARGET or PROMPT by the words of a name; "" where they do not decide it."""
+    """Return OUTPUT, TARGET or PROMPT by the words of a name; "" if they do not decide it."""
     last = last_part(name)
     # prediction.input is an input, whatever the object around it is called
     is_prompt_by_itself = names(last, "prompt") and not names(last, "output")

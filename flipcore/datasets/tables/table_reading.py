@@ -65,7 +65,7 @@ class TableReading:
     """The reading of a table.
 
     `scores` are means by (arm, grader), `missing` the rows without a score by grader. `refusal` is
-    the reason why the table cannot be read, "" where it can.
+    the reason why the table cannot be read, "" if it can.
     """
 
     file: str

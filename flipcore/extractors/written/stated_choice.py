@@ -50,7 +50,7 @@ _REASON = (
 # The verdicts of a text that judges one option after another: "A) No. B) Yes."
 _VERDICT = r"(yes|no|true|false|correct|incorrect|right|wrong|[✓✔✅✗✘❌])"
 _AFFIRMED = frozenset(("yes", "true", "correct", "right", "✓", "✔", "✅"))
-# Common words, which are the words of an option only where they stand alone.
+# Common words, which are the words of an option only if they stand alone.
 _COMMON_WORDS = frozenset("yes no none all both some any never maybe true false".split())
 _PARENTHESIS = re.compile(r"\s*\([^()\n]{2,80}\)")
 # What may stand between a label and an option's words.
@@ -66,7 +66,7 @@ _SEPARATORS = re.compile(r"[\s.,:;()\[\]*\"'“”]+")
 @dataclass(frozen=True)
 class Choice:
     """The option that a text names: its position and its span in the text.
-    Both are None where the text does not name exactly one; `reason` then says why."""
+    Both are None if the text does not name exactly one; `reason` then says why."""
 
     position: int | None
     span: tuple[int, int] | None
@@ -283,7 +283,7 @@ class ChoiceText:
 
     def _affirmed_option(self, text: str) -> Choice | None:
         """Read the one option that is affirmed where a text says yes or no to one after another.
-        None where fewer than two are judged, or where yes and no are options themselves."""
+        None if fewer than two are judged, or if yes and no are options themselves."""
         if any(re.fullmatch(_VERDICT, option, re.IGNORECASE) for option in self.options):
             return None
         judged = [mark for mark in self.patterns.verdict.finditer(text) if mark[1] in self.labels]
@@ -542,7 +542,7 @@ class ChoiceText:
         """Return the position of another option whose words are next to a label, or None.
 
         They must be all of its words and nothing else ("A. galley"), or stand before a label in
-        brackets ("galley (A)"). None where the line also has the label's own words or their
+        brackets ("galley (A)"). None if the line also has the label's own words or their
         beginning.
         """
         gap = _GAP.match(text, end)

@@ -178,7 +178,7 @@ def _first_statement(text: str, folded: str) -> int | None:
 
 def _last_number(text: str, start: int) -> re.Match | None:
     """Return the last number after `start` that is not denied.
-    A part of a word ("400-meter") counts only where the whole text has no other number."""
+    A part of a word ("400-meter") counts only if the whole text has no other number."""
     numbers = [*_NUMBER.finditer(text, start)]
     numbers = [match for match in reversed(numbers) if not _is_denied(text, match)]
     return _first_whole(text, numbers) or (numbers[0] if numbers and not start else None)
@@ -214,7 +214,7 @@ def _stated_after(text: str, start: int) -> re.Match | None:
 def _value(
     number: str, before: str = "", after: str = "", *, has_commas: bool = False
 ) -> str | None:
-    """Return the canonical number of a match of NUMBER; None where it is ambiguous.
+    """Return the canonical number of a match of NUMBER; None if it is ambiguous.
 
     `before` is the character before it, `after` the text after it. `has_commas` says that the
     language sets a comma before decimals.

@@ -120,7 +120,7 @@ def _is_in_another_order(words: str, right_name: str, question: str) -> bool:
 
 def _only_number(words: str, right_answers: Sequence[str], question: str) -> str | None:
     """Return the only number in the words, in digits, where the right answer is a whole number.
-    So "There are five" is the answer 5. None where there are several numbers, or none."""
+    So "There are five" is the answer 5. None if there are several numbers, or none."""
     figures = {*re.findall(r"\d+", in_digits(words))}
     is_asked = bool(right_answers) and all(plain_answer(name).isdecimal() for name in right_answers)
     if not is_asked or len(figures) != 1:
@@ -130,7 +130,7 @@ def _only_number(words: str, right_answers: Sequence[str], question: str) -> str
 
 
 def _is_named(words: str, name: str, question: str) -> bool | None:
-    """Tell whether the words hold this name; None where they hold another one next to it."""
+    """Tell whether the words hold this name; None if they hold another one next to it."""
     text = unicodedata.normalize("NFKC", words)
     parts = plain_answer(name).split()
     if not parts:

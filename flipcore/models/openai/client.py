@@ -48,7 +48,7 @@ def revision_of(card: ModelCard) -> str:
 
 
 def key_of(card: ModelCard) -> str:
-    """Return the key in the environment for this model; "" where none is named or set."""
+    """Return the key in the environment for this model; "" if none is named or set."""
     return os.environ.get(card.api_key_env, "") if card.api_key_env else ""
 
 
@@ -244,7 +244,7 @@ class OpenAICompatible(Backend):
         return separate_reasoning(completion)
 
     def _cost(self, n_tokens_in: int | None, n_tokens_out: int | None) -> float | None:
-        """Return US dollars by the server's counts; None where a price or a count is unknown."""
+        """Return US dollars by the server's counts; None if a price or a count is unknown."""
         card = self.card
         if card.price_in is None or card.price_out is None:
             return None

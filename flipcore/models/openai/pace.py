@@ -68,7 +68,7 @@ class Pace:
 
     def take_share(self, share: float, since: float | None = None) -> None:
         """Use only this share of every limit, apart from other runs of this process. `since` is
-        when another pace with this share may have used up its burst; None where there was none."""
+        when another pace with this share may have used up its burst; None if there was none."""
         self._share = share
         if share < 1.0:
             self._server = Server()
@@ -147,7 +147,7 @@ def seconds_of(text: str) -> float:
 
 
 def minute_limit(headers: Mapping[str, str], unit: str) -> int | None:
-    """Return the "requests" or "tokens" per minute in the headers; None where they name none."""
+    """Return the "requests" or "tokens" per minute in the headers; None if they name none."""
     for name in (f"x-ratelimit-limit-{unit}", f"anthropic-ratelimit-{unit}-limit"):
         try:
             n = int(float(headers.get(name, "")))

@@ -115,7 +115,7 @@ class _Server:
         return Reply(reply, seconds)
 
     async def try_request(self, body: dict[str, Any], path: str = "") -> Reply | None:
-        """Return a reply, or None where this request is refused.
+        """Return a reply, or None if this request is refused.
         A server that fails at this request and then answers a plain one refuses it too."""
         try:
             return await self.ask(body, path)
@@ -242,7 +242,7 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
 async def _refusals(server: _Server, max_tokens: int) -> tuple[str, ...]:
     """Return the parameters that the server refuses.
 
-    All are sent together first. Only where that is refused, each is tried on top of those accepted.
+    All are sent together first. Only if that is refused, each is tried on top of those accepted.
     """
     is_chat = server.card.api == "chat"
     refuses = []
@@ -375,7 +375,7 @@ def list_price(entry: Mapping[str, Any], key: str) -> float | None:
 
 
 def context_tokens(entry: Mapping[str, Any]) -> int | None:
-    """Return the length of the context in tokens; None where the entry does not say it."""
+    """Return the length of the context in tokens; None if the entry does not say it."""
     meta = entry.get("meta")
     lengths = (
         entry.get("context_length"),  # OpenRouter

@@ -250,7 +250,7 @@ def _stopped(text: str, stops: Sequence[str], reason: str) -> tuple[str, str]:
 
 
 def alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
-    """Return the first token's alternatives in nats; None where the choice has none.
+    """Return the first token's alternatives in nats; None if the choice has none.
     The chat API sends a list, the completions API a table."""
     logprobs: Any = choice.get("logprobs")
     try:

@@ -172,7 +172,7 @@ def may_be_billed(error: Exception) -> bool:
 
 
 def asked_wait(error: Exception) -> float | None:
-    """Return the seconds to wait that the server asks for; None where it does not.
+    """Return the seconds to wait that the server asks for; None if it does not.
     It says so in `retry-after-ms`, or in `retry-after` as seconds or as a date."""
     headers = getattr(getattr(error, "response", None), "headers", {})
     try:

@@ -36,7 +36,7 @@ _N_BLOCKS, _BLOCK = 256, 2**18  # blocks that are hashed of a larger file, and b
 
 
 def check_packages() -> None:
-    """Raise MissingPackage where torch or transformers is not installed."""
+    """Raise MissingPackage if torch or transformers is not installed."""
     missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
     if missing:
         raise MissingPackage(

@@ -135,7 +135,7 @@ class Board:
     `outcomes_by_row` and `intervals_by_row`, which have an entry per row, and `rows` and
     `headlines` where they differ by choice. `lines` are further sentences; `numbers` has the packed
     32-bit numbers of their templates by position. `changes` are (position, text) of the slider's
-    ticks, None where ticks show changing outcomes. `scale` has the ends of the axis, and with
+    ticks, None if ticks show changing outcomes. `scale` has the ends of the axis, and with
     `is_share` its numbers are shown as percentages. `legend` has (label, style), `columns` the
     heads of the table. Boards with an equal `shared_as` move together in a meeting. A board that
     `is_waiting` for results offers no decision.

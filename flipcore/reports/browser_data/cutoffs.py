@@ -327,7 +327,7 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
 
 
 def rule_rows(test: LossTest) -> list[dict]:
-    """Return one row per rule with the items that it flags. The smallest D is None where a rule
+    """Return one row per rule with the items that it flags. The smallest D is None if a rule
     flags nothing."""
     rows = []
     for rule, title in RULES.items():

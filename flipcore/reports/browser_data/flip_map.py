@@ -32,7 +32,7 @@ def permille(shares: np.ndarray) -> str:
 
 
 def permille_or_none(shares: np.ndarray) -> str:
-    """Return `permille` of the shares, or "" where all are 0, as in most maps."""
+    """Return `permille` of the shares, or "" if all are 0, as in most maps."""
     return permille(shares) if np.nan_to_num(shares).any() else ""
 
 
@@ -229,7 +229,7 @@ def _mean_shares(shares: np.ndarray) -> list[float]:
 
 
 def _texts(estimate: Estimate, *, signed: bool) -> list:
-    """Return [value, low, high, value as text, interval and n as text]; None where missing."""
+    """Return [value, low, high, value as text, interval and n as text]; None if missing."""
     value, low, high = estimate.value, estimate.low, estimate.high
     numbers = [None if math.isnan(x) else round(x, 4) for x in (value, low, high)]
     if signed:

@@ -49,7 +49,7 @@ class BoardRows:
     Where several axes are `pooled`, rows over all of them follow the first `n_own` rows. They give
     the headline, as on the study's card. `family` are the cells over which
     p-values are corrected where any reference may be chosen after looking; None corrects over the
-    cells of this reference. `why_no_lead` says why no row may lead, "" where one may.
+    cells of this reference. `why_no_lead` says why no row may lead, "" if one may.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ def every_pairing(answers: CodedAnswers, references: Sequence[str]) -> list[Deco
 
 
 def _leading_row(candidates: Sequence[tuple[int, flips.Verdict, str]]) -> int | None:
-    """Return the row that leads, of (row, verdict, outcome); None where there is none."""
+    """Return the row that leads, of (row, verdict, outcome); None if there is none."""
     if not candidates:
         return None
     lead = flips.leading_verdict([(verdict, outcome) for _, verdict, outcome in candidates])

@@ -36,7 +36,7 @@ def sentences(results: WholeStudy) -> list[str]:
 
 def data_files(results: WholeStudy) -> tuple[list[File], str]:
     """Return the files of a report and a sentence. The sentence says that the readouts are too many
-    to be in the report; "" where they are in it."""
+    to be in the report; "" if they are in it."""
     # `allow_nan=False`, because missing numbers are None here and NaN is not JSON.
     stats = json.dumps(
         results.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str

@@ -87,7 +87,7 @@ def dataset_folder(
     store: Store, study_id: str, license: str = "", language: str = "en"
 ) -> DatasetFolder:
     """Pack a study as a dataset. `license` is the one that the user declares for datasets without
-    one, such as own files. Raises BadInput where no item may be passed on."""
+    one, such as own files. Raises BadInput if no item may be passed on."""
     check_codes(license or "other", language)
     items = studies.study_items(store, study_id)
     open_licenses: dict[str, str] = {}

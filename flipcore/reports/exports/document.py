@@ -37,7 +37,7 @@ _LONG = 200
 def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     """Return the report of a stored study with `n_outputs` pairs of raw outputs behind each claim.
 
-    The same study always gives the same bytes. Raises BadInput where `n_outputs` is out of range.
+    The same study always gives the same bytes. Raises BadInput if `n_outputs` is out of range.
     """
     if not 0 <= n_outputs <= MOST_OUTPUTS:
         raise BadInput(

@@ -38,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Dot:
-    """One row with a dot and an interval; each of them is None where there is none."""
+    """One row with a dot and an interval; each of them is None if there is none."""
 
     y: int
     label: str

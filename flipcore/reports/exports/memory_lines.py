@@ -26,7 +26,7 @@ class ScoredItem(NamedTuple):
 
 
 def _detector_of(test: MemoryTest) -> Detector | None:
-    """Return the detector of a test; None where it could not measure or is not installed."""
+    """Return the detector of a test; None if it could not measure or is not installed."""
     if test.measurement is None or test.measurement.problem:
         return None
     name = test.measurement.detector_name
@@ -45,7 +45,7 @@ def line_of(
     """Return the board of a test of memory, which shows the scores of its detector on a line. Also
     return the analysis of the test where it is a drop gap.
 
-    Both are None where nothing is drawn. Raises FlipscopeError where the detector cannot measure
+    Both are None if nothing is drawn. Raises FlipscopeError if the detector cannot measure
     these answers.
     """
     detector = _detector_of(test)

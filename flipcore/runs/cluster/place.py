@@ -54,7 +54,7 @@ class WorkerSlot:
 def worker_slots(
     card: ModelCard | None, machines: Sequence[Machine], name: str, address: str
 ) -> list[WorkerSlot]:
-    """Return the workers of a model. Raises FlipscopeError where no machine can have one."""
+    """Return the workers of a model. Raises FlipscopeError if no machine can have one."""
     n_at_once = card.n_in_flight if card else FEW_AT_ONCE
     usable = [machine for machine in machines if machine.n_cpus >= 1]
     n_gpus = float(card.options.get("gpus", 0)) if card else 0.0
@@ -159,11 +159,11 @@ class Link(ABC):
 
     @abstractmethod
     async def hello(self) -> Greeting:
-        """Wait until the worker has opened its model. Raises WorkerLost where it does not run."""
+        """Wait until the worker has opened its model. Raises WorkerLost if it does not run."""
 
     @abstractmethod
     def answers(self, calls: Sequence[Call]) -> AsyncIterator[Reply]:
-        """Yield replies to the calls as they arrive. Raises WorkerLost where the worker is gone."""
+        """Yield replies to the calls as they arrive. Raises WorkerLost if the worker is gone."""
 
     @abstractmethod
     def halt(self) -> None:

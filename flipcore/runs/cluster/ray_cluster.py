@@ -31,7 +31,7 @@ _HOST_PORT = re.compile(r"(?:ray://)?[\w.\-]+(?:\[[\w:]+\])?:\d{1,5}")
 
 
 def why_not() -> str:
-    """Return a sentence on how to install Ray; "" where it is installed."""
+    """Return a sentence on how to install Ray; "" if it is installed."""
     if find_spec("ray") is not None:
         return ""
     return (
@@ -293,7 +293,7 @@ class _RayLink(Link):
 
 
 async def _result(reference: Any) -> Any:
-    """Wait for the value of a Ray reference. Raises WorkerLost where its worker is lost."""
+    """Wait for the value of a Ray reference. Raises WorkerLost if its worker is lost."""
     import ray
 
     try:

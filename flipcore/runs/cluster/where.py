@@ -65,7 +65,7 @@ class ClusterPlace(Place):
 
 def place_of(on: str) -> Place:
     """Return this process for "", or connect to the cluster at an address. Raises FlipscopeError
-    where the cluster cannot be reached."""
+    if the cluster cannot be reached."""
     return ClusterPlace(ray_cluster.RayCluster(on)) if on else ThisProcess()
 
 

@@ -43,7 +43,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Greeting:
-    """A worker's place, and why it cannot work ("" where it can)."""
+    """A worker's place, and why it cannot work ("" if it can)."""
 
     place: str
     problem: str = ""

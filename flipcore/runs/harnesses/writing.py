@@ -76,7 +76,7 @@ class PlannedPrompt:
 
 def use_of(study: Study, model: str = "") -> ModelUse:
     """Return the study's model of this name, or its only model for "". Raises BadInput for an
-    unknown name, and for "" where there are several models."""
+    unknown name, and for "" if there are several models."""
     uses = [
         use for use in study.models if use.name == model or (not model and len(study.models) == 1)
     ]
@@ -116,7 +116,7 @@ def planned_calls(
 
 
 def planned_of(study: Study, store: Store | None) -> Plan:
-    """Return the plan of a study whose prompts can be written out. Raises BadInput where prompts
+    """Return the plan of a study whose prompts can be written out. Raises BadInput if prompts
     depend on earlier answers, or no extractor reads written answers."""
     if study.is_recorded:
         raise BadInput(
@@ -139,7 +139,7 @@ def planned_of(study: Study, store: Store | None) -> Plan:
 
 
 def shown_items(study_plan: Plan, store: Store | None) -> list[ItemPlan]:
-    """Return the plan's items; those set aside for confirmation only where the study has a lock."""
+    """Return the plan's items; those set aside for confirmation only if the study has a lock."""
     is_locked = store is not None and bool(locks.locks(store, study_plan.study.study_id))
     return [item_plan for item_plan in study_plan.items if is_locked or not item_plan.confirmatory]
 

@@ -102,7 +102,7 @@ def cohen_kappa(a: Sequence, b: Sequence, weights: str | None = None) -> float:
 def fleiss_kappa(table: Sequence[Sequence[int]] | np.ndarray) -> float:
     """Return Fleiss' kappa; `table[item][category]` counts raters.
 
-    NaN without items, below 2 raters per item and with one category in use. Raises BadInput where
+    NaN without items, below 2 raters per item and with one category in use. Raises BadInput if
     items have different numbers of raters.
     """
     if len({len(row) for row in table}) > 1:
@@ -321,7 +321,7 @@ def _raw_of_pairs(units: list[list]) -> float:
 
 
 def _without_limits(value: float, n: int) -> Estimate | None:
-    """Return the Estimate of a coefficient that can have no interval; None where it can."""
+    """Return the Estimate of a coefficient that can have no interval; None if it can."""
     if math.isnan(value):
         return missing(n, 0.95, "Undefined: chance alone would agree always.")
     return without_interval(value, n) if n < MIN_N else None

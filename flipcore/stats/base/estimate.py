@@ -21,11 +21,11 @@ MIN_FAMILIES, MIN_CLAIM_FAMILIES = (3, 6)
 class Estimate:
     """`value` with the interval [`low`, `high`] at `level`, over `n` items or clusters.
 
-    `method` is the interval's name (`methods.words` describes it), or "none". `seed` is None where
+    `method` is the interval's name (`methods.words` describes it), or "none". `seed` is None if
     nothing was drawn. NaN is missing. `note` is a sentence for people: why there is no interval, or
     which fallback is used. `coverage` is the simulated coverage of such intervals
-    (`measured_coverage`), None where they were not simulated. `effective` is the number of equal
-    families that weigh as much as the items' families, None where items share none.
+    (`measured_coverage`), None if they were not simulated. `effective` is the number of equal
+    families that weigh as much as the items' families, None if items share none.
     """
 
     value: float
@@ -44,7 +44,7 @@ class Estimate:
         return not (math.isnan(self.low) or math.isnan(self.high))
 
     def excludes_zero(self) -> bool | None:
-        """Return True where the interval excludes 0; None without an interval."""
+        """Return True if the interval excludes 0; None without an interval."""
         return (self.low > 0 or self.high < 0) if self.has_interval else None
 
     def text(self, digits: int = 2) -> str:
@@ -109,7 +109,7 @@ class Estimate:
 
     @property
     def is_too_short(self) -> bool:
-        """True where nothing may be claimed: simulated coverage is too low, or there are too few
+        """True if nothing may be claimed: simulated coverage is too low, or there are too few
         effective families."""
         is_few = self.effective is not None and self.effective < MIN_CLAIM_FAMILIES
         return is_few or (self.coverage is not None and self.coverage < TOO_SHORT)
@@ -124,7 +124,7 @@ class Estimate:
 
 
 def coverage_label(coverage: float | None) -> str:
-    """Return the coverage of a short interval, "about 90%"; "" where it is enough or unknown."""
+    """Return the coverage of a short interval, "about 90%"; "" if it is enough or unknown."""
     return "" if coverage is None or coverage >= SHORT else f"about {percent_text(coverage)}"
 
 

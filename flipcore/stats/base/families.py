@@ -198,7 +198,7 @@ class FamilyMeans:
 
 
 def is_signed(bounds: Bounds) -> bool:
-    """Return True where a value can be on either side of 0, as a difference can."""
+    """Return True if a value can be on either side of 0, as a difference can."""
     return bounds is not None and bounds[0] < 0 < bounds[1]
 
 
@@ -374,7 +374,7 @@ def clustered_mean(
 
 
 def _bounds_of(values: ArrayLike, bounds: Bounds) -> Bounds:
-    """Return `bounds`, or None where a value lies outside: the bounds are then wrong."""
+    """Return `bounds`, or None if a value lies outside: the bounds are then wrong."""
     x = np.asarray(values, dtype=float)
     if bounds is None or (x < bounds[0] - 1e-9).any() or (x > bounds[1] + 1e-9).any():
         return None

@@ -153,7 +153,7 @@ def paraphrase_gate(
 
 
 def _opens(n_accepted: int, n_reviewed: int) -> bool:
-    """Return True where these counts open the gate at the default threshold."""
+    """Return True if these counts open the gate at the default threshold."""
     return n_reviewed >= FEWEST_PAIRS and wilson(n_accepted, n_reviewed)[0] >= ACCEPTANCE
 
 
@@ -179,7 +179,7 @@ def n_more_pairs(
 
 
 def few_pairs_sentence(n_pairs: int) -> str:
-    """Say that `n_pairs` in all are too few to ever open the gate; "" where they are enough."""
+    """Say that `n_pairs` in all are too few to ever open the gate; "" if they are enough."""
     if n_pairs >= FEWEST_PAIRS:
         return ""
     return (
@@ -217,7 +217,7 @@ class PositionBias:
 def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None]) -> PositionBias:
     """Test a judge's readouts of the same texts under both option orders, by exact McNemar.
 
-    Values are positions in the FORWARDS list, None where unreadable. In a pair (i, j) with i < j
+    Values are positions in the FORWARDS list, None if unreadable. In a pair (i, j) with i < j
     the judge chose the earlier-listed option both times, with i > j the later-listed. Raises
     BadInput for unequal lengths.
     """
@@ -244,8 +244,8 @@ class JudgeGate:
     """Three tests of a judge, which must pass all of them.
 
     1. `agreement` with people beyond chance: the lower bound of kappa.
-    2. The position test, exact McNemar on reversed options. `position` is None where it was not
-       run; `has_options` is False where there are no options to reverse.
+    2. The position test, exact McNemar on reversed options. `position` is None if it was not
+       run; `has_options` is False if there are no options to reverse.
     3. Reruns: `rerun_changes` is the share of prompts read differently the second time, missing
        where no prompt was sent twice.
 
@@ -387,7 +387,7 @@ def evidence(n_accepted: int, n_reviewed: int, threshold: float) -> float:
 
 
 def holds_at_any_look(n_accepted: int, n_reviewed: int, threshold: float) -> bool:
-    """Return True where the evidence holds however often it was looked at.
+    """Return True if the evidence holds however often it was looked at.
 
     At an acceptance of exactly `threshold`, the chance that the evidence gets so large at any look
     is at most `ANY_LOOK`.

@@ -59,7 +59,7 @@ def guarded_t(
     """Test the mean of `values` (..., items) against 0; NaN is left out.
 
     `bounds` are the lowest possible value, below 0, and the highest, above 0. `families` (items,)
-    are numbers from 0; None where items share no families.
+    are numbers from 0; None if items share no families.
     """
     sums, shape = _sums(values, families), np.shape(values)[:-1]
     p_values = []
@@ -97,7 +97,7 @@ class GuardedSide:
 
     `mean` and `se` include the unseen item, whose weight makes it move the sum by one. `df` is NaN
     below 10 items or 6 effective clusters. With `lead`, the mean must also exceed what two equal
-    models reach by chance; None where items share no clusters.
+    models reach by chance; None if items share no clusters.
     """
 
     mean: np.ndarray

@@ -166,7 +166,7 @@ def covering(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def is_within(values: np.ndarray, bounds: tuple[float, float]) -> bool:
-    """Return True where no value lies outside `bounds`; NaN is left out."""
+    """Return True if no value lies outside `bounds`; NaN is left out."""
     return not (np.nanmin(values) < bounds[0] or np.nanmax(values) > bounds[1])
 
 

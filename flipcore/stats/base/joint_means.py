@@ -38,7 +38,7 @@ RARE = 0.10
 class Intervals:
     """Intervals of k columns at several levels; all arrays are (levels, k). `low` and `high` are
     NaN without an interval, and `methods` is then "none". `notes` are sentences for people.
-    `is_stand_in` is True where the chosen kind had no width."""
+    `is_stand_in` is True if the chosen kind had no width."""
 
     low: np.ndarray
     high: np.ndarray
@@ -51,7 +51,7 @@ class Intervals:
 class JointMeans:
     """Means `values` of `columns` (items, k), each over the items that are not NaN.
 
-    `families` (items,) are the items' family numbers; None where items share no families. With
+    `families` (items,) are the items' family numbers; None if items share no families. With
     families, whole families are drawn, `n` counts families, `columns` become (families, k) and
     `items` keeps the original columns. The default interval is then that of the module `families`,
     which differences always have. `values` are NaN without an item, `se` below two.
@@ -230,7 +230,7 @@ class JointMeans:
         )
 
     def _why_no_interval(self, j: int) -> str:
-        """Say why column j has no interval by default; "" where it has one."""
+        """Say why column j has no interval by default; "" if it has one."""
         families = self.family_means
         n = int(self.n[j] if families is None else families.n[j])
         if n < MIN_N:

@@ -103,7 +103,7 @@ def _check_counts(k: float, n: float) -> None:
 
 @dataclass(frozen=True)
 class StandIn:
-    """Substitute for an interval without width. `limits` gives [low, high] at a level; None where
+    """Substitute for an interval without width. `limits` gives [low, high] at a level; None if
     there is no substitute. `note` says why, or names the kind that is used."""
 
     method: str
@@ -146,5 +146,5 @@ def stand_in(
 
 
 def _are_single(sums: np.ndarray, sizes: np.ndarray, allowed: tuple[int, ...]) -> bool:
-    """Return True where each cluster holds one row whose value is one of `allowed`."""
+    """Return True if each cluster holds one row whose value is one of `allowed`."""
     return bool((sizes == 1).all() and np.isin(sums, allowed).all())

@@ -11,7 +11,7 @@ RULES = ("majority", "unanimous")
 
 
 def passes(votes: Sequence[bool], rule: str = "majority") -> bool:
-    """Return True where `votes` keep a pair: more than half of them for `majority`, all for
+    """Return True if `votes` keep a pair: more than half of them for `majority`, all for
     `unanimous`. Without a vote it is not kept. Raises BadInput for an unknown rule."""
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not one of {', '.join(RULES)}.")

@@ -114,7 +114,7 @@ def separability(
     labels : (n,) 0 or 1.
     fit_predict : (train X, train labels, test X) -> scores of label 1, with 0.5 as the threshold.
     groups : (n,) names; the rows of a group are in one fold. None: each row is a group.
-    paired : True where each group has one row of either label.
+    paired : True if each group has one row of either label.
     m : number of permutations.
     watch : called after each permutation with the number done and `m`.
 

@@ -55,7 +55,7 @@ class Choice:
 
 
 def asks_another_question(choice: Choice, option: Option) -> bool:
-    """Return True where an option answers a slightly different question, so it is counted apart."""
+    """Return True if an option answers a slightly different question, so it is counted apart."""
     may_differ = option.is_uncertain or choice.kind is ChoiceClass.UNCERTAIN
     return may_differ and option.name != choice.options[0].name
 

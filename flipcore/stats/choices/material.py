@@ -26,7 +26,7 @@ class Material(ABC):
     """Items under all settings of `choices`.
 
     value_choices : names of the choices that `values` depends on.
-    left_out : "choice=option" -> (items,), True where the option leaves an item out.
+    left_out : "choice=option" -> (items,), True if the option leaves an item out.
     clusters, categories, origins : (items,) numbers; `origins` is None if there is one origin.
     bounds : least and largest value: (-1, 1) of a difference, (0, 1) of a score.
     """

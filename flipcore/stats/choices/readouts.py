@@ -300,7 +300,7 @@ def material_of(
 
 
 def items_left_out(item_ids: Sequence[str], facts: ItemFacts) -> dict[str, np.ndarray]:
-    """Return "choice=option" -> (items,), True where the option leaves an item out."""
+    """Return "choice=option" -> (items,), True if the option leaves an item out."""
     items = pd.Index(item_ids)
     disputed = items.isin(facts.disputed)
     left_out = {

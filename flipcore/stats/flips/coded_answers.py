@@ -35,7 +35,7 @@ class CodedAnswers:
     lost : (axis, extractor) -> (items, variants, samples), True where an answer was cut off or
         never came. Its code is `ABSENT`, so it is in no pair. Cells without such answers are left
         out.
-    families : (items,) family number, the unit of resampling; None where no two items share a
+    families : (items,) family number, the unit of resampling; None if no two items share a
         family.
     warnings, unread : caches of `unread_warnings` and `unread.unread`, whose results do not depend
         on the policy.

@@ -83,7 +83,7 @@ class Decomposition:
     floor_source : which prompts were rerun for the noise floor.
     unread : bounds whatever the unread answers were.
     item_values : (items, quantities) in the order of `COLUMNS`.
-    families : (items,) family numbers; None where no two items share a family.
+    families : (items,) family numbers; None if no two items share a family.
     """
 
     axis: str

@@ -14,7 +14,7 @@ MOST_SHIFT = 0.5  # standard errors; a larger possible shift of the score is alw
 
 
 def absence_matters(share: float, shift: float, se: float) -> bool:
-    """Return True where a `share` of absent scores, which could move the mean by `shift`, must be
+    """Return True if a `share` of absent scores, which could move the mean by `shift`, must be
     stated and included in the limits."""
     return share > MOST_SHARE or (share > 0 and shift > MOST_SHIFT * se)
 

@@ -20,8 +20,8 @@ class ScoreCells:
 
     A cell has the mean of its `n_runs` reruns, and the sum of their squared deviations from it, in
     squared units of the score. `families` (questions,) names each question's template or source;
-    None where none share one. `n_dropped_questions` and `dropped_wordings` were left out because
-    cells were missing. `scale` is the lowest and highest possible score; None where it is unknown,
+    None if none share one. `n_dropped_questions` and `dropped_wordings` were left out because
+    cells were missing. `scale` is the lowest and highest possible score; None if it is unknown,
     and then [0, 1] if all cells lie within.
     """
 
@@ -56,7 +56,7 @@ class ScoreCells:
 
     @cached_property
     def is_binary(self) -> bool:
-        """True where all runs were right or wrong, because each cell's spread follows its mean."""
+        """True if all runs were right or wrong, because each cell's spread follows its mean."""
         return self.bounds == UNIT and bool(
             np.allclose(self.squares, self.n_runs * self.mean * (1 - self.mean))
         )
@@ -136,7 +136,7 @@ def score_cells(rows: pd.DataFrame, scale: tuple[float, float] | None = None) ->
     ----------
     rows : the columns `item_id`, `wording`, `score` (a number, NaN if missing) and optionally
         `family`. Questions and wordings keep their order of first appearance.
-    scale : lowest and highest possible score; None where that is unknown.
+    scale : lowest and highest possible score; None if that is unknown.
     """
     score = rows["score"].to_numpy(dtype=float)
     is_scored = ~np.isnan(score)

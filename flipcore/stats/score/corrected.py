@@ -194,7 +194,7 @@ class Corrected:
     @property
     def n_more(self) -> int | None:
         """Further labels needed for normal limits at the rates so far; 0 where none are needed,
-        None where a rate is still 0."""
+        None if a rate is still 0."""
         n_more = 0
         for n, n_needed in (
             (self.n_disagreements, FEWEST_DISAGREEMENTS),

@@ -218,7 +218,7 @@ class FlipsByPeople:
         )
 
     def _limits_of_labels(self, value: float, sign: float) -> tuple[float, float] | None:
-        """Return the limits of the labels alone, for A combined with those of T; None where they
+        """Return the limits of the labels alone, for A combined with those of T; None if they
         do not contain the estimate."""
         by_labels, g = self.by_labels_alone, value if sign > 0 else self.stated.value
         if not (by_labels.has_interval and by_labels.low <= g <= by_labels.high):
@@ -260,7 +260,7 @@ class FlipsByPeople:
     @property
     def n_more(self) -> int | None:
         """Further labelled pairs needed for normal limits at the rates so far (`Corrected.n_more`);
-        0 where none are needed, None where a rate is still 0."""
+        0 where none are needed, None if a rate is still 0."""
         return self.errors.n_more
 
     def half_width(self, n_more: float = 0) -> float:

@@ -92,7 +92,7 @@ class ErrorBar:
         elsewhere  a single run of these questions in another wording
 
     `variances` maps a name to (variance, degrees of freedom). `why_not` maps it to the reason why
-    the interval is missing, "" where it is not. `n_families` and `n_effective` are those of the
+    the interval is missing, "" if it is not. `n_families` and `n_effective` are those of the
     questions.
     """
 
@@ -141,7 +141,7 @@ class ErrorBar:
         return t_quantile(0.5 + self.level / 2, df) * math.sqrt(variance)
 
     def is_short(self, name: str) -> bool:
-        """Return True where the simulated coverage of such intervals is below their level."""
+        """Return True if the simulated coverage of such intervals is below their level."""
         is_clustered = self.n_families < self.cells.shape[0] and self.n_effective < FEW_CLUSTERS
         has_few_prompts = self.cells.shape[1] < FEW_PROMPTS or self.has_skewed_prompts
         is_over_prompts = name in ("wordings", "elsewhere")
@@ -309,7 +309,7 @@ def _families(cells: ScoreCells) -> np.ndarray:
 def _why_not(
     n_questions: int, n_effective: float, n_wordings: int, df_reruns: float
 ) -> dict[str, str]:
-    """Return `ErrorBar.why_not`: why each interval is missing, "" where it is not."""
+    """Return `ErrorBar.why_not`: why each interval is missing, "" if it is not."""
     questions = wordings = reruns = ""
     if n_questions < MIN_N:
         questions = f"{n_questions} questions: from {MIN_N} on there is an interval."

@@ -57,7 +57,7 @@ def half_width(
 
 
 def gains(bar: ErrorBar, n_calls: int = 100) -> dict[str, Design]:
-    """Return `designs_after` `n_calls` more calls for a measured score. Raises BadInput where there
+    """Return `designs_after` `n_calls` more calls for a measured score. Raises BadInput if there
     is no interval over wordings: their effect is then unknown."""
     if not bar.by_wordings.has_interval:
         raise BadInput(
@@ -86,7 +86,7 @@ def careful_components(bar: ErrorBar) -> Components:
 
 
 def has_few_prompts(bar: ErrorBar) -> bool:
-    """Return True where there are too few prompts to estimate how much prompts differ."""
+    """Return True if there are too few prompts to estimate how much prompts differ."""
     return bar.cells.shape[1] < FEW_DRAWS
 
 

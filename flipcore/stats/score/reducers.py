@@ -12,7 +12,7 @@ _OF_K = re.compile(r"(at_least|pass_at|pass_hat|pass_k)_(\d+)")
 
 
 def is_known(reducer: str) -> bool:
-    """Return True where `item_scores` can compute the reducer."""
+    """Return True if `item_scores` can compute the reducer."""
     return reducer in (MEAN, "median", "mode", "max") or bool(_OF_K.fullmatch(reducer))
 
 

@@ -46,7 +46,7 @@ _Z = 1.6449 + POWER_QUANTILE  # one-sided .05 with a power of .80
 @dataclass(frozen=True, eq=False)
 class TaskScores:
     """Paired scores of one task. `old` and `new` (items,) are mean scores, NaN where absent.
-    `clusters` (items,) are names or numbers; None where items share none. `scale` is the width of
+    `clusters` (items,) are names or numbers; None if items share none. `scale` is the width of
     the scale of scores."""
 
     old: np.ndarray
@@ -66,7 +66,7 @@ class TaskScores:
 
     @cached_property
     def shared_clusters(self) -> np.ndarray | None:
-        """(shared items,) cluster numbers; None where each item is its own cluster."""
+        """(shared items,) cluster numbers; None if each item is its own cluster."""
         if self.clusters is None:
             return None
         numbers = np.unique(self.clusters[self.is_shared], return_inverse=True)[1]
@@ -74,7 +74,7 @@ class TaskScores:
 
     @property
     def is_right_or_wrong(self) -> bool:
-        """True where all scores are 0 or 1 on the scale from 0 to 1."""
+        """True if all scores are 0 or 1 on the scale from 0 to 1."""
         shared = np.concatenate([self.old[self.is_shared], self.new[self.is_shared]])
         return self.scale == 1 and bool(np.isin(shared, (0, 1)).all())
 
@@ -116,7 +116,7 @@ class Loss:
 
     @property
     def is_judged(self) -> bool:
-        """True where there are enough items for a verdict."""
+        """True if there are enough items for a verdict."""
         return self.n >= MIN_N if self.is_exact else self.mean.is_testable
 
     @cached_property
@@ -170,7 +170,7 @@ class Loss:
 
     @property
     def is_shown(self) -> bool:
-        """True where a loss of any size is shown."""
+        """True if a loss of any size is shown."""
         return self.p_loss < ERROR
 
     @property
@@ -216,7 +216,7 @@ def loss_of(tasks: Sequence[TaskScores], margin: float) -> Loss:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The verdict on all tasks together; `is_failing` (per task) is True where a task shows a loss
+    """The verdict on all tasks together; `is_failing` (per task) is True if a task shows a loss
     of more than the margin."""
 
     outcome: str
@@ -226,7 +226,7 @@ class Verdict:
 
     @property
     def is_mean_failing(self) -> bool:
-        """True where the mean over tasks shows a loss of more than the margin."""
+        """True if the mean over tasks shows a loss of more than the margin."""
         return self.mean.p_large < MEAN_ERROR if len(self.tasks) > 1 else self.outcome == FAIL
 
 
@@ -248,7 +248,7 @@ def judge(tasks: Sequence[TaskScores], margin: float) -> Verdict:
 @dataclass(frozen=True, eq=False)
 class Bounds:
     """Verdicts with absent scores left out, at their worst and at their best for the new run. All
-    three are equal where no score is absent. `has_all_tasks` is False where the new run lacks a
+    three are equal where no score is absent. `has_all_tasks` is False if the new run lacks a
     task of the old one."""
 
     left_out: Verdict
@@ -273,15 +273,15 @@ class Bounds:
 
     @property
     def is_mean_failing(self) -> bool:
-        """True where the mean shows such a loss; False where it lacks a task, and so is unknown."""
+        """True if the mean shows such a loss; False if it lacks a task, and so is unknown."""
         return self.has_all_tasks and self.left_out.is_mean_failing and self.best.is_mean_failing
 
     @property
     def is_loss_shown(self) -> bool:
-        """True where a loss of any size is shown, whatever the absent scores were."""
+        """True if a loss of any size is shown, whatever the absent scores were."""
         return self.has_all_tasks and self.left_out.mean.is_shown and self.best.mean.is_shown
 
     @property
     def is_open_by_absence(self) -> bool:
-        """True where only absent scores keep the verdict undecided."""
+        """True if only absent scores keep the verdict undecided."""
         return self.outcome == UNDECIDED and self.left_out.outcome != UNDECIDED

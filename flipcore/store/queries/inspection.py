@@ -44,7 +44,7 @@ class SampleView:
 
     @property
     def reasoning_title(self) -> str:
-        """The title above the reasoning; "" where the model is not known to have reasoned."""
+        """The title above the reasoning; "" if the model is not known to have reasoned."""
         if self.n_tokens_reasoning:
             total = f" of {self.n_tokens_out:,}" if self.n_tokens_out else ""
             remark = "" if self.reasoning else "; the server does not return its text"
@@ -53,7 +53,7 @@ class SampleView:
 
     @property
     def ended(self) -> str:
-        """A sentence on how the output ended; "" where no text could have been cut off."""
+        """A sentence on how the output ended; "" if no text could have been cut off."""
         if self.request.get("kind") != "generate":
             return ""
         if self.finish_reason:

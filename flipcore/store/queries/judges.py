@@ -156,7 +156,7 @@ WHERE s.study_id = $study_id AND s.call_id = $call_id AND {OPEN} LIMIT 1
 def output(store: Store, study_id: str, call_id: str) -> dict:
     """Return a written answer with its question and options as shown, without the model's name.
 
-    {} where it may not be seen.
+    {} if it may not be seen.
     """
     return next(iter(store.rows_of(_OUTPUT, study_id=study_id, call_id=call_id)), {})
 

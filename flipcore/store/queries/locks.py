@@ -63,7 +63,7 @@ def keep_lock(
     items: Sequence[str] | None = None,
 ) -> str:
     """Store the first lock of a page, with the present state of the study, and return its id.
-    `items` are the set-aside ids of a pair of sets, None for a study. Raises BadInput where the
+    `items` are the set-aside ids of a pair of sets, None for a study. Raises BadInput if the
     page is locked already, nothing is set aside, or the study has not ended."""
     if lock_of_page(store, record_id, page):
         raise BadInput(f"The page {page} of this study is locked already; the first lock holds.")

@@ -47,11 +47,11 @@ def studies(store: Store) -> pd.DataFrame:
     """Return one row per study, newest first.
 
     - `models`: names from its declaration; none where this version cannot read it
-    - `problem`: why this version cannot read the declaration, "" where it can
+    - `problem`: why this version cannot read the declaration, "" if it can
     - `plugins`: text on plug-ins of other packages
     - `n_reused`: calls that were answered before the study was declared, which cost it nothing
     - `other_models`: names in replies that are not the model asked
-    - `cost_usd`: None where it is missing
+    - `cost_usd`: None if it is missing
     """
     frame = store.frame(_STUDIES)
     declarations = [_models_and_problem(toml) for toml in frame.pop("toml")]
@@ -86,14 +86,14 @@ def toml(store: Store, study_id: str) -> str:
 
 
 def study(store: Store, study_id: str) -> Study | None:
-    """Return a stored study, or None. Raises BadInput where this version cannot read it."""
+    """Return a stored study, or None. Raises BadInput if this version cannot read it."""
     sql = "SELECT toml FROM studies WHERE study_id = $study_id"
     declaration = store.value(sql, study_id=study_id)
     return None if declaration is None else Study.from_toml(declaration)
 
 
 def declared(store: Store, study_id: str) -> Study:
-    """Return a stored study. Raises BadInput where it is missing, for example deleted."""
+    """Return a stored study. Raises BadInput if it is missing, for example deleted."""
     store.check_readable(study_id)
     declared_study = study(store, study_id)
     if declared_study is None:

@@ -509,7 +509,7 @@ class _Rows:
             yield readout
 
     def _score(self, column: str, values: Mapping[str, Any]) -> Any:
-        """Return a cell of a score; None where it counts as missing, and a declared percentage as a share."""
+        """Return a cell of a score; None if it counts as missing, and a declared percentage as a share."""
         recording, value = self.recording, values.get(column)
         number = score_of(value)
         if number is None:
