@@ -35,7 +35,8 @@ def show() -> None:
     verdicts = verdicts_of(session.store(), source)
     by_check = _agreements(session.store().revision(ALL_STUDIES), source)
     # Models' verdicts are shown, but only people's verdicts count.
-    model_note, people_verdicts = ratings.models_sentence(verdicts), ratings.people(verdicts)
+    model_note = ratings.models_sentence(verdicts)
+    people_verdicts = ratings.verdicts_by_people(verdicts)
     st.markdown(f"## {plain(ratings.agreement_sentence(by_check[ratings.OVERALL]))}")
     n = len({row["pair_id"] for row in people_verdicts})
     st.caption(
@@ -73,7 +74,7 @@ def _share_pairs() -> None:
 def _show_coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
     """Show agreement per check, and Cohen's kappa per pair of reviewers."""
     rows = [
-        (ratings.RATED[check].capitalize(), agreement.alpha.estimate)
+        (ratings.LABELS[check].capitalize(), agreement.alpha.estimate)
         for check, agreement in by_check.items()
     ]
     show_figure("alphas", lambda colors: interval_rows(rows, colors))
@@ -81,7 +82,7 @@ def _show_coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
         "agreement",
         [
             {
-                "asked": ratings.RATED[check].capitalize(),
+                "asked": ratings.LABELS[check].capitalize(),
                 "pairs judged by two or more": agreement.alpha.n_items,
                 "raw agreement": percent_text(agreement.alpha.raw),
                 "Krippendorff's alpha": agreement.alpha.estimate.text(),
@@ -105,7 +106,7 @@ def _show_coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
                     {
                         "reviewer": first,
                         "and": second,
-                        "asked": ratings.RATED[check],
+                        "asked": ratings.LABELS[check],
                         "pairs": pairwise.n_items,
                         "raw agreement": percent_text(pairwise.raw),
                         "Cohen's kappa": pairwise.estimate.text(),
@@ -130,8 +131,8 @@ def _choose_source(verdicts: list[dict]) -> str:
 @session.computed("Resampling the pairs")
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _agreements(revision: int, source: str) -> dict[str, ratings.CheckAgreement]:
-    verdicts = ratings.people(verdicts_of(session.store(), source))
-    return {check: ratings.agreement(verdicts, check) for check in ratings.RATED}
+    verdicts = ratings.verdicts_by_people(verdicts_of(session.store(), source))
+    return {check: ratings.agreement(verdicts, check) for check in ratings.LABELS}
 
 
 def _show_retention(verdicts: Sequence[Mapping]) -> None:
@@ -145,7 +146,7 @@ def _show_retention(verdicts: Sequence[Mapping]) -> None:
             rows.append(
                 {
                     "rule": rule + (" (counts)" if rule == RULES[0] else ""),
-                    "checks": ", ".join(ratings.RATED[check] for check in checks),
+                    "checks": ", ".join(ratings.LABELS[check] for check in checks),
                     "kept": share.text_percent(),
                     "of pairs": share.n,
                 }
@@ -232,7 +233,7 @@ def _show_disagreement(disagreement: ratings.Disagreement) -> None:
 
 
 def _verdict_line(row: Mapping, prefix: str) -> str:
-    answers = ", ".join(f"{ratings.RATED[check]} {row[check]}" for check in CHECKS if row[check])
+    answers = ", ".join(f"{ratings.LABELS[check]} {row[check]}" for check in CHECKS if row[check])
     action = "keeps" if keeps(row) else "strikes"
     return (
         f"**{plain(row['reviewer'])}** {prefix}{action} it: {answers}. {plain(row['note'])}".strip()

@@ -16,7 +16,12 @@ import pandas as pd
 
 from flipcore.access.acting import Permission, require
 from flipcore.annotation.paraphrases.effect import source_gates
-from flipcore.annotation.paraphrases.ratings import agreement, models_sentence, people, retained
+from flipcore.annotation.paraphrases.ratings import (
+    agreement,
+    models_sentence,
+    retained,
+    verdicts_by_people,
+)
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.whole_files import whole_file, write
@@ -129,7 +134,7 @@ def card(
             licenses[name] = license_name
     published = accepted[accepted["dataset"].isin(licenses)]
     all_verdicts = judgements.standing(store, PAIR_VERDICTS, among=states["pair_id"])
-    verdicts = people(all_verdicts)
+    verdicts = verdicts_by_people(all_verdicts)
     n_by_state = states["state"].value_counts()
     alpha = agreement(verdicts, "kept").alpha
     n_accepted = len(published)

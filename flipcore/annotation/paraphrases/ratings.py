@@ -24,7 +24,7 @@ from flipcore.store.judgements import PAIR_VERDICTS
 
 FEWEST_SHARED = 20  # pairs judged by two people, for a statement on agreement
 OVERALL = "kept"
-RATED = {
+LABELS = {
     OVERALL: "pair accepted",
     "meaning": "meaning",
     "difficulty": "difficulty",
@@ -33,12 +33,12 @@ RATED = {
 SOURCE_CHECKS = ("meaning", "solution_path")  # source 001 audits these two
 
 
-def people(verdicts: Sequence[Mapping]) -> list[Mapping]:
+def verdicts_by_people(verdicts: Sequence[Mapping]) -> list[Mapping]:
     """Return the verdicts of people."""
     return [row for row in verdicts if row["reviewer_kind"] != MODEL]
 
 
-def models(verdicts: Sequence[Mapping]) -> list[Mapping]:
+def verdicts_by_models(verdicts: Sequence[Mapping]) -> list[Mapping]:
     """Return the verdicts of models, which are shown next to those of people."""
     return [row for row in verdicts if row["reviewer_kind"] == MODEL]
 
@@ -129,9 +129,9 @@ def agreement_warnings(by_check: Mapping[str, CheckAgreement]) -> list[str]:
     for check, check_agreement in by_check.items():
         for text in check_agreement.alpha.warnings:
             if "prevails" in text:
-                prevailing.append(f"{RATED[check]} ({text.split(': ')[0]})")
+                prevailing.append(f"{LABELS[check]} ({text.split(': ')[0]})")
         for text in check_agreement.never_differ:
-            never.setdefault(text, []).append(RATED[check])
+            never.setdefault(text, []).append(LABELS[check])
     warnings = []
     if prevailing:
         warnings.append(
@@ -175,14 +175,14 @@ class Disagreement:
         differing = []
         for check in CHECKS:
             if len({row[check] for row in self.verdicts}) > 1:
-                differing.append(RATED[check])
+                differing.append(LABELS[check])
         return differing
 
 
 def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
     """Return the pairs on which blind verdicts of people differ, unsettled ones first."""
     conflicts = []
-    for pair_id, rows in by_pair(people(verdicts)).items():
+    for pair_id, rows in by_pair(verdicts_by_people(verdicts)).items():
         votes = blind(rows)
         if len({keeps(row) for row in votes}) > 1:
             conflicts.append(Disagreement(pair_id, tuple(votes), settled=settling(rows)))
@@ -193,7 +193,7 @@ def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
 
 def models_sentence(verdicts: Sequence[Mapping]) -> str:
     """Return a sentence on the share that models keep, by majority on all checks; "" for none."""
-    votes = models(verdicts)
+    votes = verdicts_by_models(verdicts)
     if not votes:
         return ""
     names = sorted({row["reviewer"] for row in votes})
@@ -235,7 +235,7 @@ def retained(
     share = retention_estimate(n_kept, len(rows_of), rule=rule)
     return replace(
         share,
-        note=f"Kept: {rule} of the reviewers on {', '.join(RATED[check] for check in checks)}.",
+        note=f"Kept: {rule} of the reviewers on {', '.join(LABELS[check] for check in checks)}.",
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from flipcore.annotation.judging import queue
 from flipcore.annotation.paraphrases.effect import own_acceptance, own_verdicts, source_gates
 from flipcore.annotation.paraphrases.random_order import review_view
-from flipcore.annotation.paraphrases.ratings import disagreements, models, people
+from flipcore.annotation.paraphrases.ratings import disagreements, verdicts_by_models, verdicts_by_people
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, settling_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.runs import demo
@@ -42,8 +42,8 @@ def test_models_neither_accept_nor_reject_nor_open_a_gate_however_many_they_are(
     given(store, pairs[0], "Ada", OTHER)  # one person outweighs five models
     assert standing(store, pairs[0])["state"] == "rejected"
     assert (
-        len(people(judgements.standing(store, PAIR_VERDICTS))) == 1
-        and len(models(judgements.standing(store, PAIR_VERDICTS))) == 300
+        len(verdicts_by_people(judgements.standing(store, PAIR_VERDICTS))) == 1
+        and len(verdicts_by_models(judgements.standing(store, PAIR_VERDICTS))) == 300
     )
 
 
