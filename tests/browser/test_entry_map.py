@@ -59,7 +59,7 @@ def said(page, words) -> None:
 
 
 def let_go(page) -> None:
-    page.get_by_text("Deselect").click()
+    page.get_by_role("button", name="Deselect").click()
     said(page, "Click a point, or draw around some")
 
 

@@ -89,7 +89,7 @@ def test_only_the_item_that_lost_something_is_looked_at(store, asked, loss):
 def test_the_items_that_a_stopped_run_left_are_asked_and_no_other(store, asked, monkeypatch):
     calls, items = asked
     monkeypatch.setattr(Place, "n_items_at_once", lambda self, uses, cards, n_calls: 1)
-    one_item = runner._Run._item_or_none
+    one_item = runner._Run._ask_or_skip
 
     async def at_most_four_items(self, job):
         if len(items) < 4:

@@ -59,7 +59,7 @@ def table(tmp_path):
 @pytest.fixture
 def by_records(table, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(log_survey, "_plain_counted", lambda *_: None)
+        patched.setattr(log_survey, "_count_plain_table", lambda *_: None)
         found = survey([table])
     assert not found.is_plain
     with closing(Store.open(":memory:")) as store:
@@ -77,7 +77,7 @@ def test_a_plain_table_is_stored_as_its_records_are(table, by_records):
     records = by_records[0]
     for name in ("n_records", "n_rows", "n_refused", "refusals", "kinds", "models", "readouts"):
         assert getattr(found, name) == getattr(records, name), name
-    for name in ("axes", "clusters", "scales", "counts", "facts", "first", "of_rows", "has_text"):
+    for name in ("axes", "clusters", "scales", "counts", "facts", "first", "readouts_in_rows", "has_text"):
         assert getattr(found, name) == getattr(records, name), name
 
 
