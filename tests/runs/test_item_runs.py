@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("allowed_folders")
 def asked(monkeypatch):
     """The calls that reach the model, and the items that are read."""
     calls, items = [], []
-    complete, item = Simulated.complete, runner._Run._item
+    complete, item = Simulated.complete, runner._Run._ask_item
 
     async def counted(self, call):
         calls.append(call.call_id)

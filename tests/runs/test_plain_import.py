@@ -77,7 +77,7 @@ def test_a_plain_table_is_stored_as_its_records_are(table, by_records):
     records = by_records[0]
     for name in ("n_records", "n_rows", "n_refused", "refusals", "kinds", "models", "readouts"):
         assert getattr(found, name) == getattr(records, name), name
-    for name in ("axes", "clusters", "scales", "counts", "facts", "first", "readouts_in_rows", "has_text"):
+    for name in ("axes", "clusters", "scales", "score_counts", "facts", "first", "readouts_in_rows", "has_text"):
         assert getattr(found, name) == getattr(records, name), name
 
 

@@ -830,7 +830,7 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
     runs, uneven = (made.lines(tmp_path / name, some) for name, some in (("runs.jsonl", rows), ("uneven.jsonl", now_and_then)))
     assert guess_recording(str(made.lines(tmp_path / "cut.jsonl", rows[:-1]))).item == "input"  # one row is missing
     assert guess_recording(str(runs)).item == "input" and guess_recording(str(uneven)).item == ""
-    frame = studies.readouts(store, store_logs(survey([runs], {"item": "input"}), store), everything=True)
+    frame = studies.readouts(store, store_logs(survey([runs], {"column:item": "input"}), store), everything=True)
     assert (frame["item_id"].nunique(), frame["sample"].nunique()) == (8, 3)
 
 
