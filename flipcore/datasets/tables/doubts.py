@@ -21,7 +21,14 @@ from flipcore.datasets.tables.grid import (
 )
 from flipcore.datasets.tables.own_columns import OF_MODEL
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall, score_sql
+from flipcore.datasets.tables.questions import (
+    arm_scores,
+    failed_means,
+    mean_of,
+    means_by,
+    overall,
+    score_sql,
+)
 from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, is_overall, part_of
 from flipcore.datasets.tables.shape import CONTRASTED, keys_of_outputs
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
@@ -469,7 +476,7 @@ def _counted(name: str) -> frozenset[str]:
 
 
 def _is_beside_labels(table_profile: Profile, reading: TableReading, lead: str) -> bool:
-    """Tell whether a score that may be of something else is no share, beside labels."""
+    """Tell whether the leading score is a scale, while outputs and right answers are labels."""
     kinds = ("score", "filler", "judge")
     is_plain = all(any(names(word, kind) for kind in kinds) for word in words_of(last_part(lead)))
     is_compared = any(grader == MATCH for _, grader in reading.scores)
@@ -638,14 +645,12 @@ def _doubt_failed(table_profile: Profile, reading: TableReading) -> Question | N
     lead = _lead(reading)
     if not (roles.output and lead):
         return None
-    output, value = table.sql(roles.output), score_sql(table.sql(lead))
-    failed = f"regexp_matches({output}, '{ERROR_TEXT}')"
-    query = (
-        f"SELECT count(*) FILTER ({failed} AND {value} IS NOT NULL), avg({value}), "
-        f"avg({value}) FILTER (NOT {failed}) FROM {table.relation}"
-    )
-    n_failed, mean, mean_without = table.rows(query)[0]
-    if not n_failed or (mean_without is not None and abs(mean - mean_without) < MOVED):
+    has_failed = f"regexp_matches({table.sql(roles.output)}, '{ERROR_TEXT}')"
+    is_graded = f"{score_sql(table.sql(lead))} IS NOT NULL"
+    n_failed, mean, mean_without = failed_means(table_profile, lead, has_failed, is_graded)
+    if not n_failed or mean is None:
+        return None
+    if mean_without is not None and abs(mean - mean_without) < MOVED:
         return None
     return Question(
         "failed calls",

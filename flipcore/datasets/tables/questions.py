@@ -329,13 +329,9 @@ def _ask_failed(table_profile: Profile, reading: TableReading) -> Question | Non
     if not (roles.output and roles.errors and roles.scores):
         return None
     score, error = roles.scores[0], roles.errors[0]
-    output, value = table.sql(roles.output), score_sql(table.sql(score))
-    failed = f"({output} IS NULL AND {table.sql(error)} IS NOT NULL)"
-    query = (
-        f"SELECT count(*) FILTER ({failed} AND {value} = 0), avg({value}), "
-        f"avg({value}) FILTER (NOT {failed}) FROM {table.relation}"
-    )
-    n_failed, mean, mean_without = table.rows(query)[0]
+    is_empty = f"({table.sql(roles.output)} IS NULL AND {table.sql(error)} IS NOT NULL)"
+    is_graded_0 = f"{score_sql(table.sql(score))} = 0"
+    n_failed, mean, mean_without = failed_means(table_profile, score, is_empty, is_graded_0)
     is_always_filled = table_profile[error].n_filled == table_profile.n_rows
     if not n_failed or mean is None or mean_without is None or is_always_filled:
         return None
@@ -345,6 +341,22 @@ def _ask_failed(table_profile: Profile, reading: TableReading) -> Question | Non
         Choice("Failed calls count as wrong.", ("failed=wrong",), float(mean)),
         Choice("Failed calls are left out.", ("failed=out",), float(mean_without)),
     )
+
+
+def failed_means(
+    table_profile: Profile, score: str, has_failed: str, is_graded: str
+) -> tuple[int, float | None, float | None]:
+    """Return how many failed calls are graded, and the mean score with and without failed calls.
+
+    `has_failed` and `is_graded` are conditions in SQL. A mean of no score is None.
+    """
+    table = table_profile.table
+    value = score_sql(table.sql(score))
+    query = (
+        f"SELECT count(*) FILTER ({has_failed} AND {is_graded}), avg({value}), "
+        f"avg({value}) FILTER (NOT {has_failed}) FROM {table.relation}"
+    )
+    return table.rows(query)[0]
 
 
 def score_sql(cell: str, sentinel: float | None = None) -> str:
