@@ -66,7 +66,7 @@ def _stop_at_question(survey: Survey) -> None:
 
 
 def _as_text(survey: Survey) -> str:
-    end = "Nothing is claimed until this is settle: give the words of one line again with --map."
+    end = "Nothing is claimed until this is settled: give the words of one line again with --map."
     return "\n".join([*survey.read_as[:1], *map(question_text, survey.questions), end])
 
 

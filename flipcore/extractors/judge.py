@@ -131,7 +131,7 @@ class Judge(Extractor):
         if unanswered := no_answer(completions):
             return unanswered
         if not completions[0].text.strip():
-            return unreadable("The answer is empty, so there was unanswered to judge.")
+            return unreadable("The answer is empty, so there was nothing to judge.")
         if failed := failure(completions, 2):
             return failed
         # The answer itself is complete, so the reading is unreadable and not cut.

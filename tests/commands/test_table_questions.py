@@ -31,7 +31,7 @@ def test_an_open_question_claims_nothing_and_stores_nothing(name, tmp_path, caps
     assert command.main([name, str(TABLES / "percent_mixed.csv")]) == questions.UNANSWERED == 4
     said = capsys.readouterr().out
     assert "Score: 70.0%. --map percent=score" in said and "Score: 35.4. --map percent=" in said
-    assert "Nothing is claimed" in said and "Accuracy" not in said and "Mean score" not in said
+    assert "Nothing is claimed until this is settled: " in said and "Accuracy" not in said and "Mean score" not in said
     assert not (tmp_path / "flips.duckdb").exists()
 
 

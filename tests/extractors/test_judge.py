@@ -73,7 +73,8 @@ def test_a_judged_number_is_exact():
 def test_a_failed_judge_is_absent_and_an_empty_text_unreadable():
     failed = Completion("c", "failed", error="Judge down.")
     assert JUDGE.read(ITEM, shown(ITEM), [said("It is C."), failed]).status == ABSENT
-    assert JUDGE.read(ITEM, shown(ITEM), [said("")]).status == UNREADABLE
+    empty = JUDGE.read(ITEM, shown(ITEM), [said("")])
+    assert empty.status == UNREADABLE and "so there was nothing to judge" in empty.reason
     assert JUDGE.read(ITEM, shown(ITEM), [said("It is C.")]).status == ABSENT  # the judge's reply has not come
 
 
