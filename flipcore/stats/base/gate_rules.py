@@ -21,7 +21,7 @@ from flipcore.text.counts import count_of
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
 MANY_LOOKS = 500  # pairs, one look each
 KAPPA, FEWEST_LABELS = 0.60, 100
-# Needed texts of the position test, and prompts of the re-ask test: fewer cannot show anything.
+# Texts that the position test needs, and prompts that the re-ask test needs: fewer show nothing.
 MIN_TEST_CASES = 30
 # Largest upper bound of the share of prompts that a judge reads differently when asked again. With
 # kappa = 0.60 and even odds it differs from people on 0.20 of them, so from itself on no more.
