@@ -2,7 +2,13 @@
 
 import pytest
 
-from tests.outside.user import IS_WHOLE, ROOT, User, build_wheel, install_wheel, make_stand_in, unpack_wheel
+from tests.outside.user import INSTALL_SECONDS, IS_WHOLE, ROOT, User, build_wheel, install_wheel, make_stand_in, unpack_wheel
+
+
+def pytest_itemcollected(item):
+    """Give the first slow test the time of the installation that it waits for: two to five minutes."""
+    if IS_WHOLE and item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+        item.add_marker(pytest.mark.timeout(300 + INSTALL_SECONDS))
 
 
 @pytest.fixture(scope="session")
