@@ -319,7 +319,7 @@ def folder(tmp_path_factory, allowed_callables, patch):
 def test_every_function_whose_result_is_kept_is_walked():
     kept = set()
     for path in sorted((ROOT / "pages").rglob("*.py")):
-        for name in re.findall(r"is_kept=True\)\ndef (\w+)", path.read_text(encoding="utf-8")):
+        for name in re.findall(r"is_kept=True\s*\)\ndef (\w+)", path.read_text(encoding="utf-8")):
             kept.add(f"{path.parent.name}/{path.name} {name}")
     assert kept == {*RESULTS}
 

@@ -263,7 +263,7 @@ def test_chunks_and_other_rules_and_unknown_states(store, monkeypatch):
     monkeypatch.setattr(packing, "CHUNK", 200)
     assert packing.pack(store, S)
     pd.testing.assert_frame_equal(studies.readouts(store, S), whole)
-    monkeypatch.setattr(packing, "rule", lambda: "of another release")
+    monkeypatch.setattr(packing, "rule_hash", lambda: "of another release")
     assert not packing.is_packed(store, S)
     monkeypatch.undo()
     execute(store, "UPDATE readouts SET status = 'odd' WHERE extractor = 'regex'")
