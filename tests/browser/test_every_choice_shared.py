@@ -36,6 +36,7 @@ def test_a_second_person_sees_switch_and_slider_and_the_link_restores_them(tmp_p
         bea.page.locator(".option.off", has_text="mean of").wait_for()
         settled(ada.page)
         ada.page.wait_for_function("location.search.includes('prompt')")
+        settled(ada.page)  # until the claim comes, the panel says only how many ways lead
         changed = ada.page.locator(".headline").inner_text()
         assert changed != headline
         bea.page.locator(".headline", has_text=changed).wait_for()
