@@ -35,13 +35,10 @@ def remember_missing(name: str, link: str, existing_names: Collection[str], choi
         st.session_state.pop(key, None)
 
 
-def say_missing(name: str, title: str) -> None:
-    """Warn if the page shows `title` because the study of the link does not exist here."""
+def say_missing(name: str, title: str, lacking: str = "The study of this link is not here") -> None:
+    """Warn if the page shows `title` because what the link names, `lacking`, does not exist here."""
     if f"missing-{name}" in st.session_state:
-        st.warning(
-            f"The study of this link is not here; this is {plain(title)}.",
-            icon=":material/link_off:",
-        )
+        st.warning(f"{lacking}; this is {plain(title)}.", icon=":material/link_off:")
 
 
 def choose_linked_study(

@@ -277,7 +277,7 @@ const PICTURES = {
     board.dragged(svg, x, floor, picture);
     // Labels cover the lines, on a background that interrupts them.
     const ground = { "paint-order": "stroke", stroke: "var(--st-background-color)", "stroke-width": 8, fill: board.colors.text };
-    picture.rows.forEach(({ label }, i) => board.text(svg, 8, 8 + tall * (i + 0.34), label, { ...ground, "font-size": 15 }));
+    picture.rows.forEach(({ label }, i) => board.text(svg, 8, 8 + tall * (i + 0.34), label, { ...ground, class: "gap" }));
   },
 
   ways(board, cell, picture) { board.curve = new Curve(board, cell, picture); },

@@ -33,7 +33,7 @@ STEPS = (Path(__file__).parent / "guide.md").read_text(encoding="utf-8").split("
 header = header_line("holdout")
 with header:
     key, name = set_selection.choose_sets()
-say_missing("sets", name)
+say_missing("sets", name, "The benchmark and holdout of this link are not here")
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
     mode = modes.mode_selector()
     controls = screen.Controls()
