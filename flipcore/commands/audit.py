@@ -66,6 +66,7 @@ def act(options: argparse.Namespace) -> int:
 
 def _audit(options: argparse.Namespace) -> int:
     from flipcore.reports.audit import audit, verdict
+    from flipcore.reports.graded_examples import graded_examples
     from flipcore.reports.whole_study import whole_study
 
     start = time.monotonic()
@@ -83,7 +84,9 @@ def _audit(options: argparse.Namespace) -> int:
             study_id = _study_id(options.study[0], store)
         findings = audit(store, study_id)
         bar = None if options.above is None else share_of(options.above, "%")
-        answer = verdict(whole_study(store, study_id), findings, bar)
+        study = whole_study(store, study_id)
+        answer = verdict(study, findings, bar)
+        examples = graded_examples(study) if read_as else ""
         if first_scores and _scores_differ(first_scores, store, study_id):
             print(
                 "Rows that are no item of the study are left out from here on: the first count"
@@ -93,14 +96,16 @@ def _audit(options: argparse.Namespace) -> int:
         if options.json:
             verdict_fields = answer.as_dict()
             if read_as:
-                verdict_fields["read_as"] = read_as
+                verdict_fields |= {"read_as": read_as, "graded_examples": examples}
             print(json.dumps(verdict_fields, indent=2, ensure_ascii=False))
         elif options.all or not are_files:
             every_choice = answer.every_choice
             lines = [f"{every_choice.text} {every_choice.detail}"] if every_choice else []
-            print("\n".join([*answer.score_lines, *lines, "", findings.text()]))
+            printed = [*answer.score_lines, *lines, "", findings.text()]
         else:
-            print(answer.text())
+            printed = [answer.text()]
+        if not options.json:
+            print("\n".join([*([examples] if examples else []), *printed]))
         if options.html:
             from flipcore.commands.report import write_report
 
