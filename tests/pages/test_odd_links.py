@@ -25,7 +25,9 @@ STUDY = Study(
     (Part("regex"), Part("first_token")),
     (ModelUse("simulated-noisy"), ModelUse("simulated-clean")),
 )
-SAID = re.compile(r'query_params(?:\.get\(|\.pop\(|\[)\s*"([\w-]+)"|key="([\w-]+)",\s*bind="query-params"|bind(?:ing)?\("([\w-]+)"\)|bound\("([\w-]+)"\)')
+SAID = re.compile(
+    r'query_params(?:\.get\(|\.pop\(|\[)\s*"([\w-]+)"|key="([\w-]+)",\s*bind="query-params"|binding\("([\w-]+)"\)|bound\("([\w-]+)"\)'
+)
 HELD = {"study"}  # a link without its study is looked at elsewhere
 ODD = {
     "5,000 digits": "9" * 5_000,

@@ -45,7 +45,9 @@ def test_a_long_output_is_shortened_to_what_was_read(tmp_path):
     sentence = said(tmp_path, sums(lambda n: f"{'Let us think. ' * 20}The answer is {n}.{' So it goes.' * 9}"))
     assert sentence.startswith('Counted as right: "… us think. The answer is 3. So it goes. So it goes. …" (read as 3;')
     plain = said(tmp_path, [row | {"prediction": f"{'so ' * 60}no number"} for row in sums(str)])
-    assert plain.startswith('Counted as wrong: "so so so so so so so … so so') and "(nothing was read; right answer: 3)" in plain
+    assert (
+        plain.startswith('Counted as wrong: "so so so so so so so … so so') and "(nothing was read; right answer: 3)" in plain
+    )
 
 
 def test_a_grade_is_not_said_to_be_read(tmp_path):
