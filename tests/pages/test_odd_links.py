@@ -26,7 +26,7 @@ STUDY = Study(
     (ModelUse("simulated-noisy"), ModelUse("simulated-clean")),
 )
 SAID = re.compile(
-    r'query_params(?:\.get\(|\.pop\(|\[)\s*"([\w-]+)"|key="([\w-]+)",\s*bind="query-params"|binding\("([\w-]+)"\)|bound\("([\w-]+)"\)'
+    r'query_params(?:\.get\(|\.pop\(|\[)\s*"([\w-]+)"|key="([\w-]+)",\s*bind="query-params"|binding\("([\w-]+)"\)'
 )
 HELD = {"study"}  # a link without its study is looked at elsewhere
 ODD = {
