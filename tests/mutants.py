@@ -75,7 +75,7 @@ _FOLLOWING = "return any(words[i : i + len(part)] == part for i in range(len(wor
 _SHARES = 'are_shares = (base_scores["score"] > 0) & (base_scores["score"] < 1)'
 _GROUPED = 'for _, part in rows.groupby(["task", "extractor"], sort=False, observed=True):'
 _BY_READOUT = 'parts = groups.groupby([rows["model"], rows["extractor"]], sort=False, observed=True)'
-_COUNTED = "if self.about.plan and len(self.rows) < MOST_ITEMS:"
+_COUNTED = "if self.about.plan and len(self.rows) < MAX_ITEMS:"
 _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _PATIENCE = "how long a write may take before it counts as failed"
 _GUARDED = "flipcore/stats/base/guarded.py"
@@ -160,12 +160,12 @@ SAME: dict[tuple[str, str, str], str] = {
         "if progress.rate_per_s > 0 and pace > 0 and progress.n_calls > progress.n_done",
         "pace >= 0",
     ): ("calls that are asked are answered too"),
-    (_SURVEY, _COUNTED, "self.about.plan or len(self.rows) < MOST_ITEMS"): "only a plan, and few items, are spoken of",
-    (_SURVEY, _COUNTED, "len(self.rows) <= MOST_ITEMS"): "of so many items nothing is said",
+    (_SURVEY, _COUNTED, "self.about.plan or len(self.rows) < MAX_ITEMS"): "only a plan, and few items, are spoken of",
+    (_SURVEY, _COUNTED, "len(self.rows) <= MAX_ITEMS"): "of so many items nothing is said",
     (_SURVEY, "for score_row, cluster in zip(rows, clusters, strict=True):", "False"): _ZIPPED,
     (_SURVEY, _GROWN, "number + 1024 + len(asked)"): "the room that is kept free",
     (_SURVEY, _GROWN, "1025"): "the room that is kept free",
-    (_SURVEY, "MOST_ITEMS = 200_000  # a file with more items is not counted item by item", "200001"): "a limit by choice",
+    (_SURVEY, "MAX_ITEMS = 200_000  # a file with more items is not counted item by item", "200001"): "a limit by choice",
     ("flipcore/store/writer.py", "time.sleep(INTERVAL_S * (attempt + 1))", "INTERVAL_S / (attempt + 1)"): (
         "how long it waits before it tries again"
     ),

@@ -44,7 +44,7 @@ MASKS = (
     (re.compile(r"\$\$(ID|WIDGET)-[0-9a-f]+"), r"$$\1-HASH"),
 )
 NOT_SAID = ("js_content", "css_content", "html_content", "stack_trace", "deferred_file_id")  # files, and names of one run
-MOST_LOOKS = 60  # at a page that computes, one a second
+MAX_LOOKS = 60  # at a page that computes, one a second
 PARTS = 12  # of a page: choices that a segmented control offers
 COMMANDS = (
     "demo run models stats report publish match import audit reread variants plugins access merge export archive restore"
@@ -232,7 +232,7 @@ def _choices(app) -> list[tuple[str, str]]:
 
 def _sent(app) -> str:
     """Every block of the page in its order: what it is and all that it holds, once nothing of it is still being computed."""
-    for _ in range(MOST_LOOKS):
+    for _ in range(MAX_LOOKS):
         if "s so far" not in "\n".join(_lines(app._tree)):
             break
         time.sleep(1)

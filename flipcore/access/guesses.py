@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 # Wrong guesses of one person or browser and of one address, within this many seconds.
-MOST_OF_ONE, MOST_OF_ADDRESS, SECONDS = 20, 400, 60.0
-MOST_VISIT_CHARS = 64
+MAX_OF_ONE, MAX_OF_ADDRESS, SECONDS = 20, 400, 60.0
+MAX_VISIT_CHARS = 64
 # The cookie that identifies a browser without a login.
 VISIT = "flipscope_visit"
 
@@ -36,8 +36,8 @@ class Guesser:
     def limits(self) -> dict[tuple[str, str], int]:
         """Return the key under which wrong guesses are counted -> how many are allowed."""
         if self.person:
-            return {("person", self.person): MOST_OF_ONE}
-        return {(self.address, self.visit): MOST_OF_ONE, ("address", self.address): MOST_OF_ADDRESS}
+            return {("person", self.person): MAX_OF_ONE}
+        return {(self.address, self.visit): MAX_OF_ONE, ("address", self.address): MAX_OF_ADDRESS}
 
 
 class Guesses:
@@ -84,7 +84,7 @@ def network_of(address: str) -> str:
 def visit_of(cookies: Mapping[str, str]) -> tuple[str, str]:
     """Return the browser's id, and the Set-Cookie header that stores it; "" if it has a cookie."""
     visit = cookies.get(VISIT, "")
-    if visit and len(visit) <= MOST_VISIT_CHARS:
+    if visit and len(visit) <= MAX_VISIT_CHARS:
         return visit, ""
     visit = secrets.token_urlsafe(16)
     return visit, f"{VISIT}={visit}; Path=/; HttpOnly; SameSite=Lax"

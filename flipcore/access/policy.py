@@ -26,7 +26,7 @@ from flipcore.core.errors import BadInput
 
 # A person whom several lists name gets the first of these levels.
 _ORDER = (Level.ADMIN, Level.ANALYST, Level.VIEWER, Level.REVIEWER)
-_MOST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 TEMPLATE = """# Who may do what in Flipscope. Access is on while this file is there; without it \
 everybody is an admin.
 
@@ -105,8 +105,8 @@ def policy() -> Policy:
 @lru_cache(maxsize=4)
 def _read(file: Path, mtime_ns: int) -> Policy:
     """Read and check the access file; raises BadInput for a fault."""
-    if file.stat().st_size > _MOST_BYTES:
-        raise _problem(f"has more than {_MOST_BYTES:,} bytes")
+    if file.stat().st_size > _MAX_BYTES:
+        raise _problem(f"has more than {_MAX_BYTES:,} bytes")
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

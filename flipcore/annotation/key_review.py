@@ -26,7 +26,7 @@ RIGHT, OTHER, UNDECIDED = "key right", "other", "undecided"
 RULE_VERSION = "key-1"
 OUTPUT = ["model", "item_id", "variant_id", "sample"]
 # One or two outputs against a key are as likely to be wrong as the key is.
-FEWEST_OUTPUTS = 3
+MIN_OUTPUTS = 3
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Suspect:
 def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]:
     """Return every item of `studies.readouts` with a key and answers, the most suspicious first.
 
-    Items with fewer outputs than `FEWEST_OUTPUTS` get no suspicion. Programs are left out, because
+    Items with fewer outputs than `MIN_OUTPUTS` get no suspicion. Programs are left out, because
     failing programs do not agree on an answer.
     """
     has_key = {
@@ -52,7 +52,7 @@ def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]
     answers: dict[str, list[str]] = {}
     for item_id, item_answers in answers_of(readouts).items():
         if item_id in has_key:
-            answers[item_id] = item_answers if n_outputs[item_id] >= FEWEST_OUTPUTS else []
+            answers[item_id] = item_answers if n_outputs[item_id] >= MIN_OUTPUTS else []
     keys = [str(items[item_id].target).split("\n") for item_id in answers]
     subjects = [items[item_id].category for item_id in answers]
     all_suspicions = suspicions(list(answers.values()), keys, subjects=subjects)

@@ -11,7 +11,7 @@ from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
 SETS = ("benchmark", "holdout")  # by label: 0 and 1
 SYMBOLS = ("circle", "diamond-open")  # points under an open diamond stay visible
 N_GROUPS = 6  # groups with a colour of their own
-MOST_DRAWN = 1_000  # most entries that are drawn as SVG; a larger map needs WebGL
+MAX_DRAWN = 1_000  # most entries that are drawn as SVG; a larger map needs WebGL
 OTHERS = "all others"
 
 
@@ -45,7 +45,7 @@ def entry_map(
     point's `customdata` is its row.
     """
     figure = new_figure()
-    add_points = figure.add_scatter if len(labels) <= MOST_DRAWN else figure.add_scattergl
+    add_points = figure.add_scatter if len(labels) <= MAX_DRAWN else figure.add_scattergl
     hover_texts = [
         f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)
     ]

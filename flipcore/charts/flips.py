@@ -252,7 +252,7 @@ def matrix(share: np.ndarray, names: list[str], theme: Colours) -> Figure:
     return laid_out(figure, theme, height=90 + 52 * len(names), says=words)
 
 
-MOST_POINTS = 800  # most points of a line, which is more than it has pixels
+MAX_POINTS = 800  # most points of a line, which is more than it has pixels
 
 
 def sequence(paths: dict[str, SequencePath], theme: Colours, y_title: str) -> Figure:
@@ -261,7 +261,7 @@ def sequence(paths: dict[str, SequencePath], theme: Colours, y_title: str) -> Fi
     figure = new_figure()
     hues = (theme.genuine, theme.artifact, theme.broken, theme.fixed, theme.floor, theme.retro)
     for (name, path), colour in zip(paths.items(), hues, strict=False):
-        n_points = min(len(path.t), MOST_POINTS)
+        n_points = min(len(path.t), MAX_POINTS)
         drawn = np.unique(np.linspace(0, len(path.t) - 1, n_points).round().astype(int))
         t, means = path.t[drawn], path.means[drawn]
         low, high = path.low[drawn], path.high[drawn]

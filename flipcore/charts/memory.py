@@ -162,7 +162,7 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], theme: 
     return figure
 
 
-MOST_CURVES = 200  # most curves of flagged texts, and of others
+MAX_CURVES = 200  # most curves of flagged texts, and of others
 
 
 def level_curves(
@@ -171,10 +171,10 @@ def level_curves(
     """Draw similarity over levels of flipped bits, one curve per text. `means` is (texts, levels),
     `flagged` (texts,) True for flagged ones."""
     figure = new_figure()
-    not_flagged = np.flatnonzero(~flagged)[:MOST_CURVES]
+    not_flagged = np.flatnonzero(~flagged)[:MAX_CURVES]
     for rows, name, colour, width in (
         (not_flagged, "not flagged", theme.undefined, 1),
-        (np.flatnonzero(flagged)[:MOST_CURVES], "flagged", theme.benchmark, 1.5),
+        (np.flatnonzero(flagged)[:MAX_CURVES], "flagged", theme.benchmark, 1.5),
     ):
         # All curves are one trace, which draws as fast as a single one; a None separates them.
         x: list[float | None] = []

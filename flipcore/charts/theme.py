@@ -216,11 +216,11 @@ def _intervals(estimates: list[Estimate]) -> str:
     return f"{level_text}% intervals ({methods}), {n}{seed_text}."
 
 
-MOST_CHARS = 280  # of a text in a figure
+MAX_CHARS = 280  # of a text in a figure
 WIDTH = 64  # characters per line
 
 
-def as_text(text: str, width: int = WIDTH, limit: int = MOST_CHARS) -> str:
+def as_text(text: str, width: int = WIDTH, limit: int = MAX_CHARS) -> str:
     """Return escaped text for Plotly, cut after `limit` characters, in lines of `width`."""
     short = text if len(text) <= limit else f"{text[:limit].rstrip()} …"
     lines: list[str] = []

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from flipcore.claims.audit_input import (
-    MOST_COMPARED,
+    MAX_COMPARED,
     N_LISTED,
     NO_ANSWER,
     OURS,
@@ -532,7 +532,7 @@ def pair_readouts(
     pairs, disagreements = [], []
     for (model, *_), part in base.groupby(["model", "low", "high"], sort=False):
         low, high = float(part["low"].iloc[0]), float(part["high"].iloc[0])
-        names = list(dict.fromkeys(part["extractor"]))[:MOST_COMPARED]
+        names = list(dict.fromkeys(part["extractor"]))[:MAX_COMPARED]
         # If an output has several rows, its first one counts.
         wide = part.pivot_table(
             index=["item_id", "sample"],
@@ -694,7 +694,7 @@ def _graded_pairs(
     """Pair the models on the items that both have a grade of; `means` is items x models."""
     low, high = scale
     pairs = []
-    for first, second in combinations(list(means.columns)[:MOST_COMPARED], 2):
+    for first, second in combinations(list(means.columns)[:MAX_COMPARED], 2):
         shared = means[[first, second]].dropna()
         if len(shared) < 2:
             continue
@@ -758,7 +758,7 @@ def _pairs_of_models(
     """Find the pairs of models with different scores; claimed if `is_ranking`, else described."""
     model_contest = contest(order(scores(part)), extractor)
     values = model_contest.order.scores.values[model_contest.declared_way]
-    n_compared = min(len(model_contest.models), MOST_COMPARED)
+    n_compared = min(len(model_contest.models), MAX_COMPARED)
     for first, second in combinations(range(n_compared), 2):
         # NaN if either model has no score, so that both are compared on the same items.
         differences = values[:, first] - values[:, second]

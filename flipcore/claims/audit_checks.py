@@ -12,7 +12,7 @@ import pandas as pd
 
 from flipcore.claims.audit_input import (
     LEAST_TEMPLATES,
-    MOST_COMPARED,
+    MAX_COMPARED,
     NO_ANSWER,
     OURS,
     OWN_PROMPT,
@@ -100,7 +100,7 @@ def _has_two_models(log: AuditInput, base: pd.DataFrame) -> bool:
     rows = scored_rows.drop_duplicates()
     for _, part in rows.groupby(["task", "extractor"], sort=False, observed=True):
         by_model = part.groupby("model", sort=False, observed=True)["item_id"]
-        sets = [set(items) for _, items in by_model][:MOST_COMPARED]
+        sets = [set(items) for _, items in by_model][:MAX_COMPARED]
         if any(len(first & second) > 1 for first, second in combinations(sets, 2)):
             return True
     return False

@@ -24,12 +24,12 @@ from flipcore.extractors import EXTRACTORS, VALUES, title_of
 # A printed score may be rounded to three digits.
 ROUNDING = 0.0006
 LEAST_TEMPLATES = 10  # least number of categories of items whose scores are compared
-MOST_COMPARED = 12  # largest number of extractors, or of models, that are compared in pairs
+MAX_COMPARED = 12  # largest number of extractors, or of models, that are compared in pairs
 N_LISTED = 200  # largest number of items that a finding names
 # Names of Flipscope's own extractors that run on the outputs of an imported log.
 OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
 OWN_PROMPT = IDENTITY
-MOST_UNREAD = 0.5  # share of a model's outputs; above it our extractor's scores are not compared
+MAX_UNREAD = 0.5  # share of a model's outputs; above it our extractor's scores are not compared
 # Readouts with these statuses take part in no pair of answers.
 NO_ANSWER = (ABSENT, CUT)
 READOUT_COLUMNS = (
@@ -102,7 +102,7 @@ def legible(frame: pd.DataFrame) -> pd.DataFrame:
     """
     is_unread = frame["status"].isin((UNREADABLE, CUT))
     unread = is_unread.groupby([frame["model"], frame["extractor"]], observed=True)
-    is_illegible = unread.transform("mean") > MOST_UNREAD
+    is_illegible = unread.transform("mean") > MAX_UNREAD
     return frame[~(is_illegible & frame["extractor"].isin(OURS))]
 
 

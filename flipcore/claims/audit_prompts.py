@@ -19,12 +19,12 @@ from flipcore.text.counts import count_of
 from flipcore.text.prompts import labels_of
 
 LEAST_ITEMS = 20
-MOST_WORDINGS = 4
+MAX_WORDINGS = 4
 NEARLY_ALL = 0.9  # share of prompts that repeat their question, or of answers at one place
 LEAST_BEYOND_KEYS = 0.25  # share of answers at one place minus share of right answers there
 LEAST_QUESTION = 12  # letters; a shorter question may be part of another one by chance
 LEAST_SHARE = 0.05  # share of the items that have the second most common wording
-MOST_KEYS = 0.6  # share of the right answers that may stand at one place
+MAX_KEYS = 0.6  # share of the right answers that may stand at one place
 # A run of option labels ("(A) # (B) #"). Only its first label is kept, so that items with different
 # numbers of options have the same wording.
 _LABELS = re.compile(
@@ -62,7 +62,7 @@ def _wording(text: str, question: str, options: Iterable[str]) -> str:
 
 
 def _find_few_wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Find a few wordings around the question, 2 to `MOST_WORDINGS`: the prompt was changed."""
+    """Find a few wordings around the question, 2 to `MAX_WORDINGS`: the prompt was changed."""
     columns = zip(prompts["prompt"], prompts["question"], prompts["options"], strict=True)
     wordings = pd.Series(
         [_wording(str(prompt), str(question), options) for prompt, question, options in columns],
@@ -70,7 +70,7 @@ def _find_few_wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
     )
     counts = wordings.value_counts()
     # Many wordings come from prompts with a passage or with examples drawn per item.
-    if 1 < len(counts) <= MOST_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(wordings):
+    if 1 < len(counts) <= MAX_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(wordings):
         sizes = " and ".join(f"{n:,}" for n in counts)
         sentence = (
             f"The wording around the question changes: {len(counts)} wordings, of {sizes} items."
@@ -154,7 +154,7 @@ def _find_keys_at_one_place(items: pd.DataFrame) -> Iterator[Finding]:
     share, place = _top_share(places)
     n_options = max(map(len, items["options"]))
     # A clear majority, and at least twice the share of a place by chance.
-    if share > max(MOST_KEYS, 2 / n_options):
+    if share > max(MAX_KEYS, 2 / n_options):
         label = labels_of("upper", n_options)[place]
         sentence = (
             f"{percent_text(share, 0)} of {len(places):,} right answers stand at {label}: always "

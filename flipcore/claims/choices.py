@@ -52,7 +52,7 @@ MOVED, NOT_MOVED = "moved", "not moved"
 AFTER = "The ways of counting were chosen after the answers were seen."
 BEFORE = "The ways of counting were chosen before anybody saw the answers."
 LEAST_OPEN = 0.5  # share of the specifications that must be open for a claim
-MOST_NAMED = 3  # reasons, or options that move the estimate, in a sentence
+MAX_NAMED = 3  # reasons, or options that move the estimate, in a sentence
 
 
 def survives_claim(
@@ -101,7 +101,7 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
         reasons = Counter(reason for reason in curve.closed if reason)
         reason_text = f"that {decision.clause}. {shares.n_open} of "
         reason_text += f"{count_of(n_all, 'way')} of counting may be claimed: "
-        reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(MOST_NAMED))}."
+        reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(MAX_NAMED))}."
         claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)
         return claim.not_claimed(reason_text)
     open_estimates = curve.estimate[curve.is_open]
@@ -162,8 +162,8 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
         elif n_untested:
             sentence += f" For {count_of(n_untested, 'option')} too few units differ to say."
         return Claim(MOVES, NOT_MOVED, sentence, detail=detail, numbers=numbers)
-    named = [f"{_option_words(mover)} ({_change_text(mover)})" for mover in movers[:MOST_NAMED]]
-    more = f", and {len(movers) - MOST_NAMED} more" if len(movers) > MOST_NAMED else ""
+    named = [f"{_option_words(mover)} ({_change_text(mover)})" for mover in movers[:MAX_NAMED]]
+    more = f", and {len(movers) - MAX_NAMED} more" if len(movers) > MAX_NAMED else ""
     these = "This moves" if len(movers) == 1 else "These move"
     sentence = f"{these} {decision.subject} by more than chance: {'; '.join(named)}{more}."
     sentence = f"{_range_reasons(curve, decision, movers)}{sentence}"
@@ -334,6 +334,6 @@ def _detail(curve: Curve, *, is_locked: bool) -> str:
     closed = ""
     if n_closed:
         reasons = dict.fromkeys(reason for reason in curve.closed if reason)
-        closed = f"{n_closed} more may not be claimed: {'; '.join(list(reasons)[:MOST_NAMED])}."
+        closed = f"{n_closed} more may not be claimed: {'; '.join(list(reasons)[:MAX_NAMED])}."
     chosen = BEFORE if is_locked else AFTER
     return " ".join(filter(None, (f"{size}.", closed, curve.note, chosen, assumed)))

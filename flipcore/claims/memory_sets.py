@@ -19,7 +19,7 @@ from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, p
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
-from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
+from flipcore.stats.memory.loss_test import MIN_CONTROLS
 from flipcore.text.counts import count_of
 
 BEYOND = "beyond the control"
@@ -129,8 +129,8 @@ def _why_no_claim(test: SetTest, items: str, *, templated: bool) -> str:
     """Return why nothing is claimed of the set; "" if a claim is possible."""
     if test.n < MIN_N:
         return f"{test.n} {items} with a score; at least {MIN_N} are needed."
-    if test.m < FEWEST_CONTROLS:
-        return f"{test.m} controls with a score; at least {FEWEST_CONTROLS} are needed."
+    if test.m < MIN_CONTROLS:
+        return f"{test.m} controls with a score; at least {MIN_CONTROLS} are needed."
     return TEMPLATED if templated else ""
 
 

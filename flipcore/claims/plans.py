@@ -6,7 +6,7 @@ from functools import lru_cache
 from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.power import n_for_gap, n_to_author
-from flipcore.stats.holdout.planning import MOST_ENTRIES, detectable_margin, equivalence_plan
+from flipcore.stats.holdout.planning import MAX_ENTRIES, detectable_margin, equivalence_plan
 from flipcore.stats.memory.gap_power import GapDesign, detectable_gap, detectable_sentence
 
 
@@ -15,7 +15,7 @@ def equality_plan(accuracy: float, margin: float, power: float = 0.8) -> Claim:
     plan = equivalence_plan(accuracy, margin, power)
     if plan.n is None:
         sentence = (
-            f"Not even {MOST_ENTRIES:,} items a set reach {percent_text(power)}: the rule then "
+            f"Not even {MAX_ENTRIES:,} items a set reach {percent_text(power)}: the rule then "
             f"shows equivalence in {percent_text(plan.power)}."
         )
         return description(sentence, "impossible", power=plan.power)
@@ -49,7 +49,7 @@ def equality_design(n_target: int, n_retro: int) -> Claim:
     """Return the margin within which two sets of equal accuracy are shown equivalent."""
     # The smaller set limits what both can show.
     n = min(n_target, n_retro)
-    margin = detectable_margin(0.7, min(n, MOST_ENTRIES))
+    margin = detectable_margin(0.7, min(n, MAX_ENTRIES))
     if math.isnan(margin):
         return description(
             f"With {n:,} items in the smaller set no margin up to 50 points can be shown.",

@@ -66,7 +66,7 @@ ASSERTIONS: tuple[Assertion, ...] = (BETTER, SEPARATED)
 FIRST, SOME, NONE = "first", "some separated", "not separated"
 TOO_LITTLE = "few"  # too few models, answers or items to rank
 LEVEL = 0.95
-MOST_NAMES = 3  # models that a sentence names
+MAX_NAMES = 3  # models that a sentence names
 POWER = 0.8  # probability that the estimated number of further items decides
 
 
@@ -208,7 +208,7 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
         outcome, n_behind = SOME, len(models_behind)
         behind = f"{models_behind[0]} is" if n_behind == 1 else f"the other {n_behind} are"
         either = f"One of {len(firsts)} models"
-        if len(firsts) <= MOST_NAMES:
+        if len(firsts) <= MAX_NAMES:
             either = " or ".join(firsts)
         sentence = f"{either} is best, but which of them is undecided; {behind} behind{unread}."
     else:
@@ -227,7 +227,7 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
     lead_p = f"Lead of {first_name} over {second_name}: {p_text(p)}. " if gap.value else ""
     detail = f"{lead_p}{_declared_detail(contest, n, all_models)}{assumption}"
-    if len(firsts) > MOST_NAMES and outcome == SOME:
+    if len(firsts) > MAX_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
     # If it is undecided which model is best, the claim still asserts that others are behind.
     is_asserted = outcome != NONE
@@ -445,10 +445,10 @@ def winners(contest: Contest) -> Claim:
     if not counts:
         return description(f"No model ranks first in any of {combinations}.", firsts=firsts)
     if len(counts) > 1 and set(counts.values()) == {len(ways)}:
-        models = in_a_row(list(counts)) if len(counts) <= MOST_NAMES else f"{len(counts)} models"
+        models = in_a_row(list(counts)) if len(counts) <= MAX_NAMES else f"{len(counts)} models"
         all_of = "all " if len(ways) > 1 else ""
         return description(f"{models} tie for first in {all_of}{combinations}.", firsts=firsts)
-    listed = ", ".join(f"{model} in {n}" for model, n in list(counts.items())[:MOST_NAMES])
-    more = f" and {len(counts) - MOST_NAMES} more" if len(counts) > MOST_NAMES else ""
+    listed = ", ".join(f"{model} in {n}" for model, n in list(counts.items())[:MAX_NAMES])
+    more = f" and {len(counts) - MAX_NAMES} more" if len(counts) > MAX_NAMES else ""
     ties = " (ties count for each)" if sum(counts.values()) > len(ways) else ""
     return description(f"Best in {combinations}: {listed}{more}{ties}.", firsts=firsts)

@@ -118,7 +118,7 @@ UNMET = 0.05
 # With at most this many prompts, a model must lead under each of them.
 ALL_LEAD = 6
 # Largest number of ranks in the sentence; further ones are in the detail.
-MOST_RANKS = 5
+MAX_RANKS = 5
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 OTHER_QUESTIONS = "Intervals are over other questions in the same prompt."
 
@@ -268,9 +268,9 @@ def rank_claim(
     if is_open:
         sentence = f"No model is shown to rank above another {OVER_PROMPTS}."
     else:
-        sentence = f"Ranks {OVER_PROMPTS}: {', '.join(ranks[:MOST_RANKS])}."
-        if len(ranks) > MOST_RANKS:
-            small_print = f"Further ranks: {', '.join(ranks[MOST_RANKS:])}."
+        sentence = f"Ranks {OVER_PROMPTS}: {', '.join(ranks[:MAX_RANKS])}."
+        if len(ranks) > MAX_RANKS:
+            small_print = f"Further ranks: {', '.join(ranks[MAX_RANKS:])}."
     numbers = {
         "best": dict(zip(models, best, strict=True)),
         "worst": dict(zip(models, worst, strict=True)),

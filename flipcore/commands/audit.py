@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HELP = "what logs or tables say, and whether it holds"
 IN_MEMORY = ":memory:"
-MOST_FIRST = 3  # sentences on tables, and models with a first score, that are printed early
+MAX_FIRST = 3  # sentences on tables, and models with a first score, that are printed early
 # Files from this size on get a first score. Smaller ones are checked within seconds.
 LARGE_BYTES = 5_000_000
 
@@ -185,7 +185,7 @@ def _read_files(
             on_read(log_survey)
             read_as.extend(log_survey.read_as)
             if read_as and not options.json:
-                print("\n".join(read_as[:MOST_FIRST]), flush=True)
+                print("\n".join(read_as[:MAX_FIRST]), flush=True)
 
         return survey(options.study, corrections, scores=recorded_scores, on_read=say)
 
@@ -199,7 +199,7 @@ def _read_files(
         from flipcore.reports.log_scores import score_claim, scores_of
 
         first_scores += scores_of(scores_read(log_survey, recorded_scores), study_of(log_survey))
-        for model in list(dict.fromkeys(score.model for score in first_scores))[:MOST_FIRST]:
+        for model in list(dict.fromkeys(score.model for score in first_scores))[:MAX_FIRST]:
             claim = score_claim(first_scores, model, f"{model}: ")
             print(f"First count, before the checks: {claim.text}", file=sys.stderr, flush=True)
     return store_logs(log_survey, store, is_checked=options.keep)

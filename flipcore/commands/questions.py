@@ -14,7 +14,7 @@ from flipcore.datasets.tables.table_reading import Question
 from flipcore.runs.log_survey import Survey
 
 UNANSWERED = 4
-MOST_ROUNDS = 4  # of questions, since an answer may raise another question
+MAX_ROUNDS = 4  # of questions, since an answer may raise another question
 
 
 class Unanswered(Exception):
@@ -42,7 +42,7 @@ def settle(
     """
     corrections = list(words)
     has_user = not as_json and _is_terminal()
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         try:
             return look(corrections, _stop_at_question)
         except _OpenQuestion as stop:

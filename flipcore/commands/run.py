@@ -24,7 +24,7 @@ from flipcore.text.counts import count_of
 # Exit codes of `run` and `demo` by the run's state. 1 is also an error that ended a run, 2 a
 # command line that argparse does not know.
 EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
-_MOST_WORKERS = 32  # whose lines are printed
+_MAX_WORKERS = 32  # whose lines are printed
 # How long to wait for a dashboard to take a study. It looks every two seconds, and may be busy.
 ANSWER_S = 15.0
 OFFER_AGAIN_S = 60.0  # how long to wait for the file before the study is offered again
@@ -239,9 +239,9 @@ def _ending(study: Study, progress: Progress, resume: str) -> str:
     ]
     workers = progress.workers
     if workers:
-        lines += ["Workers:", *(f"  {worker.sentence}" for worker in workers[:_MOST_WORKERS])]
-    if len(workers) > _MOST_WORKERS:
-        lines.append(f"  and {len(workers) - _MOST_WORKERS:,} more workers")
+        lines += ["Workers:", *(f"  {worker.sentence}" for worker in workers[:_MAX_WORKERS])]
+    if len(workers) > _MAX_WORKERS:
+        lines.append(f"  and {len(workers) - _MAX_WORKERS:,} more workers")
     if progress.state != "done":
         lines.append(f"Resume: {resume}")
     lines.append(f"Next: {command('stats')} {study.study_id}")

@@ -6,13 +6,13 @@ from typing import Any
 
 from flipcore.core.errors import BadInput
 
-MOST_CHARS = 1_000_000  # of a study file
-MOST_TEXT = 20_000  # characters of one text in it
-MOST_NAME = 1_000
-MOST_ENTRIES = 2_000  # of one list or table
-MOST_DEPTH = 6
-MOST_VARIANTS = 2_000_000  # of all items, times the number of models
-MOST_BUDGET_USD = 1_000_000.0
+MAX_CHARS = 1_000_000  # of a study file
+MAX_TEXT = 20_000  # characters of one text in it
+MAX_NAME = 1_000
+MAX_ENTRIES = 2_000  # of one list or table
+MAX_DEPTH = 6
+MAX_VARIANTS = 2_000_000  # of all items, times the number of models
+MAX_BUDGET_USD = 1_000_000.0
 
 # key -> (least, most)
 STUDY = {
@@ -24,7 +24,7 @@ STUDY = {
     "reasoning_budget": (0, 1_000_000),
     "temperature": (0.0, 5.0),
     "top_p": (0.0, 1.0),
-    "budget_usd": (0.0, MOST_BUDGET_USD),
+    "budget_usd": (0.0, MAX_BUDGET_USD),
     "confirmatory_share": (0.0, 0.95),
 }
 PARAMETERS = {
@@ -61,7 +61,7 @@ def check_number(
 
 def check_text(where: str, key: str, text: str) -> None:
     """Raise BadInput for a text that is too long."""
-    limit = MOST_NAME if key == "name" else MOST_TEXT
+    limit = MAX_NAME if key == "name" else MAX_TEXT
     if len(text) > limit:
         raise BadInput(
             f"{where} has {len(text):,} characters in {key}; at most {limit:,} are read."
@@ -73,8 +73,8 @@ def check_nested(
 ) -> None:
     """Raise BadInput for anything in a table that is too deep, too long, too large or of an unknown
     type."""
-    if depth > MOST_DEPTH:
-        raise BadInput(f"{where} has {key} nested more than {MOST_DEPTH} deep. Write it flatter.")
+    if depth > MAX_DEPTH:
+        raise BadInput(f"{where} has {key} nested more than {MAX_DEPTH} deep. Write it flatter.")
     if isinstance(value, Mapping):
         _check_length(where, key, n=len(value))
         for inner_key, inner_value in value.items():
@@ -96,5 +96,5 @@ def check_nested(
 
 
 def _check_length(where: str, key: str, n: int) -> None:
-    if n > MOST_ENTRIES:
-        raise BadInput(f"{where} has {n:,} entries in {key}; at most {MOST_ENTRIES:,} are read.")
+    if n > MAX_ENTRIES:
+        raise BadInput(f"{where} has {n:,} entries in {key}; at most {MAX_ENTRIES:,} are read.")

@@ -8,9 +8,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-MOST_LETTERS = 4_000  # of a text
-MOST_SENTENCES = 1_000
-MOST_RANGES = 10_000
+MAX_LETTERS = 4_000  # of a text
+MAX_SENTENCES = 1_000
+MAX_RANGES = 10_000
 _RANGE = ("from", "to", "lowest", "highest")
 
 
@@ -25,8 +25,8 @@ def is_number(value: Any) -> bool:
 
 
 def is_text(value: Any) -> bool:
-    """Tell whether this is a text of at most MOST_LETTERS characters."""
-    return isinstance(value, str) and len(value) <= MOST_LETTERS
+    """Tell whether this is a text of at most MAX_LETTERS characters."""
+    return isinstance(value, str) and len(value) <= MAX_LETTERS
 
 
 def are_values(message: Any) -> bool:
@@ -53,7 +53,7 @@ def is_decision(message: Any) -> bool:
     sentences = message.get("sentences")
     return (
         isinstance(sentences, list)
-        and 0 < len(sentences) <= MOST_SENTENCES
+        and 0 < len(sentences) <= MAX_SENTENCES
         and all(is_text(sentence) and sentence.strip() for sentence in sentences)
         and are_values({key: value for key, value in message.items() if key != "sentences"})
     )
@@ -82,7 +82,7 @@ def is_brush(message: Any) -> bool:
     ranges = message.get("ranges")
     return (
         isinstance(ranges, list)
-        and len(ranges) <= MOST_RANGES
+        and len(ranges) <= MAX_RANGES
         and all(
             isinstance(ends, list) and len(ends) == 2 and all(map(is_number, ends))
             for ends in ranges

@@ -19,7 +19,7 @@ NOT_RECORDED = ""
 ENDED_EARLY = (LENGTH, FILTER, OPEN)
 # Share of a cell's answers. If more of them are cut, a claim is made only if both worst cases
 # agree with it.
-MOST_CUT = 0.05
+MAX_CUT = 0.05
 
 _WORDS = {
     STOP: "stop eos eos_token end_turn stop_sequence stop_sequence_hit endoftext complete "

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 PERSONAL = frozenset({"as", "view", "embed", "embed_options", "token", "code", "decision"})
-MOST_CHARACTERS = 2_000  # of the settings in a link
+MAX_CHARACTERS = 2_000  # of the settings in a link
 
 
 def shared_query(query: str) -> str:
@@ -26,7 +26,7 @@ def settings_from(text: str, start: Mapping[str, Any]) -> dict[str, Any]:
     A setting that is None in `start` must be a number. Anything else in the text is ignored,
     because anybody can write a link.
     """
-    pairs = (part.partition(":")[::2] for part in text[:MOST_CHARACTERS].split(","))
+    pairs = (part.partition(":")[::2] for part in text[:MAX_CHARACTERS].split(","))
     values = {key: _in_type_of(start[key], value) for key, value in pairs if key in start}
     return {key: value for key, value in values.items() if value is not None}
 

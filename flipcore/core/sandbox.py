@@ -26,8 +26,8 @@ from flipcore.core.errors import BadInput
 
 VARIABLE = "FLIPSCOPE_RUN_CODE"
 PASSED, FAILED, NO_TESTS, STOPPED = "passed", "failed", "no tests", "stopped"
-MOST_CPU_S, WALL_PER_CPU_S = 60, 6  # seconds; a program may take six times its processor time
-MOST_TMP, MOST_VERDICT = 2**25, 2**16  # bytes
+MAX_CPU_S, WALL_PER_CPU_S = 60, 6  # seconds; a program may take six times its processor time
+MAX_TMP, MAX_VERDICT = 2**25, 2**16  # bytes
 _NOBODY = "65534"
 _INNER_SOURCE = Path(sandboxed.__file__).read_text(encoding="utf-8")
 
@@ -51,9 +51,9 @@ class Program:
         if (
             isinstance(self.cpu_s, bool)
             or not isinstance(self.cpu_s, int)
-            or not 1 <= self.cpu_s <= MOST_CPU_S
+            or not 1 <= self.cpu_s <= MAX_CPU_S
         ):
-            raise BadInput(f"Code may run for 1 to {MOST_CPU_S} seconds, not {self.cpu_s!r}.")
+            raise BadInput(f"Code may run for 1 to {MAX_CPU_S} seconds, not {self.cpu_s!r}.")
 
 
 def why_not() -> str:
@@ -92,7 +92,7 @@ def most_at_once() -> int:
         folder = Path("/sys/fs/cgroup")
         limit, used = ((folder / name).read_text().strip() for name in ("memory.max", "memory.current"))
         free = min(free, int(limit) - int(used))
-    per_program = 2 * sandboxed.MOST_MEMORY  # the code and its tests
+    per_program = 2 * sandboxed.MAX_MEMORY  # the code and its tests
     return max(1, min(os.cpu_count() or 1, free // per_program))
 
 
@@ -160,7 +160,7 @@ def _verdict(
 def _read_verdict(pipe, output: list[bytes]) -> None:
     """Read to the end, but no more bytes than a verdict may have."""
     with pipe:
-        output.append(pipe.read(MOST_VERDICT))
+        output.append(pipe.read(MAX_VERDICT))
 
 
 def _write_task(pipe, task: bytes) -> None:
@@ -217,7 +217,7 @@ def _bwrap_command(rules: int) -> list[str]:
     isolated = "--unshare-all --unshare-user --cap-drop ALL --die-with-parent --new-session --clearenv"
     variables = "--setenv HOME /tmp --setenv LANG C.UTF-8 --setenv PYTHONHASHSEED 0"
     cache = "--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache"
-    mounts = f"--dev /dev --remount-ro /dev --size {MOST_TMP} --tmpfs /tmp --remount-ro / --chdir /tmp"
+    mounts = f"--dev /dev --remount-ro /dev --size {MAX_TMP} --tmpfs /tmp --remount-ro / --chdir /tmp"
     return [
         str(shutil.which("bwrap")),
         *f"{isolated} --uid {_NOBODY} --gid {_NOBODY} {variables}".split(),

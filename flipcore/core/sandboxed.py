@@ -15,8 +15,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-MOST_REPLY, MOST_MEMORY, MOST_FILE = 2**20, 2**29, 2**24  # bytes
-MOST_WHY = 300  # characters of a reason
+MAX_REPLY, MAX_MEMORY, MAX_FILE = 2**20, 2**29, 2**24  # bytes
+MAX_WHY = 300  # characters of a reason
 _KINDS: dict[str, Callable[[list], Any]] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "iterator": iter}
 
 
@@ -59,7 +59,7 @@ def value_of(data: Any) -> Any:
 
 def bind(cpu_s: int) -> None:
     """Bound this process for good: processor time, memory, sizes of files, open files."""
-    bounds = {"CPU": cpu_s, "AS": MOST_MEMORY, "FSIZE": MOST_FILE, "NOFILE": 64, "CORE": 0}
+    bounds = {"CPU": cpu_s, "AS": MAX_MEMORY, "FSIZE": MAX_FILE, "NOFILE": 64, "CORE": 0}
     for name, limit in bounds.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
 
@@ -88,7 +88,7 @@ def serve_code() -> None:
         exec(compile(first["code"], "<code>", "exec"), namespace)
         function = namespace[first["name"]]
     except Exception as error:
-        _send(sink, {"error": [type(error).__name__, str(error)[:MOST_WHY]]})
+        _send(sink, {"error": [type(error).__name__, str(error)[:MAX_WHY]]})
         return
     _send(sink, {"value": None})
     for line in source:
@@ -96,7 +96,7 @@ def serve_code() -> None:
         try:
             reply = {"value": plain(function(*parts, **keywords))}
         except Exception as error:
-            reply = {"error": [type(error).__name__, str(error)[:MOST_WHY]]}
+            reply = {"error": [type(error).__name__, str(error)[:MAX_WHY]]}
         _send(sink, reply)
 
 
@@ -118,7 +118,7 @@ def _verdict(task: dict, calls: Any, replies: Any) -> list[str]:
     def reply_to(message: Any) -> Any:
         try:
             _send(calls, message)
-            line = replies.readline(MOST_REPLY + 1)
+            line = replies.readline(MAX_REPLY + 1)
         except OSError:
             raise Ended from None
         if not line.endswith(b"\n"):
@@ -153,7 +153,7 @@ def _verdict(task: dict, calls: Any, replies: Any) -> list[str]:
     except Ended:
         return ["failed", "The code ended before its tests."]
     except Exception as error:
-        return ["failed", f"{type(error).__name__}: {error}"[:MOST_WHY].rstrip(": ")]
+        return ["failed", f"{type(error).__name__}: {error}"[:MAX_WHY].rstrip(": ")]
     except BaseException as error:
         return ["failed", type(error).__name__]
     return ["passed", ""] if n_calls else ["no tests", "The item's tests never call its function."]

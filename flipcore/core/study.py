@@ -251,9 +251,9 @@ class Study:
     @classmethod
     def from_toml(cls, text: str) -> "Study":
         """Read a study; BadInput for text that is not TOML, an unknown key or a missing one."""
-        if len(text) > bounds.MOST_CHARS:
+        if len(text) > bounds.MAX_CHARS:
             raise BadInput(
-                f"The study has {len(text):,} characters; at most {bounds.MOST_CHARS:,} are read."
+                f"The study has {len(text):,} characters; at most {bounds.MAX_CHARS:,} are read."
             )
         try:
             table = tomllib.loads(text)
@@ -293,9 +293,9 @@ def _study_from_table(table: dict) -> Study:
             raise BadInput(
                 f"The study has no {key}: choose at least one, in a file as a [[{key}]] table."
             )
-        if len(rows) > bounds.MOST_ENTRIES:
+        if len(rows) > bounds.MAX_ENTRIES:
             raise BadInput(
-                f"The study has {len(rows):,} [[{key}]] tables; at most {bounds.MOST_ENTRIES:,} "
+                f"The study has {len(rows):,} [[{key}]] tables; at most {bounds.MAX_ENTRIES:,} "
                 "are read."
             )
         table[key] = tuple(_from_table(kind, row, where=f"[[{key}]]") for row in rows)

@@ -233,7 +233,7 @@ def with_headers(
 # exchange the token for a cookie. The page first removes the fragment from the address. The
 # exchange takes only JSON of the same origin, so that no other site can log a browser in.
 LEAVE = "/access/leave"
-MOST_BYTES = 2_000
+MAX_BYTES = 2_000
 TOO_MANY = (
     "Too many links came from here that were not issued here. Wait a minute, then open yours again."
 )
@@ -323,7 +323,7 @@ async def _read_token(request: Request) -> str:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BYTES:
             return ""
     try:
         message = json.loads(body)

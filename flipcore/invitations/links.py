@@ -20,9 +20,9 @@ from flipcore.store.rows import now
 
 ENTER = "/access/enter"
 COOKIE = "flipscope_access"
-MOST_DAYS, DAYS = 365, 14  # longest and usual life of an invitation
-MOST_NAME_CHARS = 80
-MOST_TOKEN_CHARS = 200
+MAX_DAYS, DAYS = 365, 14  # longest and usual life of an invitation
+MAX_NAME_CHARS = 80
+MAX_TOKEN_CHARS = 200
 FOREIGN = (
     "This link was not issued here, or it was changed on its way. Ask whoever sent it for a new "
     "one."
@@ -59,9 +59,9 @@ def issue(
     """
     require(Permission.ACCESS)
     name = " ".join(str(name).split())
-    if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
+    if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
         raise BadInput(
-            f"An invitation is for one person: give a name of 1 to {MOST_NAME_CHARS} printable "
+            f"An invitation is for one person: give a name of 1 to {MAX_NAME_CHARS} printable "
             "characters."
         )
     if level not in set(Level) - {Level.NONE}:
@@ -73,9 +73,9 @@ def issue(
         raise BadInput(
             "A reviewer is invited to one queue or one survey, and nobody else is. Choose which."
         )
-    if not 0 < days <= MOST_DAYS:
+    if not 0 < days <= MAX_DAYS:
         raise BadInput(
-            f"An invitation of {days} days was asked for; it may hold for up to {MOST_DAYS}."
+            f"An invitation of {days} days was asked for; it may hold for up to {MAX_DAYS}."
         )
     for earlier in invitations.invitations(store):
         if earlier.stands and (earlier.name, earlier.level, earlier.scope) == (name, level, scope):
@@ -102,7 +102,7 @@ def revoke(store: Store, invitation_id: str) -> None:
 def enter(store: Store, token: str, cookie: str = "") -> Entry:
     """Open a link by its token; only the browser with the first `cookie` may open it again."""
     invitation = None
-    if len(token) <= MOST_TOKEN_CHARS:
+    if len(token) <= MAX_TOKEN_CHARS:
         invitation = invitations.by_id(store).get(signing.key_of(token))
     # The signature is checked first, so that nobody can find out which invitations exist.
     if invitation is None or not signing.is_signed(signing.LINK, token, content=invitation.content):
@@ -135,7 +135,7 @@ def person_of(store: Store, cookie: str) -> Person | None:
     """Return the person of a cookie; None if it is forged, expired or revoked."""
     # Looked up at each request, so that a revocation works at once.
     invitation = None
-    if len(cookie) <= MOST_TOKEN_CHARS:
+    if len(cookie) <= MAX_TOKEN_CHARS:
         invitation = invitations.by_id(store).get(signing.key_of(cookie))
     if (
         invitation is None

@@ -24,9 +24,9 @@ from flipcore.access.guesses import Guesser, Guesses
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.links import shared_query
 
-MOST_CHARACTERS = 6_000  # of one message
-MOST_NAME, MOST_TEXT, MOST_QUERY, MOST_BOARD = 40, 120, 3_000, 400  # characters
-MOST_VALUES = 24  # handles of a position
+MAX_CHARACTERS = 6_000  # of one message
+MAX_NAME, MAX_TEXT, MAX_QUERY, MAX_BOARD = 40, 120, 3_000, 400  # characters
+MAX_VALUES = 24  # handles of a position
 NO_PAGE = "A message names no page of Flipscope. Reload the page."
 PAGE = re.compile(r"[a-z_]{0,40}")
 
@@ -41,10 +41,10 @@ class Refusal(FlipscopeError):
 
 def message_of(text: str) -> dict[str, Any]:
     """Return a message, a JSON object whose `do` names an action. Raises Refusal."""
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         raise Refusal(
             f"A message of {len(text):,} characters came; a meeting takes at most "
-            f"{MOST_CHARACTERS:,}.",
+            f"{MAX_CHARACTERS:,}.",
             1009,
         )
     try:
@@ -61,14 +61,14 @@ def name_of(text: object) -> str:
     if not isinstance(text, str):
         return ""
     printable = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(printable.split())[:MOST_NAME].strip()
+    return " ".join(printable.split())[:MAX_NAME].strip()
 
 
 def place_of(message: dict[str, Any]) -> dict[str, str]:
     """Return the presenter's {page, query} without personal parts of the link. Raises Refusal."""
     page, query = message.get("page"), message.get("query")
     # A browser escapes other characters than ASCII, so such a query comes from no browser.
-    if not isinstance(query, str) or len(query) > MOST_QUERY or not query.isascii():
+    if not isinstance(query, str) or len(query) > MAX_QUERY or not query.isascii():
         raise Refusal(NO_PAGE)
     if not isinstance(page, str) or not PAGE.fullmatch(page):
         raise Refusal(NO_PAGE)
@@ -78,11 +78,11 @@ def place_of(message: dict[str, Any]) -> dict[str, str]:
 def position_of(message: dict[str, Any]) -> dict[str, Any]:
     """Return {board, at: {handle: number or choice}, moving: bool} of a board. Raises Refusal."""
     board, handles = message.get("board"), message.get("at")
-    is_board = isinstance(board, str) and 0 < len(board) <= MOST_BOARD
-    if not is_board or not isinstance(handles, dict) or len(handles) > MOST_VALUES:
+    is_board = isinstance(board, str) and 0 < len(board) <= MAX_BOARD
+    if not is_board or not isinstance(handles, dict) or len(handles) > MAX_VALUES:
         raise Refusal("A message holds no position of a board. Reload the page.")
     for name, value in handles.items():
-        if len(name) > MOST_TEXT or not _is_value(value):
+        if len(name) > MAX_TEXT or not _is_value(value):
             raise Refusal(
                 "A position holds something that is neither a finite number nor a short text. "
                 "Reload the page."
@@ -92,7 +92,7 @@ def position_of(message: dict[str, Any]) -> dict[str, Any]:
 
 def _is_value(value: object) -> bool:
     if isinstance(value, str):
-        return len(value) <= MOST_TEXT
+        return len(value) <= MAX_TEXT
     return (
         isinstance(value, (int, float))
         and not isinstance(value, bool)
@@ -102,7 +102,7 @@ def _is_value(value: object) -> bool:
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without I, O, 0, 1: codes are read aloud
 N_CODE_LETTERS = 8  # 32^8 = 10^12 codes
-MOST_ROOMS, MOST_MEMBERS = 40, 60
+MAX_ROOMS, MAX_MEMBERS = 40, 60
 # Seconds that a room lasts, lasts without its presenter, and remembers absent followers.
 LIFE_S, WITHOUT_PRESENTER_S, REMEMBERED_S = 12 * 3600.0, 1800.0, 600.0
 # Messages of one member, per second and in one burst. A drag sends one message per frame.
@@ -202,9 +202,9 @@ class Room:
                 member = known_member
                 break
         if member is None:
-            if len(self.members) >= MOST_MEMBERS:
+            if len(self.members) >= MAX_MEMBERS:
                 raise Refusal(
-                    f"This meeting is full: {MOST_MEMBERS} people are in it. Look at the "
+                    f"This meeting is full: {MAX_MEMBERS} people are in it. Look at the "
                     "presenter's screen.",
                     1013,
                 )
@@ -370,11 +370,11 @@ class Rooms:
         presenters are there.
         """
         self._sweep()
-        if len(self._rooms) >= MOST_ROOMS:
+        if len(self._rooms) >= MAX_ROOMS:
             longest_alone = min(self._rooms.values(), key=lambda room: room.alone_since)
             if math.isinf(longest_alone.alone_since):
                 raise Refusal(
-                    f"{MOST_ROOMS} meetings are open on this server. End one before you open "
+                    f"{MAX_ROOMS} meetings are open on this server. End one before you open "
                     "another.",
                     1013,
                 )

@@ -30,7 +30,7 @@ PATH = "/meeting/socket"
 # Seconds to wait for the first message, between checks of access, and for any later message. The
 # last is long, because a browser slows the timers of a hidden tab to one per minute.
 HELLO_S, CHECK_S, SILENCE_S = 10.0, 15.0, 150.0
-MOST_REFUSALS, MOST_SOCKETS = 20, 500
+MAX_REFUSALS, MAX_SOCKETS = 20, 500
 NO_ACCESS_CODE = 4403  # closes the socket of somebody who may not read results
 ROOMS = Rooms()
 
@@ -51,7 +51,7 @@ class Endpoint:
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve one socket until it closes; errors that its messages cause are answered here."""
-        if not is_same_origin(socket.headers) or self._n_open >= MOST_SOCKETS:
+        if not is_same_origin(socket.headers) or self._n_open >= MAX_SOCKETS:
             await socket.close(1008)  # not accepted yet, so this is HTTP 403
             return
         visit, cookie = visit_of(socket.cookies)
@@ -130,7 +130,7 @@ class Endpoint:
                 self._rooms.hear(room, member, message)
             except Refusal as refusal:
                 n_refused += 1
-                if refusal.code is not None or n_refused > MOST_REFUSALS:
+                if refusal.code is not None or n_refused > MAX_REFUSALS:
                     raise
                 mailbox.deliver({"kind": "refusal", "sentence": str(refusal)})
 

@@ -51,10 +51,10 @@ _LESS_SURE = set(
 )
 # Kinds of findings that are never a fault.
 _ASIDES = ("repeats", "prompts", TWO_MODELS, "keys of one model")
-MOST_MODELS = 3  # most models that the line about the log names
+MAX_MODELS = 3  # most models that the line about the log names
 # Most pairs of models in the short text. They have a place of their own there, because most people
 # open a log to see which model is better.
-MOST_COMPARED = 3
+MAX_COMPARED = 3
 
 
 def grade(finding: Finding) -> str:
@@ -108,7 +108,7 @@ class Audit:
         for number, finding in enumerate(self.findings, start=1):
             if finding.about == TWO_MODELS:
                 compared.append((number, finding))
-        return compared[:MOST_COMPARED]
+        return compared[:MAX_COMPARED]
 
     @property
     def comparisons(self) -> str:
@@ -201,9 +201,9 @@ def audit(store: Store, study_id: str) -> Audit:
     for source in study.items:
         formats += source.options.get("formats", ())
     models = list(frame["model"].unique())
-    named = ", ".join(models[:MOST_MODELS])
-    if len(models) > MOST_MODELS:
-        named += f" and {len(models) - MOST_MODELS} more"
+    named = ", ".join(models[:MAX_MODELS])
+    if len(models) > MAX_MODELS:
+        named += f" and {len(models) - MAX_MODELS} more"
     subject = "log" if study.is_recorded else "study"
     extractors = ", ".join(spoken_name(name) for name in frame["extractor"].unique())
     n_items = count_of(frame["item_id"].nunique(), "item")
@@ -320,8 +320,8 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
 
 # The short text of an audit, in ten lines: the score, what does not hold, and what to do about it.
 
-MOST_SCORES = 3  # most models whose score the short text states
-MOST_FINDINGS = 4  # most findings that the short text states
+MAX_SCORES = 3  # most models whose score the short text states
+MAX_FINDINGS = 4  # most findings that the short text states
 _PLAN = (
     "Run the items and epochs that are missing, and drop what is there twice, before quoting the"
     " score."
@@ -397,7 +397,7 @@ class Verdict:
 
     def text(self) -> str:
         """Return the answer in ten lines."""
-        lines = [*self.score_lines[:MOST_SCORES]]
+        lines = [*self.score_lines[:MAX_SCORES]]
         n_more_models = len(self.score_lines) - len(lines)
         if n_more_models:
             lines.append(f"… and {count_of(n_more_models, 'further model')} (--all).")
@@ -407,14 +407,14 @@ class Verdict:
         if self.every_choice:
             lines.append(f"- {self.every_choice.text}")
         faults = self.audit.of_grades(WRONG, LESS_SURE)
-        shown = list(faults[:MOST_FINDINGS])
+        shown = list(faults[:MAX_FINDINGS])
         if not faults:
             other_findings = self.audit.of_grades(ASIDE, UNDECIDED)
             shown = [finding for finding in other_findings if finding not in compared]
             # With the pairs of models these are two lines, so that the text stays short.
             shown = shown[: max(0, 2 - len(compared))]
         lines += [f"- {finding.claim.text}" for finding in shown]
-        n_more_faults = len(faults[MOST_FINDINGS:])
+        n_more_faults = len(faults[MAX_FINDINGS:])
         if n_more_faults:
             lines.append(f"- … and {count_of(n_more_faults, 'further finding')} (--all).")
         if faults:

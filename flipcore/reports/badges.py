@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-MOST_NAMED = 3  # most other models that a badge names
+MAX_NAMED = 3  # most other models that a badge names
 MEANINGS = {
     "SIMULATED": (
         "Every answer comes from a simulated model with planted truth. Run a study on another model"
@@ -60,7 +60,7 @@ def badges_of(
     }
     pairs = [(badge, badge) for badge, applies in is_applied.items() if applies]
     if len(row["other_models"]):
-        pairs.append(("OTHER MODEL", f"OTHER MODEL: {', '.join(row['other_models'][:MOST_NAMED])}"))
+        pairs.append(("OTHER MODEL", f"OTHER MODEL: {', '.join(row['other_models'][:MAX_NAMED])}"))
     if not lacks_answers and row["state"] != "done":
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
         pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}"))

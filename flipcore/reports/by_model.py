@@ -18,7 +18,7 @@ from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.flips.surface import surface
 
-MOST_ROWS = 60  # most rows of a panel; beyond it a row is the mean of several items
+MAX_ROWS = 60  # most rows of a panel; beyond it a row is the mean of several items
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
     item_means = _mean(_mean(all_rates, 2), 0)
     # Rows in which nothing is compared come last.
     all_rates = all_rates[:, np.argsort(-np.nan_to_num(item_means, nan=-1.0), kind="stable")]
-    step = max(1, math.ceil(len(items) / MOST_ROWS))
+    step = max(1, math.ceil(len(items) / MAX_ROWS))
     binned = [_mean(all_rates[:, start : start + step], 1) for start in range(0, len(items), step)]
     rates = np.stack(binned, axis=1) if binned else all_rates
     return FlipPanels(

@@ -13,7 +13,7 @@ from flipcore.store.queries.locks import n_set_aside
 from flipcore.text.counts import count_of
 
 OWN_SOURCES = ("file", "text", "hub")  # datasets that read a user's own items
-MOST_LISTED = 6  # most values of a filter that a line lists
+MAX_LISTED = 6  # most values of a filter that a line lists
 
 
 def items_text(store: Store, row: Mapping[str, Any]) -> str:
@@ -84,7 +84,7 @@ def source_title(source: ItemSource) -> str:
 
 def filter_text(value) -> str:
     """Return the values that a filter keeps as text; a long list as a number."""
-    if isinstance(value, (list, tuple)) and len(value) > MOST_LISTED:
+    if isinstance(value, (list, tuple)) and len(value) > MAX_LISTED:
         return f"one of {len(value):,}"
     return str(value)
 

@@ -30,7 +30,7 @@ from flipcore.text.templates import repeated_templates, wordings
 USUAL_EXTRACTOR = FIRST_TOKEN  # the extractor that the field uses most
 ASKED_ONCE = "Each item was asked once, in one wording, so nothing could flip."
 UNDEFINED_RATE = "Flips were not measured: no extractor read an answer to two variants of an item."
-MOST_SETS = 6  # most sets of items whose accuracies a sentence names
+MAX_SETS = 6  # most sets of items whose accuracies a sentence names
 
 
 @dataclass(frozen=True)
@@ -296,11 +296,11 @@ def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, Estimate]) -> str:
     """Return "right on 96% [92, 98] of 140 benchmark items, 72% [65, 78] of 200 holdout items". It
-    names at most `MOST_SETS` sets, those without an accuracy last."""
+    names at most `MAX_SETS` sets, those without an accuracy last."""
     if all(part["is_correct"].isna().all() for part in sets.values()):
         return "no right answers are known, so there is no accuracy"
     shares, missing_accuracies = [], []
-    for name, accuracy in list(accuracies.items())[:MOST_SETS]:
+    for name, accuracy in list(accuracies.items())[:MAX_SETS]:
         answers, kind = _answers(sets[name]), role_name(name, sets).replace(", ", " ")
         if not math.isnan(accuracy.value):
             note = "" if accuracy.has_interval else ", too few for an interval"

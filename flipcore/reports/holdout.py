@@ -66,7 +66,7 @@ from flipcore.vectors import classifiers, embeddings
 
 POCKET = "pocket"
 FEWEST = 5  # entries that each set needs for a comparison
-MOST_LABELS = 3  # most conditions that the small print of difficulty names
+MAX_LABELS = 3  # most conditions that the small print of difficulty names
 # Extractors that are shown first, in this order; others follow.
 PREFERRED = ("rotation_single", WRITTEN_ANSWER, FIRST_TOKEN, "rotation")
 
@@ -177,8 +177,8 @@ def difficulty_result(
         return None, f"Not run: {states_text}"
     test = join_tests([condition.difficulty(DIFFICULTY_MARGIN) for condition in from_before])
     _, n_target, _, n_retro = from_before[0].counts
-    labels = "; ".join(condition.label for condition in from_before[:MOST_LABELS])
-    if len(from_before) > MOST_LABELS:
+    labels = "; ".join(condition.label for condition in from_before[:MAX_LABELS])
+    if len(from_before) > MAX_LABELS:
         labels += " …"
     explanation = (
         f"conditions {len(from_before):,} ({labels}); {test.estimate.method.replace('_', ' ')},"
@@ -297,7 +297,7 @@ START: dict[str, Any] = {
 SEMANTIC_DRAWS = 9_999
 NEIGHBOUR_DRAWS = 1_999
 MARGIN_PART = 5  # one in five entries of the target suggests the margin of the semantic test
-MOST_PAIRS = 3  # pairs that the command line prints; the page and --json have all
+MAX_PAIRS = 3  # pairs that the command line prints; the page and --json have all
 # A test and how it was made, or None and why it was not run.
 Result = tuple[HoldoutTest | None, str]
 
@@ -353,7 +353,7 @@ class HoldoutReport:
     def lines(self) -> list[str]:
         """Return what the command line prints: the claims and the most similar pairs."""
         lines = [f"{claim.text} {claim.detail}".rstrip() for claim in self.claims]
-        pairs = self.alike[:MOST_PAIRS]
+        pairs = self.alike[:MAX_PAIRS]
         if pairs:
             lines.append("Most alike across the sets:")
         for pair in pairs:

@@ -27,10 +27,10 @@ from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import reported
 from flipcore.text.counts import count_of, with_capital
 
-MOST_PASSES = 8  # the largest k of pass^k
+MAX_PASSES = 8  # the largest k of pass^k
 MIXED = "not always alike"  # the share of items whose runs differ
 FLOOR = "two runs differ"  # the share of an item's pairs of runs that differ
-MOST_TASKS = 3  # most tasks that a headline names
+MAX_TASKS = 3  # most tasks that a headline names
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ def _passes(
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield pass^k per k, pass@k for the largest k, and how far runs of an item differ. pass^k is
     the chance that k runs of an item are all right, pass@k that at least one is."""
-    largest_k = min(n_epochs, MOST_PASSES)
+    largest_k = min(n_epochs, MAX_PASSES)
     for k in range(1, largest_k + 1):
         by_item = item_scores(part["score"], part["item_id"], f"pass_hat_{k}").dropna()
         yield f"pass^{k}", accuracy(by_item, families.reindex(by_item.index))
@@ -321,11 +321,11 @@ def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Cl
     """Word a model's scores, one sentence per task; `prefix` comes first."""
     first = leading(scores, model)
     # How many tasks there are decides whether each is named, so all are worded.
-    sentences = sentences_of_tasks(first, prefix)[:MOST_TASKS]
-    if len(first) > MOST_TASKS:
+    sentences = sentences_of_tasks(first, prefix)[:MAX_TASKS]
+    if len(first) > MAX_TASKS:
         sentences.append(
-            f"{count_of(len(first) - MOST_TASKS, 'further task')} under Every estimate."
+            f"{count_of(len(first) - MAX_TASKS, 'further task')} under Every estimate."
         )
-    has_interval = any(score.mean.has_interval for score in first[:MOST_TASKS])
+    has_interval = any(score.mean.has_interval for score in first[:MAX_TASKS])
     detail = OTHER_QUESTIONS if has_interval else ""
     return description(f"{prefix}{' '.join(sentences)}", detail=detail)

@@ -49,7 +49,7 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import GapDecision, Sides, gap_decision
 from flipcore.stats.memory.ground_truth import GroundTruth, share_text
-from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
+from flipcore.stats.memory.loss_test import MIN_CONTROLS
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.members import Members, members
 from flipcore.stats.memory.pearl_alpha import Setting
@@ -715,11 +715,11 @@ def fresh_control_warning(
     # as on GSM8K. Without fresh controls an effect of wording would look like memory.
     newer = newer_items(items, cutoff) if cutoff else ()
     n = sum(item_id in newer or doses.get(item_id) == 0 for item_id in control_ids)
-    if n >= FEWEST_CONTROLS:
+    if n >= MIN_CONTROLS:
         return ""
     return (
         f"No fresh control: {n:,} of {len(control_ids):,} controls are known to be newer than the"
-        f" model's training; {FEWEST_CONTROLS} are needed. A paraphrase can cost a model as much on"
+        f" model's training; {MIN_CONTROLS} are needed. A paraphrase can cost a model as much on"
         " problems that were never published. Add such problems as controls, each with its"
         " publication date, and the model's training cut-off in data/models.toml."
     )

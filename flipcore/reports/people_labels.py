@@ -16,8 +16,8 @@ from flipcore.stats.audit.labelled import columns_that_tell
 from flipcore.stats.score.corrected import corrected
 
 LEAST_LABELS = 20  # fewest labels that correct a score
-MOST_COLUMNS = 3  # most columns that a sentence names
-MOST_ODDS = 2.0  # largest odds ratio of "right" between rows without and with a label
+MAX_COLUMNS = 3  # most columns that a sentence names
+MAX_ODDS = 2.0  # largest odds ratio of "right" between rows without and with a label
 _KEYS = ("model", "task", "number")
 
 
@@ -91,7 +91,7 @@ def _labels_of_model(
             lacking = f"No row that {judge} calls {word} has a label"
             return PeopleLabels(model, f"{start}. {lacking}: {_range_text(verdicts, labels)}")
     if telling_columns:
-        columns = ", ".join(telling_columns[:MOST_COLUMNS])
+        columns = ", ".join(telling_columns[:MAX_COLUMNS])
         tell = "tells" if len(telling_columns) == 1 else "tell"
         reason = f"The labels of {people} are no random part: {columns} {tell} which rows have one"
         return PeopleLabels(model, f"{start}. {reason}: {_range_text(verdicts, labels)}")
@@ -119,7 +119,7 @@ def score_range(verdicts: np.ndarray, labels: np.ndarray) -> tuple[float, float]
     """Return the smallest and largest share of rows that people would call right.
 
     `verdicts` (rows,) are the judge's 0 and 1, `labels` (rows,) people's, NaN without one. Rows
-    without a label are right with odds that differ by at most `MOST_ODDS`. Where no row of a
+    without a label are right with odds that differ by at most `MAX_ODDS`. Where no row of a
     verdict has a label, all its rows may be wrong or right.
     """
     low = high = float(np.nansum(labels))
@@ -131,8 +131,8 @@ def score_range(verdicts: np.ndarray, labels: np.ndarray) -> tuple[float, float]
             high += n_unlabelled
             continue
         share = labels_of_verdict.mean()
-        low += n_unlabelled * _scale_odds(share, 1 / MOST_ODDS)
-        high += n_unlabelled * _scale_odds(share, MOST_ODDS)
+        low += n_unlabelled * _scale_odds(share, 1 / MAX_ODDS)
+        high += n_unlabelled * _scale_odds(share, MAX_ODDS)
     return low / labels.size, high / labels.size
 
 

@@ -26,8 +26,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import scores, studies
 from flipcore.text.counts import count_of
 
-MOST_LOSERS = 20  # most items with a lower score that a summary lists
-MOST_NAMED = 8  # most of them in one line of text
+MAX_LOSERS = 20  # most items with a lower score that a summary lists
+MAX_NAMED = 8  # most of them in one line of text
 # The outcome of one of several tasks that does not fail: only the mean over tasks can pass.
 NO_VERDICT = ""
 _WORD = {PASS: "✓ PASS", FAIL: "✗ FAIL", UNDECIDED: "– UNDECIDED", NO_VERDICT: "no FAIL"}
@@ -298,8 +298,8 @@ class RegressionCheck:
         for task in self.tasks:
             lines += [task.sentence, *(f"  {note}" for note in self.notes_on(task))]
             if losers := task.reading.losers:
-                more = " …" if len(losers) > MOST_NAMED else ""
-                lines.append(f"  Fell: {', '.join(losers[:MOST_NAMED])}{more}")
+                more = " …" if len(losers) > MAX_NAMED else ""
+                lines.append(f"  Fell: {', '.join(losers[:MAX_NAMED])}{more}")
         return "\n".join(lines)
 
     def markdown(self) -> str:
@@ -569,7 +569,7 @@ def _read_task(
         extractor,
         table,
         other_extractors,
-        losers=tuple(fell.index[fell > 0])[:MOST_LOSERS],
+        losers=tuple(fell.index[fell > 0])[:MAX_LOSERS],
         floor=_noise_floor(scored[_OLD], extractor),
         n_old=int(by_item[_OLD].notna().sum()),
         n_new=int(by_item[_NEW].notna().sum()),

@@ -38,7 +38,7 @@ from flipcore.stats.base.estimate import MISSING, Estimate, number_text, p_text,
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.score.absence import (
-    MOST_SHARE,
+    MAX_SHARE,
     absence_matters,
     absence_words,
     widen_for_absence,
@@ -64,8 +64,8 @@ OWN_PROMPT = "own prompt"
 COLUMNS = "model item_id axis variant_id variant sample extractor is_correct family status".split()
 MANY_UNREAD = 0.05  # share of unread answers from which the score's sentence mentions them
 LEAST_SHARED = 0.9  # share of common questions that two extractors need to be compared
-FEWEST_CALLS = 6  # the smallest budget that can be split: three wordings of two questions
-MOST_QUESTIONS = 100_000  # upper limit of the questions in a split budget
+MIN_CALLS = 6  # the smallest budget that can be split: three wordings of two questions
+MAX_QUESTIONS = 100_000  # upper limit of the questions in a split budget
 # Names of a log's metrics that are the mean of its scores.
 MEANS = ("", "accuracy", "acc", "exact_match", "mean")
 # Names of the intervals in exported files, from the narrowest to the widest.
@@ -175,7 +175,7 @@ class ModelScore:
         if self.absent:
             claim = replace(claim, sentence=f"{claim.sentence} {absence_words(self.absent)}")
         n_missing, n_asked = self.n_questions_missing, self.bar.cells.shape[0]
-        if n_missing > MOST_SHARE * (n_missing + n_asked):
+        if n_missing > MAX_SHARE * (n_missing + n_asked):
             missing = (
                 f"{n_missing:,} of {n_missing + n_asked:,} questions have no row of {self.model}:"
                 " nothing is said of questions like those."
@@ -1164,7 +1164,7 @@ def best_sentence(score: ModelScore, n_calls: int) -> str:
     """Say how to split a new budget of `n_calls` best, by this score's variance components."""
     bar = score.bar
     worst = upper_components(bar)
-    split = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, worst)
+    split = claims.split_words(bar.components, n_calls, MAX_QUESTIONS, bar.level, worst)
     half_width_words = claims.half_text(bar.half_width("wordings"), is_share=bar.cells.is_binary)
     return f"{split}; here {score.n_calls:,} calls give {half_width_words}."
 
@@ -1179,9 +1179,9 @@ def plan_sentences(
     # Only measured components have upper limits.
     worst = upper_components(source) if isinstance(source, ErrorBar) else None
     lines = claims.plan_words(parts, n_questions, n_wordings, n_runs, N_CALLS)
-    if n_calls < FEWEST_CALLS:
+    if n_calls < MIN_CALLS:
         return lines
-    return (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS, worst=worst)}.")
+    return (*lines, f"{claims.split_words(parts, n_calls, MAX_QUESTIONS, worst=worst)}.")
 
 
 def axis_rows(score: ModelScore) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ A score of the few answers that it read would describe the extractor rather than
 
 import pandas as pd
 
-from flipcore.claims.audit_input import MOST_UNREAD
+from flipcore.claims.audit_input import MAX_UNREAD
 from flipcore.core.records import CUT, UNREADABLE
 from flipcore.extractors import EXTRACTORS, title_of
 from flipcore.stats.base.estimate import percent_text
@@ -19,7 +19,7 @@ def unread_share(statuses: pd.Series) -> float:
 def is_unread(extractor: str, share: float) -> bool:
     """Tell whether an extractor left too large a `share` of the answers unread for a score."""
     # A log's own scorer keeps its score unless it read nothing at all.
-    return share == 1.0 or (share > MOST_UNREAD and extractor in EXTRACTORS)
+    return share == 1.0 or (share > MAX_UNREAD and extractor in EXTRACTORS)
 
 
 def why_unread(model: str, extractor: str, share: float) -> str:

@@ -123,7 +123,7 @@ class Spending:
 
 
 REPORT_S = 0.5
-MOST_UNSTORED = 2_000  # batches on their way to the disk; with more of them a run waits
+MAX_UNSTORED = 2_000  # batches on their way to the disk; with more of them a run waits
 _POLL_S = 0.02
 T = TypeVar("T")
 
@@ -550,8 +550,8 @@ class Storing:
             self.problem = self.problem or error
 
     async def until_room(self) -> None:
-        """Wait while more than MOST_UNSTORED batches wait for the disk."""
-        while self._n_unstored > MOST_UNSTORED:
+        """Wait while more than MAX_UNSTORED batches wait for the disk."""
+        while self._n_unstored > MAX_UNSTORED:
             await asyncio.sleep(_POLL_S)
 
     async def until_stored(self) -> None:

@@ -39,10 +39,10 @@ from flipcore.store.queries import planning, studies
 
 # Each person has a queue of waiting studies. The queues are served in turn, so that one person's
 # studies do not hold up another's. A person has at most `at_once` studies running, and all people
-# together at most MOST_RUNNING.
+# together at most MAX_RUNNING.
 
 VARIABLE = "FLIPSCOPE_RUNS"
-MOST_RUNNING = 8  # each run takes memory and keeps connections open
+MAX_RUNNING = 8  # each run takes memory and keeps connections open
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ class Turn:
 
 def runs_at_once() -> int:
     """Return FLIPSCOPE_RUNS: how many studies of one person run at once, 1 by default. Raises
-    BadInput for anything but a whole number from 1 to MOST_RUNNING."""
+    BadInput for anything but a whole number from 1 to MAX_RUNNING."""
     text = os.environ.get(VARIABLE, "").strip() or "1"
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_RUNNING:
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_RUNNING:
         raise BadInput(
-            f"{VARIABLE} is {text[:20]!r}; it must be a whole number from 1 to {MOST_RUNNING}."
+            f"{VARIABLE} is {text[:20]!r}; it must be a whole number from 1 to {MAX_RUNNING}."
         )
     return int(text)
 
@@ -106,7 +106,7 @@ class Queue:
     def take(self, running: Mapping[str, str]) -> Turn | None:
         """Remove and return the next turn that may start; None if none may. `running` maps the
         ids of running studies to their people."""
-        if len(running) >= MOST_RUNNING:
+        if len(running) >= MAX_RUNNING:
             return None
         n_running = Counter(running.values())
         for person, turns in self._turns.items():
@@ -373,9 +373,9 @@ class Registry:
     def set_at_once(self, n: int) -> None:
         """Set how many studies of one person run at once, until this process ends."""
         require(Permission.ACCESS)
-        if not 1 <= n <= MOST_RUNNING:
+        if not 1 <= n <= MAX_RUNNING:
             raise BadInput(
-                f"{n} studies at a time were asked for; it must be from 1 to {MOST_RUNNING}."
+                f"{n} studies at a time were asked for; it must be from 1 to {MAX_RUNNING}."
             )
         with self._lock:
             self._queue.at_once = n

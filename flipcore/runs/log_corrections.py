@@ -27,7 +27,7 @@ KEYS = tuple(
 CLUSTERS = ("family", "subject", "none")
 # The value of `sample=rows`: number the rows of each prompt, whatever samples the log gives.
 ROWS = "rows"
-MOST_SAMPLES = 60_000
+MAX_SAMPLES = 60_000
 # Keys that an axis or a file must follow, as in "axis:old=new"
 _KEYS_WITH_NAME = ("axis", "harmless", "prompt")
 _File = TypeVar("_File")
@@ -203,9 +203,9 @@ def _check_value(word: str, base_key: str, key: str, value: str) -> None:
         scale_in(word)
     if base_key == "prompt" and not value.strip():
         raise BadInput(f"{word!r} gives the prompt no name.")
-    is_number = ":" in key and value.isdecimal() and int(value) <= MOST_SAMPLES
+    is_number = ":" in key and value.isdecimal() and int(value) <= MAX_SAMPLES
     if base_key == "sample" and value != ROWS and not is_number:
         raise BadInput(
-            f"{word!r}: write sample:FILE=N with a whole number from 0 to {MOST_SAMPLES:,}, "
+            f"{word!r}: write sample:FILE=N with a whole number from 0 to {MAX_SAMPLES:,}, "
             f"or sample={ROWS}."
         )

@@ -37,7 +37,7 @@ from flipcore.datasets.recorded.log_records import (
 )
 from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow, PlainTable
 from flipcore.datasets.recorded.table_names import first_states, names_of_tables
-from flipcore.datasets.tables.grid import FEWEST_CLUSTERS
+from flipcore.datasets.tables.grid import MIN_CLUSTERS
 from flipcore.datasets.tables.sentence import question_text
 from flipcore.datasets.tables.table_reading import Question
 from flipcore.extractors import EXTRACTORS
@@ -49,7 +49,7 @@ from flipcore.text.same_question import joined_clusters, question_key
 PART_OF_ITEMS = "part of the items"
 # Faultless logs have these facts too. The study's id leaves them out, so that it stays the same.
 LATER_FACTS = (PART_OF_ITEMS,)
-MOST_ITEMS = 200_000  # a file with more items is not counted item by item
+MAX_ITEMS = 200_000  # a file with more items is not counted item by item
 
 
 @dataclass
@@ -70,11 +70,11 @@ class LogFacts:
     n_backward: int = 0  # rows that end before they start
 
     def add(self, record: LogRecord) -> None:
-        if self.about.plan and len(self.rows) < MOST_ITEMS:
+        if self.about.plan and len(self.rows) < MAX_ITEMS:
             content = hash_of(record.question, *record.options, *record.targets)
             self.rows[record.item, content, str(record.sample)] += 1
         columns = self.about.columns
-        if columns.get("score") and not columns.get("sample") and len(self.runs) < MOST_ITEMS:
+        if columns.get("score") and not columns.get("sample") and len(self.runs) < MAX_ITEMS:
             scorers = ", ".join(readout.name for readout in record.readouts)
             self.runs[record.task, record.model, record.item, record.variant, scorers] += 1
         if record.served_model:
@@ -120,7 +120,7 @@ class LogFacts:
 
     def _against_plan(self) -> Iterator[tuple[str, str]]:
         plan = self.about.plan
-        if not plan or not self.rows or len(self.rows) >= MOST_ITEMS:
+        if not plan or not self.rows or len(self.rows) >= MAX_ITEMS:
             return
         # One id with two questions or two right answers counts as two items.
         items = Counter((item, content) for item, content, _ in self.rows)
@@ -303,7 +303,7 @@ class ReadScores:
                 self.rows.append(ScoreRow(model, *place, *scored))
         if len(self.rows) == n_before:
             self.rows.append(ScoreRow(model, *place, NOTHING_READ, score=None, is_right=None))
-        if len(self.rows) > MOST_ITEMS:
+        if len(self.rows) > MAX_ITEMS:
             self.is_whole, self.rows = False, []
 
     def note_question(self, record: LogRecord, document: Document) -> None:
@@ -359,10 +359,10 @@ class ReadScores:
 NOTHING_READ = ""  # in place of a scorer's name: a call that failed, or a row without a score
 # Subjects of questions whose tables are refused later, with another sentence.
 REFUSED_LATER = ("score", "percentages")
-_MOST_READING_SENTENCES = 3  # sentences on how tables are read
+_MAX_READING_SENTENCES = 3  # sentences on how tables are read
 # Where this share of a column's scores lies from 0 to 1, a score outside is a slip, not a grade.
 _NEARLY_ALL = 0.9
-MOST_REFUSALS = 200  # sentences that are kept on refused rows
+MAX_REFUSALS = 200  # sentences that are kept on refused rows
 _REPORT_EVERY = 2_000  # rows
 _N_SHOWN = 8  # records
 _PREVIEW_CHARS = 160  # of a text in a preview
@@ -532,7 +532,7 @@ class Survey:
     def sentences(self) -> list[str]:
         """Return sentences for the user: what was recognised, what is used, what is left out."""
         formats = Counter(file.about.format for file in self.files)
-        sentences = self.read_as[:_MOST_READING_SENTENCES] + [
+        sentences = self.read_as[:_MAX_READING_SENTENCES] + [
             "Recognised: " + ", ".join(f"{n:,} × {name}" for name, n in formats.items()) + "."
         ]
         n_rows, n_tasks = count_of(self.n_records, "row"), count_of(len(self.kinds), "task")
@@ -654,7 +654,7 @@ def _is_log(source: Source) -> bool:
         return False  # the reader will raise the reason
     key = source.path, state.st_mtime_ns, state.st_size
     if key not in _known_logs:
-        if len(_known_logs) > MOST_KNOWN:
+        if len(_known_logs) > MAX_KNOWN:
             _known_logs.clear()
         _known_logs[key] = _is_of_harness(source)
     return _known_logs[key]
@@ -662,7 +662,7 @@ def _is_log(source: Source) -> bool:
 
 # (path, time of change, size) -> whether it is a log. The command asks first, then the survey.
 _known_logs: dict[tuple[Path, int, int], bool] = {}
-MOST_KNOWN = 50_000
+MAX_KNOWN = 50_000
 
 
 def _is_of_harness(source: Source) -> bool:
@@ -981,7 +981,7 @@ class _PlainItems:
 
 def _count_refusal(refusal: Rejection, log_survey: Survey) -> None:
     log_survey.n_refused += 1
-    if len(log_survey.refusals) < MOST_REFUSALS:
+    if len(log_survey.refusals) < MAX_REFUSALS:
         log_survey.refusals.append(refusal.sentence)
 
 
@@ -1161,7 +1161,7 @@ class _Items:
 
     def has_families(self, task: str) -> bool:
         """Return whether the items of a task share enough templates or passages to be clusters."""
-        return FEWEST_CLUSTERS <= self.n_families[task] < self.n_items[task]
+        return MIN_CLUSTERS <= self.n_families[task] < self.n_items[task]
 
     def sentences(self, clusters: Mapping[str, str]) -> list[str]:
         """Return sentences on items that were not joined by hash or id, and on clusters."""
@@ -1182,7 +1182,7 @@ class _Items:
             shared = f"{task}: {n_items:,} items share {n_families:,} templates or passages"
             if cluster == "family" and n_families:
                 sentences.append(f"{shared}; each counts as one cluster.")
-            elif 1 < n_families < min(FEWEST_CLUSTERS, n_items):
+            elif 1 < n_families < min(MIN_CLUSTERS, n_items):
                 sentences.append(
                     f"{shared}, too few for an "
                     "error bar: each item counts alone, which is too sure where they differ."

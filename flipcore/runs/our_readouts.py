@@ -21,7 +21,7 @@ READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = (
     WRITTEN_MATH,
     "cloze",
 )
-MOST_TARGET_WORDS = 20  # of a right answer that another text may match
+MAX_TARGET_WORDS = 20  # of a right answer that another text may match
 _CLOZE = Cloze(norm="char")
 
 
@@ -58,7 +58,7 @@ def _is_short(target: str | None) -> bool:
     """Return whether at least one of the right answers, one per line, has few words."""
     # No other text would match code or a summary word by word.
     return target is None or any(
-        len(line.split()) <= MOST_TARGET_WORDS for line in target.split("\n")
+        len(line.split()) <= MAX_TARGET_WORDS for line in target.split("\n")
     )
 
 

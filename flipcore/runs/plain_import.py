@@ -28,10 +28,10 @@ from flipcore.runs.log_survey import ITEMS, Survey
 from flipcore.runs.our_readouts import extractor_of, read_outputs
 from flipcore.store import recorded, rows
 
-MOST_CACHED_ITEMS = 20_000  # remembered until their next row
+MAX_CACHED_ITEMS = 20_000  # remembered until their next row
 # Columns take a third of the memory of records, so batches may be larger: fewer commits write less.
 BATCHES = 4  # batches of records in one batch of columns
-_MOST_CACHED_READINGS = 50_000  # readings of different scores that are remembered
+_MAX_CACHED_READINGS = 50_000  # readings of different scores that are remembered
 
 KeptRecord = LogRecord | Rejection
 NamedReading = tuple[str, Reading, bool | None]  # (extractor, what it read, whether that is right)
@@ -156,7 +156,7 @@ class PlainImport:
     def _find_item(self, number: int, row: PlainRow, record: KeptRecord | None) -> _PreparedItem:
         prepared = self._prepared_items.get(number)
         if prepared is None:
-            if len(self._prepared_items) >= MOST_CACHED_ITEMS:
+            if len(self._prepared_items) >= MAX_CACHED_ITEMS:
                 self._prepared_items.clear()
             # Reading back the kept record is faster than making it again from the row.
             if not isinstance(record, LogRecord):
@@ -234,6 +234,6 @@ class PlainImport:
         if named_reading is None:
             readout_row = self._builder.readout(readout, prepared.record, item, variant, "", 0, ())
             named_reading = readout_row.extractor, readout_row.reading, readout_row.is_correct
-            if len(self._cached_readings) < _MOST_CACHED_READINGS:
+            if len(self._cached_readings) < _MAX_CACHED_READINGS:
                 self._cached_readings[key] = named_reading
         return named_reading

@@ -212,9 +212,9 @@ def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None
             refusals.append(str(error))
             continue
         n_variants += len(variants) * len(study.models)
-        if n_variants > bounds.MOST_VARIANTS:
+        if n_variants > bounds.MAX_VARIANTS:
             raise BadInput(
-                f"The study asks more than {bounds.MOST_VARIANTS:,} variants of its items. Take"
+                f"The study asks more than {bounds.MAX_VARIANTS:,} variants of its items. Take"
                 " fewer items, variants or models."
             )
         if variants:

@@ -128,7 +128,7 @@ _ENDING_WORDS = {
     CANCELLED: "Cancelled",
     OVER_BUDGET: "Stopped at its budget",
 }
-_MOST_TITLE_CHARS = 60
+_MAX_TITLE_CHARS = 60
 
 
 def window_title(endings: Sequence[tuple[str, str]]) -> str:
@@ -139,7 +139,7 @@ def window_title(endings: Sequence[tuple[str, str]]) -> str:
     if len(endings) > 1:
         return f"{len(endings)} studies ended · Flipscope"
     ((name, state),) = endings
-    title = " ".join(name.split())[:_MOST_TITLE_CHARS]
+    title = " ".join(name.split())[:_MAX_TITLE_CHARS]
     return f"{_ENDING_WORDS.get(state, state)}: {title} · Flipscope"
 
 

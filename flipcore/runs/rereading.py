@@ -250,7 +250,7 @@ COMPARING_EXTRACTORS = tuple(
 )
 MAX_TOKENS = 32
 AT_MOST = "as if no two answers meant the same, at most "
-MOST_CHARS = 20_000  # of the judge's prompt; a longer one is probably a file pasted by mistake
+MAX_CHARS = 20_000  # of the judge's prompt; a longer one is probably a file pasted by mistake
 EXAMPLE = """You read out which answer a text gives. You do not solve the question and do not \
 correct the text.
 
@@ -289,9 +289,9 @@ class JudgeRun:
 
 def checked_prompt(prompt: str) -> str:
     """Return the prompt. Raises BadInput if it lacks {text} or "Final:", or is too long."""
-    if len(prompt) > MOST_CHARS:
+    if len(prompt) > MAX_CHARS:
         raise BadInput(
-            f"The judge's prompt has {len(prompt):,} characters; at most {MOST_CHARS:,} are sent."
+            f"The judge's prompt has {len(prompt):,} characters; at most {MAX_CHARS:,} are sent."
             " Shorten it."
         )
     if "{text}" not in prompt:

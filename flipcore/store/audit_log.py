@@ -37,7 +37,7 @@ _ROWS = (
     "WHERE origin = ''"
 )
 Part = tuple[str, list[dict]]
-MOST_TARGET_CHARS = 200
+MAX_TARGET_CHARS = 200
 
 
 def acts_of(person: Person, parts: list[Part]) -> list[Part]:
@@ -64,7 +64,7 @@ def _row(person: Person, act: str, target: str, n_rows: int) -> dict[str, Any]:
         "who": person.name,
         "level": str(person.level),
         "act": act,
-        "target": target[:MOST_TARGET_CHARS],
+        "target": target[:MAX_TARGET_CHARS],
         "n_rows": n_rows,
         "created_at": now(),
     }

@@ -24,7 +24,7 @@ from flipcore.store.rows import now
 from flipcore.store.schema import tables
 from flipcore.store.visible import HIDDEN, OPEN
 
-MOST_NAME_CHARS = 80
+MAX_NAME_CHARS = 80
 _ID = re.compile(r"[0-9a-f]{20}")
 
 
@@ -118,9 +118,9 @@ class Kind:
 def reviewer_name(name: str) -> str:
     """Return a name trimmed and with single spaces. Raises BadInput for none or too long a name."""
     name = " ".join(str(name).split())
-    if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
+    if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
         raise BadInput(
-            f"A reviewer's name has 1 to {MOST_NAME_CHARS} printable characters; this one has "
+            f"A reviewer's name has 1 to {MAX_NAME_CHARS} printable characters; this one has "
             f"{len(name)}."
         )
     return name

@@ -45,8 +45,8 @@ SECRET = "results-secret"
 _SECRET_BYTES = 32
 _SIGNATURE_BYTES = hashlib.sha256().digest_size
 # Reading a larger result takes as long as computing it, and a study has dozens of results.
-MOST_BYTES = 32_000_000
-CONTENT_FOLDER, MOST_CONTENT_FILES = "content", 100  # for results of other content than studies
+MAX_BYTES = 32_000_000
+CONTENT_FOLDER, MAX_CONTENT_FILES = "content", 100  # for results of other content than studies
 _LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy")
 # Besides readouts and variants, results depend on further rows of the study, and on people's
 # judgements of questions, in whatever study these were asked.
@@ -183,7 +183,7 @@ def _write(path: Path, result: object) -> None:
         return
     try:
         payload = pickle.dumps(result, protocol=5)
-        if len(payload) <= MOST_BYTES:
+        if len(payload) <= MAX_BYTES:
             write(path, _signature(secret, path, payload) + payload, mode=0o600)
     except Exception as error:  # a full disk, or a result that no file can hold
         logging.getLogger(__name__).info("A result is not kept: %s", error)
@@ -206,7 +206,7 @@ def _remove_oldest(folder: Path) -> None:
     """Remove the oldest results of other content, which no deleted study removes."""
     with suppress(OSError):
         files = sorted(folder.glob("*.result"), key=lambda path: path.stat().st_mtime)
-        for path in files[:-MOST_CONTENT_FILES]:
+        for path in files[:-MAX_CONTENT_FILES]:
             path.unlink(missing_ok=True)
 
 

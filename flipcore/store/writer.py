@@ -32,8 +32,8 @@ from flipcore.store.audit_log import act_parts, acts_of, keep_head_outside, link
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
-MOST_ROWS = 5_000  # a transaction with so many rows takes no further batch
-MOST_ATTEMPTS = 5  # at a transaction that collides with another one
+MAX_ROWS = 5_000  # a transaction with so many rows takes no further batch
+MAX_ATTEMPTS = 5  # at a transaction that collides with another one
 # Disk space that must stay free beyond the size of the write-ahead log (.wal). DuckDB merges that
 # log into the file (a checkpoint), and closes the file if that fails.
 SPARE_BYTES = 16_000_000
@@ -220,11 +220,11 @@ class Writer:
         if first is None:
             return [], True
         batches, n_rows = [first], first.n_rows
-        if first.parts and n_rows < MOST_ROWS:
+        if first.parts and n_rows < MAX_ROWS:
             self._wanted.wait(INTERVAL_S)
         # Clear this before emptying the queue: a sender that waits for later rows sets it again.
         self._wanted.clear()
-        while n_rows < MOST_ROWS:
+        while n_rows < MAX_ROWS:
             try:
                 batch = self._queue.get_nowait()
             except queue.Empty:
@@ -306,7 +306,7 @@ class Writer:
     ) -> Any:
         """Run the action, count and commit it, and return its result. After a collision with
         another transaction of this process, it is tried again."""
-        for attempt in range(MOST_ATTEMPTS):
+        for attempt in range(MAX_ATTEMPTS):
             connection.execute("BEGIN")
             try:
                 outcome = action(connection)
@@ -316,7 +316,7 @@ class Writer:
                 with suppress(duckdb.Error):  # after a fatal error there is nothing to roll back
                     connection.execute("ROLLBACK")
                 if (
-                    attempt + 1 == MOST_ATTEMPTS
+                    attempt + 1 == MAX_ATTEMPTS
                     or not isinstance(error, duckdb.TransactionException)
                     or is_disk_error(error)
                 ):

@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 # difflib takes cubic time on repeated words. So above _EXACT_CELLS pairs of words, only rarer words
-# are compared, and above _MOST_CELLS only the common beginning and end.
-_EXACT_CELLS, _MOST_CELLS = 160_000, 4_000_000
+# are compared, and above _MAX_CELLS only the common beginning and end.
+_EXACT_CELLS, _MAX_CELLS = 160_000, 4_000_000
 END_LETTERS = 240
 
 
@@ -35,7 +35,7 @@ def word_differences(original: str, changed: str) -> list[list[str]]:
 def _compare_middle(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
     """Return (kind, words of `after`) of each run between the common beginning and end."""
     n_cells = len(before) * len(after)
-    if n_cells > _MOST_CELLS:
+    if n_cells > _MAX_CELLS:
         return [("new", after)]
     matcher = SequenceMatcher(None, before, after, autojunk=n_cells > _EXACT_CELLS)
     return [

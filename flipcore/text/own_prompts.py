@@ -29,8 +29,8 @@ FIELDS = {
     "solution": "of an example: its worked solution",
 }
 FILTERS = tuple("trim upper lower capitalize title length join first last default string".split())
-MOST_OUT = 200_000  # characters of one prompt
-MOST_LOOPS = 2  # depth of nested loops
+MAX_OUT = 200_000  # characters of one prompt
+MAX_LOOPS = 2  # depth of nested loops
 _LISTS = ("options", "labels", "choices")
 # Types of Jinja's syntax nodes. Calls, assignments, macros, imports and arithmetic are left out,
 # because with them a template could run code or never end.
@@ -102,9 +102,9 @@ def _joined_up_to_limit(pieces: Iterator[str], template_name: str) -> str:
     for piece in pieces:
         kept.append(piece)
         n_characters += len(piece)
-        if n_characters > MOST_OUT:
+        if n_characters > MAX_OUT:
             raise BadInput(
-                f"{template_name} gives more than {MOST_OUT:,} characters; at most {MOST_OUT:,} "
+                f"{template_name} gives more than {MAX_OUT:,} characters; at most {MAX_OUT:,} "
                 "are sent. Shorten it."
             )
     return "".join(kept)
@@ -157,10 +157,10 @@ def _check(node: "Node", template_name: str, n_loops: int, names: frozenset[str]
     if isinstance(node, nodes.For):
         n_loops += 1
         is_over_list = isinstance(node.iter, nodes.Name) and node.iter.name in _LISTS
-        if not is_over_list or node.recursive or n_loops > MOST_LOOPS:
+        if not is_over_list or node.recursive or n_loops > MAX_LOOPS:
             raise BadInput(
                 f"{line} loops over something else than {', '.join(_LISTS)}, or more than "
-                f"{MOST_LOOPS} deep."
+                f"{MAX_LOOPS} deep."
             )
         loop_names = {
             *(name_node.name for name_node in node.target.find_all(nodes.Name)),

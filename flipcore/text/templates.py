@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-_FEWEST_WORDS = 8  # shorter wordings repeat by chance ("Which of these is true?")
+_MIN_WORDS = 8  # shorter wordings repeat by chance ("Which of these is true?")
 _LEAST_SHARE = 0.1  # share of repeating items from which on a sentence says so
 _NUMBER = re.compile(r"\d[\d,.]*")
 _NAME = re.compile(r"\b[A-Z][a-z]+\b")
@@ -20,7 +20,7 @@ def _wording(question: str, options: Sequence[str]) -> str:
     """Return the templates of a question and its options; "" for a question of few words.
 
     The options count, because "Which of these birds can swim and also fly?" may be asked often."""
-    if len(question.split()) < _FEWEST_WORDS:
+    if len(question.split()) < _MIN_WORDS:
         return ""
     return " / ".join([template(question), *sorted(map(template, options))])
 

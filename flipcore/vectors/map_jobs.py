@@ -23,7 +23,7 @@ from flipcore.vectors.map_process import begin, umap_places
 
 BACKEND = "umap"
 VERSION = 1
-MOST_KEPT = 24  # maps and their qualities in memory; the store keeps all maps
+MAX_KEPT = 24  # maps and their qualities in memory; the store keeps all maps
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Layouts:
                 self._failed[name] = outcome
                 return
             self._outcomes[name] = outcome
-            while len(self._outcomes) > MOST_KEPT:
+            while len(self._outcomes) > MAX_KEPT:
                 self._outcomes.pop(next(iter(self._outcomes)))
 
 

@@ -14,7 +14,7 @@ from flipcore.access.acting import (
     acting,
     is_access_on,
 )
-from flipcore.invitations.links import DAYS, MOST_DAYS, issue, link, listing, revoke
+from flipcore.invitations.links import DAYS, MAX_DAYS, issue, link, listing, revoke
 from flipcore.invitations.start import OFF, not_an_admin_text
 from flipcore.store.archiving import back_up
 from flipcore.store.queries import holdout, invitations, review
@@ -33,7 +33,7 @@ def show_invitations() -> None:
         name = st.text_input("Name", key="invite-name", max_chars=80, width=240)
         choices = _choices()
         choice = st.selectbox("To", list(choices), key="invite-to", width=420)
-        days = st.number_input("Days", 1, MOST_DAYS, DAYS, key="invite-days", width=120)
+        days = st.number_input("Days", 1, MAX_DAYS, DAYS, key="invite-days", width=120)
         if st.button(
             "Issue the link", type="primary", icon=":material/link:", disabled=not name.strip()
         ):

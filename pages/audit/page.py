@@ -123,7 +123,7 @@ def offer_judge(study_id: str) -> None:
                 rereading.EXAMPLE,
                 key="judge-prompt",
                 height=240,
-                max_chars=rereading.MOST_CHARS,
+                max_chars=rereading.MAX_CHARS,
             )
         with shown_problem():
             st.caption(plain(f"{judge}: {price(study_id, judge, prompt, extractor)}."))
@@ -230,7 +230,7 @@ def _show_every_choice(study_id: str) -> None:
 # The `finding` of a link that opens the items behind a model's score, and behind a task's. The
 # second is followed by the score's number.
 SCORE, TASK = "score", "task-"
-MOST_SCORES = 6  # scores of tasks that are shown at once
+MAX_SCORES = 6  # scores of tasks that are shown at once
 
 
 @session.cached(max_entries=8)
@@ -266,11 +266,11 @@ def _show_scores(study_id: str) -> None:
         for sentence in score_sentences(study_id):
             st.markdown(plain(sentence))
         return
-    for number, (sentence, task_score) in enumerate(tasks[:MOST_SCORES], start=1):
+    for number, (sentence, task_score) in enumerate(tasks[:MAX_SCORES], start=1):
         _show_task(number, sentence, task_score)
-    if len(tasks) > MOST_SCORES:
-        with st.expander(count_of(len(tasks) - MOST_SCORES, "further score")):
-            for number, (sentence, task_score) in enumerate(tasks[MOST_SCORES:], MOST_SCORES + 1):
+    if len(tasks) > MAX_SCORES:
+        with st.expander(count_of(len(tasks) - MAX_SCORES, "further score")):
+            for number, (sentence, task_score) in enumerate(tasks[MAX_SCORES:], MAX_SCORES + 1):
                 _show_task(number, sentence, task_score)
 
 

@@ -17,7 +17,7 @@ from pages import components
 from pages.common import session
 from pages.common.headline import headline
 from pages.common.opened import is_open
-from pages.common.screen import MOST_STEPS, STEP_PX
+from pages.common.screen import MAX_STEPS, STEP_PX
 from pages.navigation import PAGES
 
 
@@ -25,7 +25,7 @@ def _space_rules(name: str) -> str:
     """Return the CSS rules that give the containers of `screen.reserved_space` their heights."""
     return "".join(
         f'[class*="{name}-{n}-"] {{ min-height: {n * STEP_PX}px; }}\n'
-        for n in range(1, MOST_STEPS + 1)
+        for n in range(1, MAX_STEPS + 1)
     )
 
 

@@ -24,7 +24,7 @@ COLOURS: dict[str, Literal["blue", "gray", "violet"]] = {
     "EXPLORATORY": "gray",
     "LOCKED": "violet",
 }
-MOST_LETTERS = 24  # of the models' names in the header line
+MAX_LETTERS = 24  # of the models' names in the header line
 _sentence = component("copy_sentence")
 
 
@@ -130,8 +130,8 @@ def _show_provenance(row: dict) -> None:
     if len(row["models"]) > 1:
         abridged = count_of(len(row["models"]), "model")
     else:
-        abridged = f"{models[:MOST_LETTERS]}…"
-    short = models if len(models) <= MOST_LETTERS else abridged
+        abridged = f"{models[:MAX_LETTERS]}…"
+    short = models if len(models) <= MAX_LETTERS else abridged
     label = plain(f"{short} · {items_text(session.store(), row)}")
     # The title line has room for few words; the rest is one click away.
     with st.popover(label, type="tertiary", help="Where this study comes from"):

@@ -296,7 +296,7 @@ def _close_button() -> None:
 
 # Two trials of an agent side by side. Turns are collapsed, except the first ones that differ.
 
-MOST_TITLE_LETTERS, MOST_TURNS, MOST_TEXT_LETTERS = 160, 80, 8_000
+MAX_TITLE_LETTERS, MAX_TURNS, MAX_TEXT_LETTERS = 160, 80, 8_000
 
 
 def draw_trials(pair: tuple[Side, Side]) -> None:
@@ -330,15 +330,15 @@ def _show_turns(turns: tuple[Turn, ...], first_different: int | None) -> None:
     if start:
         with st.expander(f"{count_of(start, 'turn')} before"):
             # Only the last ones, because they lead to the difference.
-            for number, turn in list(enumerate(turns[:start], 1))[-MOST_TURNS:]:
+            for number, turn in list(enumerate(turns[:start], 1))[-MAX_TURNS:]:
                 st.caption(plain(f"{number} · {turn.role}"))
                 _show_turn(turn)
     # Turns are numbered from 1. Only the first turn that differs is unfolded.
-    for number, turn in enumerate(turns[start : start + MOST_TURNS], start + 1):
-        title = f"{number} · {beginning(turn.title, MOST_TITLE_LETTERS)}"
+    for number, turn in enumerate(turns[start : start + MAX_TURNS], start + 1):
+        title = f"{number} · {beginning(turn.title, MAX_TITLE_LETTERS)}"
         with st.expander(plain(title), expanded=number - 1 == first_different):
             _show_turn(turn)
-    n_hidden = len(turns) - start - MOST_TURNS
+    n_hidden = len(turns) - start - MAX_TURNS
     if n_hidden > 0:
         st.caption(f"{count_of(n_hidden, 'further turn')} in the raw reply.")
 
@@ -346,13 +346,13 @@ def _show_turns(turns: tuple[Turn, ...], first_different: int | None) -> None:
 def _show_turn(turn: Turn) -> None:
     for text in (turn.text, *turn.calls):
         if text:
-            st.code(beginning(text, MOST_TEXT_LETTERS), language=None, wrap_lines=True)
+            st.code(beginning(text, MAX_TEXT_LETTERS), language=None, wrap_lines=True)
 
 
 # One side of the inspector: the output, the answers read from it, and the prompt with differences.
 
 # Longest quotation of the words that another extractor read.
-MOST_QUOTED_LETTERS = 80
+MAX_QUOTED_LETTERS = 80
 # More samples than this scroll in a window of this height.
 MANY_SAMPLES, MANY_SAMPLES_PX = 3, 520
 
@@ -526,7 +526,7 @@ def _list_other_readouts(
         )
         low, high = other_sample.span or (0, 0)
         words = (
-            f", from “{plain(' '.join(other_sample.text[low:high].split())[:MOST_QUOTED_LETTERS])}”"
+            f", from “{plain(' '.join(other_sample.text[low:high].split())[:MAX_QUOTED_LETTERS])}”"
             if low < high
             else ""
         )

@@ -52,7 +52,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
     resolution = st.text_input(
         "We decide (optional)",
         key=f"decision-{page}-resolution",
-        max_chars=decisions.MOST_LETTERS,
+        max_chars=decisions.MAX_LETTERS,
         placeholder="to report both scores, and to ask 100 more questions before the release",
     )
     with st.container(
@@ -75,7 +75,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
             )
         )
     question = st.text_input(
-        "Left open (optional)", key=f"decision-{page}-question", max_chars=decisions.MOST_LETTERS
+        "Left open (optional)", key=f"decision-{page}-question", max_chars=decisions.MAX_LETTERS
     )
     reviewer = name_field("Your name", key=f"decision-{page}-name", max_chars=80)
     if not st.button(

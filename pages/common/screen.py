@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.common.showing import plain
 
 # Heights are rounded to steps, because each step needs a rule in the style of every page.
-STEP_PX, MOST_STEPS = 50, 60
+STEP_PX, MAX_STEPS = 50, 60
 
 
 def select(
@@ -51,7 +51,7 @@ def reserved_space(name: str, wide_px: int, narrow_px: int) -> DeltaGenerator:
     """
     # The style in the document's head (`head_start`) is written before any page knows its heights.
     # It has a rule per step, and the key of the container selects the rule.
-    wide, narrow = (min(px // STEP_PX, MOST_STEPS) for px in (wide_px, narrow_px))
+    wide, narrow = (min(px // STEP_PX, MAX_STEPS) for px in (wide_px, narrow_px))
     return st.container(key=f"room-{wide}-by-{narrow}-{name}")
 
 

@@ -19,7 +19,7 @@ const NESTED = {  // color and width of a score's interval, from inside out
   reruns: ["benchmark", 28], questions: ["genuine", 20], wordings: ["control", 12], elsewhere: ["muted", 2],
 };
 const NEAR_PX = 13;  // two dots that are nearer would cover each other
-const MOST_RANKS = 12;  // with more models, ranks are written but not drawn
+const MAX_RANKS = 12;  // with more models, ranks are written but not drawn
 
 function node(name, attributes, parent, text = "") {
   const child = document.createElementNS(SVG, name);
@@ -207,7 +207,7 @@ const PICTURES = {
   rank(board, cell, { figure, rank, limits, of }, row) {
     element("span", "figure", figure, cell);
     cell.classList.toggle("first", rank === 1);
-    if (rank !== null && of <= MOST_RANKS) {
+    if (rank !== null && of <= MAX_RANKS) {
       const places = Array.from({ length: of }, (_, i) => [i + 1, ""]);
       const { svg, x } = board.canvas(cell, [0.5, of + 0.5], { height: 26, width: 22 * of + 8, ticks: places, grid: [9, 17] });
       const ends = (at) => stepAt(limits, at);

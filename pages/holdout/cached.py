@@ -18,7 +18,7 @@ from flipcore.store.queries import holdout as queries
 from flipcore.vectors import embeddings
 from pages.common import gates, session
 
-MOST_PREDICTIONS = 24
+MAX_PREDICTIONS = 24
 
 
 # The page must know before it draws whether a prediction is cached. Streamlit's caches cannot tell,
@@ -47,7 +47,7 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
             make = partial(tests_of_sets.prediction, sets, view, rows, watch)
             cache[key] = kept_results.kept_of_content(session.store(), names, make)
         # A dictionary keeps the order of insertion, so this removes the oldest results.
-        while len(cache) > MOST_PREDICTIONS:
+        while len(cache) > MAX_PREDICTIONS:
             cache.pop(next(iter(cache)), None)
     return cache[key]
 

@@ -166,7 +166,7 @@ def _show_alike_across(comparison: Comparison) -> None:
     )
 
 
-MOST_ROWS = 500
+MAX_ROWS = 500
 
 
 def show_pair_table(
@@ -182,7 +182,7 @@ def show_pair_table(
     """
     rows = [
         {name: column[i] for name, column in values.items()} | {"first": first, "second": second}
-        for i, (first, second) in enumerate(pairs[:MOST_ROWS])
+        for i, (first, second) in enumerate(pairs[:MAX_ROWS])
     ]
     event = show_table(
         key,
@@ -196,8 +196,8 @@ def show_pair_table(
         },
     )
     row_index = next((row for row in event.selection.rows if row < len(rows)), 0)
-    if len(pairs) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS} are listed.")
+    if len(pairs) > MAX_ROWS:
+        st.caption(f"The first {MAX_ROWS} are listed.")
     first, second = pairs[row_index]
     with st.container(border=True):
         left, right = st.columns(2)

@@ -270,7 +270,7 @@ def _show_quality(
 
 
 # Entries in a selection, on one place of the map, next to an opened entry, and in the last list.
-MOST_ROWS, MOST_AT_PLACE, N_NEIGHBORS, N_LONELIEST = 500, 20, 5, 20
+MAX_ROWS, MAX_AT_PLACE, N_NEIGHBORS, N_LONELIEST = 500, 20, 5, 20
 
 
 def show_selection(
@@ -296,7 +296,7 @@ def show_selection(
             f"**{count_of(len(rows), 'entry', 'entries')}: {len(rows) - n_retro:,} benchmark, "
             f"{n_retro:,} holdout**"
         )
-        listed_rows = rows[:MOST_ROWS]
+        listed_rows = rows[:MAX_ROWS]
         listed_ids = [comparison.items[row].item_id for row in listed_rows]
         closest = [round(float(comparison.across[1][row, 0]), 2) for row in listed_rows]
         survey_columns = pick_column(listed_ids, picks(store, whole_id))
@@ -306,8 +306,8 @@ def show_selection(
             height=520,
             column_config={"entry": st.column_config.TextColumn(width="large")},
         )
-        if len(rows) > MOST_ROWS:
-            st.caption(f"The first {MOST_ROWS} are listed; draw around fewer to see the others.")
+        if len(rows) > MAX_ROWS:
+            st.caption(f"The first {MAX_ROWS} are listed; draw around fewer to see the others.")
 
 
 def _offer_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -> None:
@@ -343,7 +343,7 @@ def _offer_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
 
 def _offer_covering(comparison: Comparison, row: int, places) -> None:
     """Offer to switch to entries whose marks cover that of the clicked entry."""
-    covering_rows = on_top_of(places, row)[:MOST_AT_PLACE]
+    covering_rows = on_top_of(places, row)[:MAX_AT_PLACE]
     rows_at_place = [row, *(int(covering_row) for covering_row in covering_rows)]
     if len(rows_at_place) == 1:
         return
@@ -422,7 +422,7 @@ def _show_loneliest(comparison: Comparison) -> None:
 
 
 LABELS_KEY = "entry-labels"  # of the session state
-MOST_CHARS = 40  # of a label
+MAX_CHARS = 40  # of a label
 
 
 def labels() -> dict[str, str]:
@@ -434,7 +434,7 @@ def offer_labels(comparison: Comparison, rows: Sequence[int]) -> None:
     """Offer to label the selected entries; an empty label removes their labels."""
     with st.popover("Label", icon=":material/label:"), st.form("label-entries", border=False):
         name = st.text_input(
-            "Label of the selected entries", max_chars=MOST_CHARS, placeholder="empty: no label"
+            "Label of the selected entries", max_chars=MAX_CHARS, placeholder="empty: no label"
         )
         if st.form_submit_button("Label them", type="primary"):
             for row in rows:

@@ -18,7 +18,7 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap as DropGapAnalysis
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest
-from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
+from flipcore.stats.memory.loss_test import MIN_CONTROLS
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.pearl_analysis import Pearl
@@ -154,7 +154,7 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
     """
     by_detector: dict[str, dict[str, bool]] = {}
     for name, detector in score_detectors(view).items():
-        if len(losses(view, name)[1]) >= FEWEST_CONTROLS:
+        if len(losses(view, name)[1]) >= MIN_CONTROLS:
             test = loss(view, name)
             by_detector[detector.title] = dict(
                 zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True)

@@ -27,7 +27,7 @@ from pages.new_study.models import (
 from pages.new_study.price import draw_price_panel
 from pages.new_study.questions import parts_step, prompt_step, purposes_step, show_preview
 
-MOST_LETTERS = 120  # of the name of a study
+MAX_LETTERS = 120  # of the name of a study
 
 
 def draft() -> Study:
@@ -145,10 +145,10 @@ with before_start:
     entered = st.text_input(
         "Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name"
     )
-    name = entered[:MOST_LETTERS].strip()
-    if len(entered) > MOST_LETTERS:
+    name = entered[:MAX_LETTERS].strip()
+    if len(entered) > MAX_LETTERS:
         st.info(
-            f"A name has at most {MOST_LETTERS} characters; these {len(entered):,} are cut there.",
+            f"A name has at most {MAX_LETTERS} characters; these {len(entered):,} are cut there.",
             icon=":material/content_cut:",
         )
 

@@ -8,7 +8,7 @@ import streamlit as st
 from flipcore.axes import combined
 from flipcore.claims.claim import Claim
 from flipcore.claims.plans import equality_design, equality_plan, gap_design, gap_plan
-from flipcore.core.bounds import MOST_BUDGET_USD
+from flipcore.core.bounds import MAX_BUDGET_USD
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.core.wordings import COMBINED
@@ -30,7 +30,7 @@ from pages.common import headline, screen, session
 from pages.common.showing import plain, shown_problem
 
 # Looking up stored answers for this many calls takes about a second at every change of the study.
-MOST_CALLS_TO_LOOK_UP = 20_000
+MAX_CALLS_TO_LOOK_UP = 20_000
 
 
 def draw_price_panel(study: Study) -> None:
@@ -103,7 +103,7 @@ def _without_stored_calls(study: Study, full_projection: Projection) -> Projecti
     Returns `full_projection` itself if no answer is stored, or if there are too many calls.
     """
     n_answers = studies.n_answers_of(session.store(), [use.name for use in study.models])
-    if not n_answers or full_projection.n_calls > MOST_CALLS_TO_LOOK_UP:
+    if not n_answers or full_projection.n_calls > MAX_CALLS_TO_LOOK_UP:
         return full_projection
     open_projection = _open_calls(study.to_toml(), n_answers)
     return open_projection if open_projection.n_calls < full_projection.n_calls else full_projection
@@ -160,7 +160,7 @@ def _offer_start(study: Study, place: str) -> None:
     budget = st.number_input(
         "Budget (US dollars)",
         min_value=0.0,
-        max_value=MOST_BUDGET_USD,
+        max_value=MAX_BUDGET_USD,
         value=None if study.budget_usd is None else float(study.budget_usd),
         step=1.0,
         key="budget",

@@ -20,7 +20,7 @@ from flipcore.core.records import FIRST_TOKEN, IDENTITY, WRITTEN_ANSWER
 from flipcore.core.wordings import NOUNS
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, percent_text
-from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS, few_pairs_sentence
+from flipcore.stats.base.gate_rules import ACCEPTANCE, MIN_PAIRS, few_pairs_sentence
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
@@ -63,7 +63,7 @@ def _show_gates(gates: list[SourceGate]) -> None:
         f"Counted here: all {sum(source.n_pairs for source in gates):,} stored paraphrases, "
         "whether a study asked them or not. A dataset's paraphrases by one author pass when the "
         f"lower bound of their acceptance is {percent_text(ACCEPTANCE)} or more, on at least "
-        f"{FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded from all "
+        f"{MIN_PAIRS} reviewed pairs. Until then their flips are shown and excluded from all "
         "conclusions. Only people open a gate."
     )
     reviewed_sources = [source for source in gates if source.n_reviewed]

@@ -68,7 +68,7 @@ def _show_results(study_id: str, suspects: list[key_review.Suspect]) -> None:
     if n_enough < len(suspects):
         count = count_of(len(suspects) - n_enough, "item has", "items have")
         st.caption(
-            f"{count} fewer than {key_review.FEWEST_OUTPUTS} outputs: too few to suspect a key. "
+            f"{count} fewer than {key_review.MIN_OUTPUTS} outputs: too few to suspect a key. "
             "Ask more models or wordings."
         )
     items = {suspect.item.item_id: suspect.item for suspect in suspects}

@@ -105,7 +105,7 @@ def show_open_questions(study_id: str) -> None:
 def _ask_answer(row: dict) -> None:
     """Ask for the answer to an open question and store it, which settles the question."""
     key = f"question-{row['question_id']}"
-    words = st.text_input("Answer", key=f"{key}-words", max_chars=decisions.MOST_LETTERS)
+    words = st.text_input("Answer", key=f"{key}-words", max_chars=decisions.MAX_LETTERS)
     author = name_field("Your name", key=f"{key}-name", max_chars=80)
     if st.button("Keep the answer", key=f"{key}-keep", type="primary"):
         with shown_problem():
@@ -120,7 +120,7 @@ def _ask_answer(row: dict) -> None:
             st.rerun()
 
 
-MOST_CARDS = 50  # on the page; the files hold all decisions
+MAX_CARDS = 50  # on the page; the files hold all decisions
 FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
 
 
@@ -181,11 +181,11 @@ def show_decisions() -> None:
             for format, (title, mime) in FORMATS.items():
                 text = table_text([entry.row() for entry in record], format)
                 offer_file(title, text, f"decisions.{format}", mime, key=f"record-{format}")
-        for entry in record[:MOST_CARDS]:
+        for entry in record[:MAX_CARDS]:
             draw_card(entry)
-        if len(record) > MOST_CARDS:
+        if len(record) > MAX_CARDS:
             st.caption(
-                f"{MOST_CARDS} of {len(record):,} decisions are shown. Narrow the filter; the "
+                f"{MAX_CARDS} of {len(record):,} decisions are shown. Narrow the filter; the "
                 "files hold all of them."
             )
     else:

@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.core.command_line import command
 from flipcore.reports.exports.data_files import sentences
 from flipcore.reports.exports.dataset import dataset_folder
-from flipcore.reports.exports.document import MOST_OUTPUTS, N_OUTPUTS, report
+from flipcore.reports.exports.document import MAX_OUTPUTS, N_OUTPUTS, report
 from flipcore.reports.exports.methods_text import methods_text
 from flipcore.reports.exports.result_tables import tables
 from flipcore.text.tables import FORMATS, table_text
@@ -31,7 +31,7 @@ def show_report(study_id: str) -> None:
         n_outputs = st.number_input(
             "Raw outputs behind each claim",
             0,
-            MOST_OUTPUTS,
+            MAX_OUTPUTS,
             N_OUTPUTS,
             key="report-outputs",
             width=220,

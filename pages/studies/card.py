@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.core.bounds import MOST_BUDGET_USD
+from flipcore.core.bounds import MAX_BUDGET_USD
 from flipcore.core.study import Study
 from flipcore.reports.declaration import items_text
 from flipcore.reports.ranking import compares_models
@@ -222,7 +222,7 @@ def offer_budget(study_id: str, study: Study) -> None:
             plain(f"{dollars(spent)} spent over all runs, of a budget of {dollars(budget or 0.0)}.")
         )
         usd = st.number_input(
-            "Budget (US dollars)", 0.0, MOST_BUDGET_USD, budget, key=f"budget-{study_id}"
+            "Budget (US dollars)", 0.0, MAX_BUDGET_USD, budget, key=f"budget-{study_id}"
         )
         if st.button("Set the budget", key=f"set-budget-{study_id}") and usd is not None:
             with shown_problem():

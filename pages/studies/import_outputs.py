@@ -59,10 +59,10 @@ from pages.common.showing import (
 )
 
 N_SHOWN = 3  # rows of a file that are shown before the import
-MOST_NAMED = 3  # models in the name of a study
+MAX_NAMED = 3  # models in the name of a study
 # The kinds that a task of a log may have (`log_answers.kind_of`).
 RECORDED_KINDS = ("choice", "number", "text")
-MOST_LISTED = 6  # models in the sentence below how the files were read
+MAX_LISTED = 6  # models in the sentence below how the files were read
 
 
 def draw_section() -> None:
@@ -165,8 +165,8 @@ def show_reading(paths: list[str]) -> None:
         names = list(log_survey.models)
         # The sentence on a table with a column of models names them already.
         if len(names) > 1 and names[0] not in sentences[0]:
-            listed = ", ".join(names[:MOST_LISTED])
-            if len(names) > MOST_LISTED:
+            listed = ", ".join(names[:MAX_LISTED])
+            if len(names) > MAX_LISTED:
                 listed = f"{listed} …"
             n_rows = count_of(log_survey.n_records, "row")
             st.markdown(plain(f"{len(names):,} models: {listed}. {n_rows}."))
@@ -333,7 +333,7 @@ def run_import(store: Importer) -> str:
 
 # Fields for the guesses about logs. A value that differs from the guess becomes a word for `--map`.
 
-MOST_FILES = 12
+MAX_FILES = 12
 PROMPT_HELP = (
     "The name of the prompt that these outputs answer. Write base for the one that the others are "
     "compared with."
@@ -425,7 +425,7 @@ def _axis_corrections(log_survey: Survey, key: str) -> list[str]:
 def _file_corrections(log_survey: Survey, key: str) -> list[str]:
     """Ask for prompt and first sample of each file; return the words."""
     words = []
-    for file in log_survey.files[:MOST_FILES]:
+    for file in log_survey.files[:MAX_FILES]:
         name = file.source.name
         left, right = st.columns([3, 2])
         prompt = left.text_input(
@@ -442,9 +442,9 @@ def _file_corrections(log_survey: Survey, key: str) -> list[str]:
         )
         words += [f"prompt:{name}={prompt.strip()}"] if prompt.strip() else []
         words += [f"sample:{name}={sample.strip()}"] if sample.strip() else []
-    if len(log_survey.files) > MOST_FILES:
+    if len(log_survey.files) > MAX_FILES:
         st.caption(
-            f"The first {MOST_FILES} of {len(log_survey.files):,} files. For the others use --map "
+            f"The first {MAX_FILES} of {len(log_survey.files):,} files. For the others use --map "
             "on the command line."
         )
     return words
@@ -546,7 +546,7 @@ def choose_columns(
             else None,
         )
         recording = replace(recording, model=model or NO_MODEL_NAME)
-    default = f"{in_a_row(list(names)[:MOST_NAMED]) if names else guess.dataset}, recorded"
+    default = f"{in_a_row(list(names)[:MAX_NAMED]) if names else guess.dataset}, recorded"
     title = names_place.text_input("Name of the study", default, key=f"recorded-name-{key}")
     new_words = list(words_between(guess, recording))
     # With named models, the survey's own default name differs from the one shown here.

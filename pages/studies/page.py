@@ -7,7 +7,7 @@ from flipcore.annotation.paraphrases.pair_files import merge_files
 from flipcore.core.command_line import command
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.reports.study import matches
-from flipcore.runs.background import MOST_RUNNING, Turn
+from flipcore.runs.background import MAX_RUNNING, Turn
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.showing import how_to_read, plain, saved_upload, shown_problem
@@ -47,7 +47,7 @@ def _show_turns() -> None:
         )
         if acting().may(Permission.ACCESS):
             number = st.number_input(
-                "Studies of one person at a time", 1, MOST_RUNNING, n, key="runs-at-once", width=260
+                "Studies of one person at a time", 1, MAX_RUNNING, n, key="runs-at-once", width=260
             )
             if number != n:
                 with shown_problem():

@@ -1,6 +1,6 @@
 """Wrong codes and links are counted, and one person's shut nobody else out."""
 
-from flipcore.access.guesses import MOST_OF_ADDRESS, MOST_OF_ONE, SECONDS, VISIT, Guesser, Guesses, network_of, visit_of
+from flipcore.access.guesses import MAX_OF_ADDRESS, MAX_OF_ONE, SECONDS, VISIT, Guesser, Guesses, network_of, visit_of
 
 
 class Clock:
@@ -12,7 +12,7 @@ class Clock:
 
 def test_a_person_is_counted_wherever_they_sit_and_alone():
     guesses = Guesses(Clock())
-    for number in range(MOST_OF_ONE):
+    for number in range(MAX_OF_ONE):
         assert not guesses.are_too_many(Guesser("eve", str(number), f"10.0.0.{number}"))
         guesses.count(Guesser("eve", str(number), f"10.0.0.{number}"))
     assert guesses.are_too_many(Guesser("eve", "new", "10.0.1.1"))
@@ -23,11 +23,11 @@ def test_a_person_is_counted_wherever_they_sit_and_alone():
 def test_a_browser_has_its_own_limit_and_new_ones_that_of_their_address():
     clock = Clock()
     guesses = Guesses(clock)
-    for _ in range(MOST_OF_ONE):
+    for _ in range(MAX_OF_ONE):
         guesses.count(Guesser("", "a", "10.0.0.1"))
     assert guesses.are_too_many(Guesser("", "a", "10.0.0.1"))
     assert not guesses.are_too_many(Guesser("", "b", "10.0.0.1")) and not guesses.are_too_many(Guesser("", "a", "10.0.0.2"))
-    for number in range(MOST_OF_ADDRESS - MOST_OF_ONE):
+    for number in range(MAX_OF_ADDRESS - MAX_OF_ONE):
         assert not guesses.are_too_many(Guesser("", f"new {number}", "10.0.0.1"))
         guesses.count(Guesser("", f"new {number}", "10.0.0.1"))
     assert guesses.are_too_many(Guesser("", "b", "10.0.0.1"))

@@ -34,7 +34,7 @@ UNREADABLE, CUT, ABSENT = 0.10, 0.01, 0.01
 N_KEYS = 9  # variants of each of two axes; the base prompt is asked twice besides
 A_MODEL = (2 * N_KEYS + 2) * len(MISREAD)  # readouts of an item and model
 MARGINALS = (0.23, 0.48, 0.75)  # how often the right option is the first, one of the first two, one of the first three
-MOST_FLIPPING = 0.6  # an item's chance of another answer is 0.6 u^3, u uniform
+MAX_FLIPPING = 0.6  # an item's chance of another answer is 0.6 u^3, u uniform
 _U = "((hash(hash({0})) >> 11) / 9007199254740992.0)"  # uniform, the same for the same names; hashed twice: once is not enough
 _ITEMS = """SELECT 'grown/' || i || '@' || substr(md5(i::TEXT), 1, 8) AS item_id, i FROM range($n) r(i)"""
 _WAYS = f"""SELECT axis, k, if(k = 0, 'base', axis || '-' || k) AS key
@@ -92,7 +92,7 @@ def drawn(study_id: str) -> str:
     asked AS (
         SELECT i.item_id, i.i, w.axis, w.k, s.sample, e.extractor, {v["odd"]} AS odd,
                i.target,
-               if({u["flips"]} < {MOST_FLIPPING} * i.mixed ** 3, 1 + floor(3 * {u["other"]})::INT, 0) AS flip,
+               if({u["flips"]} < {MAX_FLIPPING} * i.mixed ** 3, 1 + floor(3 * {u["other"]})::INT, 0) AS flip,
                if({v["misread"]} < e.misread, 1 + floor(3 * {v["instead"]})::INT, 0) AS slip
         FROM i, w, (VALUES (0), (1)) s(sample), e WHERE s.sample = 0 OR w.axis = 'identity')
     SELECT '{study_id}' AS study_id, $model AS model, item_id, axis, {_VARIANT}, sample, extractor, status,
@@ -107,7 +107,7 @@ def drawn(study_id: str) -> str:
 
 def planted(extractor: str) -> float:
     """The chance that a pair of variants reads differently, the mean over items."""
-    flip, m = MOST_FLIPPING * ((np.arange(100_000) + 0.5) / 100_000) ** 3, MISREAD[extractor]
+    flip, m = MAX_FLIPPING * ((np.arange(100_000) + 0.5) / 100_000) ** 3, MISREAD[extractor]
     most = (1 - flip) * (1 - m) + flip * m / 3
     return float(np.mean(1 - UNREADABLE**2 - (1 - UNREADABLE) ** 2 * (most**2 + (1 - most) ** 2 / 3)))
 

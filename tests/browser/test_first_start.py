@@ -12,10 +12,10 @@ from tests.browser.test_main_job import no_fault
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
-    pytest.mark.timeout(600),  # longer than MOST_S, which says which card had no answer
+    pytest.mark.timeout(600),  # longer than MAX_S, which says which card had no answer
     pytest.mark.usefixtures("allowed_folders"),
 ]
-MOST_S, LEAST_WORDS, REDRAWN_S = 420, 60, 30
+MAX_S, LEAST_WORDS, REDRAWN_S = 420, 60, 30
 ANSWERS = {
     "Does the answer flip?": re.compile("of answers change|changes answers"),
     "Is it memory?": re.compile("The model remembers|Memory shown|Undecided|None shown|No memory"),
@@ -32,7 +32,7 @@ def test_the_page_stays_from_an_empty_store_to_the_last_verdict(tmp_path):
         whole_at = begin
         page.goto(url)
         page.get_by_text("Three questions, answered by the demo").wait_for(timeout=90_000)
-        while len(seen) < len(ANSWERS) and time.monotonic() - begin < MOST_S:
+        while len(seen) < len(ANSWERS) and time.monotonic() - begin < MAX_S:
             if len(page.inner_text("[data-testid=stMain]").split()) > LEAST_WORDS:
                 whole_at = time.monotonic()
             assert time.monotonic() - whole_at < REDRAWN_S, f"the page went blank after {whole_at - begin:.0f} s: {faults}"

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from flipcore.access.guesses import MOST_OF_ADDRESS
+from flipcore.access.guesses import MAX_OF_ADDRESS
 from flipcore.invitations.start import ELSEWHERE, PROXIED, UNNAMED
 from tests.browser.quick_server import EXACT
 from tests.browser.serving import ROOT, Tunnel, browser_page, dashboard, free_port
@@ -332,8 +332,8 @@ def test_an_address_that_a_header_names_counts_from_a_proxy_that_was_named_alone
                 return connection.getresponse().status
 
         with ThreadPoolExecutor(16) as pool:  # on a busy machine one after the other takes more than the minute that is counted
-            statuses = list(pool.map(guess, range(MOST_OF_ADDRESS)))
-        assert statuses == [403] * MOST_OF_ADDRESS and guess(MOST_OF_ADDRESS) == (403 if is_named else 429)
+            statuses = list(pool.map(guess, range(MAX_OF_ADDRESS)))
+        assert statuses == [403] * MAX_OF_ADDRESS and guess(MAX_OF_ADDRESS) == (403 if is_named else 429)
 
 
 def test_a_tunnel_to_this_machine_works_by_its_own_name_alone(port):

@@ -13,7 +13,7 @@ from tests.stores import store_with
 
 # a minute or more: run by hand
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.soak, pytest.mark.usefixtures("allowed_folders")]
-MOST_TABS = 150
+MAX_TABS = 150
 _NAME = """() => {
     const one = document.activeElement;
     const label = one.labels && one.labels.length ? one.labels[0].innerText : '';
@@ -39,7 +39,7 @@ def tab_to(page, name, tag=""):
     """Presses Tab until what has the focus is called so, as somebody without a mouse finds it. A part of the page that holds many
     words and can be scrolled has the focus, too, and is none of them."""
     names = []
-    for _ in range(MOST_TABS):
+    for _ in range(MAX_TABS):
         page.keyboard.press("Tab")
         names.append(page.evaluate(_NAME))
         lines = [line.strip() for part in names[-1].split(" | ") for line in part.split("\n") if line.strip()]

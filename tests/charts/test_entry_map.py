@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from flipcore.charts.entry_map import MOST_DRAWN, OTHERS, Colouring, entry_map
+from flipcore.charts.entry_map import MAX_DRAWN, OTHERS, Colouring, entry_map
 from flipcore.charts.holdout import giveaway_bars, nearest_histogram, pair_likeness
 from flipcore.charts.theme import DARK, LIGHT, as_text
 
@@ -38,7 +38,7 @@ def test_every_entry_is_drawn_once(colouring, c):
 
 
 def test_only_many_entries_need_the_graphics_card():
-    n = MOST_DRAWN + 1
+    n = MAX_DRAWN + 1
     many = entry_map(np.zeros((n, 2)), np.zeros(n, dtype=int), ["x"] * n, Colouring("set"), LIGHT, ringed=[0])
     assert {trace.type for trace in many.data} == {"scattergl"}
 

@@ -13,7 +13,7 @@ from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.memory import (
     CLAIMED,
-    MOST_CURVES,
+    MAX_CURVES,
     NONE_SHOWN,
     OPEN,
     WITHHELD,
@@ -136,7 +136,7 @@ def test_level_curves_draw_each_text_once_and_count_all():
     means = np.linspace(1, 0, 4) * np.ones((500, 1))
     rest, flagged = level_curves(means, np.arange(500) < 3, list("abcd"), LIGHT, "y").data
     assert (rest.name, flagged.name) == ("not flagged (497)", "flagged (3)")
-    assert rest.y.count(None) == MOST_CURVES and flagged.y.count(None) == 3 and flagged.y[:4] == pytest.approx(means[0])
+    assert rest.y.count(None) == MAX_CURVES and flagged.y.count(None) == 3 and flagged.y[:4] == pytest.approx(means[0])
 
 
 def test_the_band_of_a_sequence_closes_around_its_mean():

@@ -2,7 +2,7 @@
 
 import re
 
-MOST_WORDS = 25
+MAX_WORDS = 25
 
 
 def n_words(text: str) -> int:
@@ -11,7 +11,7 @@ def n_words(text: str) -> int:
 
 
 def too_long(text: str) -> bool:
-    return n_words(text) > MOST_WORDS
+    return n_words(text) > MAX_WORDS
 
 
 def check_made(claim) -> None:
@@ -19,4 +19,4 @@ def check_made(claim) -> None:
     parts = [claim.sentence] if claim.assertion else re.split(r"(?<=[.:]) ", claim.sentence)
     parts += re.split(r"(?<=[.;]) ", claim.withheld)
     for text in parts:
-        assert not too_long(text), f"{n_words(text)} words, at most {MOST_WORDS}: {text}"
+        assert not too_long(text), f"{n_words(text)} words, at most {MAX_WORDS}: {text}"

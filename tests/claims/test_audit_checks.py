@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from flipcore.claims.audit_checks import CHECKS, Coverage, coverage
-from flipcore.claims.audit_input import LEAST_TEMPLATES, MOST_COMPARED, AuditInput
+from flipcore.claims.audit_input import LEAST_TEMPLATES, MAX_COMPARED, AuditInput
 from flipcore.claims.audit_prompts import LEAST_ITEMS
 from flipcore.core.records import WRITTEN_ANSWER
 from tests.claims.test_audit import audited
@@ -180,8 +180,8 @@ def test_the_lines_say_what_the_log_lacks():
 
 def test_of_many_models_the_first_dozen_are_compared():
     """The first two models share their items; by name the first one would be the last of thirteen."""
-    rows = of_models("ab", "ab", *["c"] * (MOST_COMPARED - 1))
-    names = {f"m-{i}": f"m {20 - i}" for i in range(MOST_COMPARED + 1)}
+    rows = of_models("ab", "ab", *["c"] * (MAX_COMPARED - 1))
+    names = {f"m-{i}": f"m {20 - i}" for i in range(MAX_COMPARED + 1)}
     assert is_possible("Two models on the same items", rows.assign(model=rows["model"].map(names)))
     assert not is_possible("Two models on the same items", pd.concat([rows[4:], rows[:4]]))
 

@@ -7,7 +7,7 @@ import pytest
 from flipcore.claims.catalogue import BY_NAME
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.memory import ANY_DETECTOR
-from tests.claims.sentences import MOST_WORDS, check_made, n_words, too_long
+from tests.claims.sentences import MAX_WORDS, check_made, n_words, too_long
 from tests.conftest import ROOT
 
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
@@ -44,7 +44,7 @@ def test_an_assertion_states_the_rate_that_was_simulated():
 # headings of every page are measured where `test_only_claims_assert` walks them.
 
 
-LONG = "word " * (MOST_WORDS + 1)
+LONG = "word " * (MAX_WORDS + 1)
 
 
 def test_numbers_and_intervals_are_no_words():
@@ -55,4 +55,4 @@ def test_a_long_verdict_is_told_from_a_short_one():
     for claim in (Claim(ANY_DETECTOR, "memory", LONG, asserted=True), description("Short.").not_claimed(LONG)):
         with pytest.raises(AssertionError, match="26 words"):
             check_made(claim)
-    assert not too_long("word " * MOST_WORDS) and Claim(ANY_DETECTOR, "memory", "word " * MOST_WORDS).text
+    assert not too_long("word " * MAX_WORDS) and Claim(ANY_DETECTOR, "memory", "word " * MAX_WORDS).text

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from flipcore.core.bounds import MOST_ENTRIES, MOST_NAME, PARAMETERS, check_nested, check_number, check_text
+from flipcore.core.bounds import MAX_ENTRIES, MAX_NAME, PARAMETERS, check_nested, check_number, check_text
 from flipcore.core.errors import BadInput
 
 
@@ -29,16 +29,16 @@ def test_numbers_at_their_bounds_pass_and_an_unknown_key_has_wide_ones():
 
 
 def test_a_name_may_be_shorter_than_a_text():
-    check_text("The study", "question", "x" * (MOST_NAME + 1))
+    check_text("The study", "question", "x" * (MAX_NAME + 1))
     with pytest.raises(BadInput, match=r"has 1,001 characters in name"):
-        check_text("The study", "name", "x" * (MOST_NAME + 1))
+        check_text("The study", "name", "x" * (MAX_NAME + 1))
 
 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
         ([[[[[[[1]]]]]]], "nested more than 6 deep"),
-        ([0] * (MOST_ENTRIES + 1), "2,001 entries"),
+        ([0] * (MAX_ENTRIES + 1), "2,001 entries"),
         ({"n": 0}, "n = 0; it must be at least 1"),
         (object(), "has a object in x"),
     ],

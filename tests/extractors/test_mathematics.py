@@ -162,7 +162,7 @@ def test_hostile_expressions_are_bounded_in_time_and_memory(monkeypatch):
         after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < len(replies) + 5
     )  # processor time, the start counted
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # what a child counts as its own until it runs its program
-    assert after.ru_maxrss * 1024 <= max(1.1 * mathematics.expressions.MOST_BYTES, own)
+    assert after.ru_maxrss * 1024 <= max(1.1 * mathematics.expressions.MAX_BYTES, own)
     monkeypatch.undo()
     assert read("$\\frac12$", "0.5").answer == "0.5"
 

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from flipcore.access.acting import Level, access_file, acting
-from flipcore.access.guesses import MOST_OF_ONE
+from flipcore.access.guesses import MAX_OF_ONE
 from flipcore.invitations.gate import LEAVE, TOO_MANY, Gate, access_routes, cookies_of
 from flipcore.invitations.links import COOKIE, ELSEWHERE, ENTER, FOREIGN
 from flipcore.invitations.start import PROXIED, TRUSTED_VARIABLE, UNTRUSTED
@@ -253,7 +253,7 @@ def test_links_are_not_guessed_and_whoever_tries_shuts_nobody_else_out(client, s
     for one in (guesser, other):
         assert "HttpOnly" in one.get(f"/flips{ENTER}").headers["set-cookie"]
         assert "set-cookie" not in one.get(f"/flips{ENTER}").headers
-    for number in range(MOST_OF_ONE):
+    for number in range(MAX_OF_ONE):
         assert handed_in(guesser, f"{number}.x", JSON | {"X-Forwarded-For": f"203.0.113.{number}"}).json() == {
             "sentence": FOREIGN
         }

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from flipcore.access.guesses import MOST_OF_ONE, Guesser
+from flipcore.access.guesses import MAX_OF_ONE, Guesser
 from flipcore.meeting import rooms as module
 from flipcore.meeting.rooms import (
     BURST,
     LIFE_S,
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     N_CODE_LETTERS,
     REMEMBERED_S,
     WITHOUT_PRESENTER_S,
@@ -191,7 +191,7 @@ def test_a_code_may_be_typed_in_small_letters_with_a_dash(meeting):
 
 def test_wrong_codes_are_counted_and_then_not_looked_at(meeting):
     there, beside, elsewhere = Guesser("", "a", "10.0.0.9"), Guesser("", "b", "10.0.0.9"), Guesser("", "a", "10.0.0.8")
-    for _ in range(MOST_OF_ONE):
+    for _ in range(MAX_OF_ONE):
         with pytest.raises(Refusal, match="has ended"):
             meeting.rooms.join("AAAAAAAA", Mailbox(), guesser=there)
     with pytest.raises(Refusal, match="Too many wrong codes"):
@@ -225,14 +225,14 @@ def test_a_drag_of_a_minute_at_sixty_frames_a_second_is_within_the_rate(meeting)
 
 
 def test_a_meeting_holds_so_many_people(meeting, monkeypatch):
-    monkeypatch.setattr(module, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(module, "MAX_MEMBERS", 3)
     with pytest.raises(Refusal, match="full"):
         meeting.join()
     assert meeting.join(ticket=meeting.members[1].ticket), "who was in it comes back"
 
 
 def test_where_there_are_too_many_meetings_one_without_its_presenter_ends(monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROOMS", 2)
+    monkeypatch.setattr(module, "MAX_ROOMS", 2)
     rooms, boxes = Rooms(), [Mailbox() for _ in range(4)]
     (first, ada), (second, _) = rooms.open(boxes[0]), rooms.open(boxes[1])
     with pytest.raises(Refusal, match="meetings are open"):
@@ -255,7 +255,7 @@ def test_a_message_is_a_json_object_that_says_what_to_do():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no json", "[1]", "3", '{"do": 3}', "{}", "[" * 5_000, '{"do": "x", "y": "' + "z" * MOST_CHARACTERS + '"}']
+    "text", ["", "no json", "[1]", "3", '{"do": 3}', "{}", "[" * 5_000, '{"do": "x", "y": "' + "z" * MAX_CHARACTERS + '"}']
 )
 def test_anything_else_is_refused_and_closes_the_socket(text):
     with pytest.raises(Refusal, match=r"message") as refusal:

@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from flipcore.access.acting import Level, Person, acting_as
-from flipcore.meeting.rooms import MOST_CHARACTERS
+from flipcore.meeting.rooms import MAX_CHARACTERS
 from flipcore.meeting.socket import PATH, meeting_routes
 
 pytestmark = pytest.mark.slow
@@ -150,7 +150,7 @@ def test_somebody_who_is_logged_in_appears_under_no_other_name(server, presenter
         ({"do": "position", "board": "b", "at": {}}, 1008),
         ({"do": "join", "code": "AAAA-AAAA"}, 4404),
         ({"do": "join"}, 4404),
-        (json.dumps({"do": "open", "name": "x" * MOST_CHARACTERS}), 1009),
+        (json.dumps({"do": "open", "name": "x" * MAX_CHARACTERS}), 1009),
     ],
 )
 def test_a_hostile_first_message_gets_a_sentence_and_a_code(server, hello, code):
@@ -158,7 +158,7 @@ def test_a_hostile_first_message_gets_a_sentence_and_a_code(server, hello, code)
     assert said == code and last["kind"] == "end" and last["sentence"].endswith(".")
 
 
-@pytest.mark.parametrize(("message", "code"), [("{", 1007), (b"\x00", 1003), ("x" * (MOST_CHARACTERS + 1), 1009)])
+@pytest.mark.parametrize(("message", "code"), [("{", 1007), (b"\x00", 1003), ("x" * (MAX_CHARACTERS + 1), 1009)])
 def test_a_hostile_presenter_is_cut_off_and_may_come_back(server, message, code):
     client = Client(server, {"do": "open"})
     entered = client.until("entered")

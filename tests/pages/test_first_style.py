@@ -8,7 +8,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from pages.common.head_start import FirstStyle
-from pages.common.screen import MOST_STEPS, STEP_PX
+from pages.common.screen import MAX_STEPS, STEP_PX
 
 DOCUMENT = "<html><head><title>x</title></head><body>" + "</head> of a text" * 60 + "</body></html>"
 
@@ -27,7 +27,7 @@ def test_a_document_has_the_style_once_in_its_head_and_a_length_that_is_true():
     assert head.startswith("<html><head><title>x</title><style>") and "<style>" not in body
     assert body.startswith("\n</head><body>") and int(answer.headers["content-length"]) == len(answer.content)
     assert "etag" not in answer.headers
-    assert f'st-key-room-{MOST_STEPS}-"] {{ min-height: {MOST_STEPS * STEP_PX}px; }}' in head
+    assert f'st-key-room-{MAX_STEPS}-"] {{ min-height: {MAX_STEPS * STEP_PX}px; }}' in head
 
 
 def test_what_is_no_document_goes_through_as_it_is():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flipcore.annotation.judge_labels import label_row
-from flipcore.annotation.key_review import FEWEST_OUTPUTS
+from flipcore.annotation.key_review import MIN_OUTPUTS
 from flipcore.annotation.paraphrases.random_order import review_view
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, verdict_row
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -254,7 +254,7 @@ def test_labels_in_order_of_doubt_are_in_no_estimate(store):
 
 
 def test_a_suspect_is_reviewed_blind_and_disputed_by_people_alone(store):
-    one_output = f"fewer than {FEWEST_OUTPUTS} outputs: too few to suspect a key"
+    one_output = f"fewer than {MIN_OUTPUTS} outputs: too few to suspect a key"
     runner.run(JUDGED, store)
     assert one_output in words(shown("Keys"))
     asked = replace(JUDGED, name="asked thrice", models=tuple(replace(one, n_samples=3) for one in JUDGED.models))

@@ -72,7 +72,7 @@ EXCEPT = {
     "pages/memorization/gap.py": {"operator"},
 }
 SOURCES = sorted([*(ROOT / "pages").rglob("*.py"), *(ROOT / "flipcore").rglob("*.py")])
-MOST_WORDS = 80
+MAX_WORDS = 80
 
 
 @cache
@@ -162,7 +162,7 @@ def explanations() -> list[tuple[str, str, int]]:
 
 def test_how_to_read_this_is_short_and_nowhere_written_by_hand():
     # with the line of the page's own numbers under it, of at most 18 words (tests/reports/test_worked_examples.py)
-    long = [(place, len(text.split())) for place, text, n in explanations() if len(text.split()) + n > MOST_WORDS]
+    long = [(place, len(text.split())) for place, text, n in explanations() if len(text.split()) + n > MAX_WORDS]
     assert len(explanations()) >= 12 and long == []
     by_hand = [
         path.name for path in (ROOT / "pages").rglob("*.py") if 'expander("How to read' in path.read_text(encoding="utf-8")

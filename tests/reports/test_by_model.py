@@ -58,7 +58,7 @@ def test_panels_hold_each_models_own_surface_on_the_same_rows(frame):
 @pytest.mark.slow
 def test_many_items_share_a_row_which_is_their_mean(frame, monkeypatch):
     whole = flip_panels(frame, "first_token")
-    monkeypatch.setattr("flipcore.reports.by_model.MOST_ROWS", 7)
+    monkeypatch.setattr("flipcore.reports.by_model.MAX_ROWS", 7)
     few = flip_panels(frame, "first_token")
     rates, own = few.rates["simulated-artifact-prone"], whole.rates["simulated-artifact-prone"]
     assert few.items_a_row == 3 and rates.shape[0] == 7

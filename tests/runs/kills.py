@@ -27,7 +27,7 @@ from tests.conftest import ROOT
 from tests.models.server import Server
 
 TABLE = Path(__file__).with_name("kills.md")
-MOST_CALLS = 400  # that a child sends before it is killed; about 130 are on their way at once
+MAX_CALLS = 400  # that a child sends before it is killed; about 130 are on their way at once
 STUDY = Study(
     "killed",
     (ItemSource("flipscope_choice", n=30), ItemSource("flipscope_problems", n=30)),
@@ -115,7 +115,7 @@ def killed(way: str, n_kills: int, folder: Path, seed: int = 7, study: Study = S
     if way == "dashboard":  # a database with a study in it, or the first start would run the demos too
         n_done += _killed_once("run", environment, sent, 1)
     for _ in range(n_kills):
-        n_done += _killed_once(way, environment, sent, rng.randint(1, MOST_CALLS))
+        n_done += _killed_once(way, environment, sent, rng.randint(1, MAX_CALLS))
     store = Store.open(folder / "flips.duckdb")
     last = runner.run(study, store)
     assert last.state == "done", last.message

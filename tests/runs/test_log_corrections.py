@@ -7,16 +7,7 @@ from flipcore.core.records import BASE, OTHER_PROMPT
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogRecord, Rejection
 from flipcore.datasets.recorded.log_rows import UNNAMED
-from flipcore.runs.log_corrections import (
-    MOST_SAMPLES,
-    TARGETS,
-    axis_of,
-    corrected,
-    corrections_of,
-    in_order,
-    model_of,
-    scale_in,
-)
+from flipcore.runs.log_corrections import MAX_SAMPLES, TARGETS, axis_of, corrected, corrections_of, in_order, model_of, scale_in
 
 
 @pytest.mark.parametrize(
@@ -162,8 +153,8 @@ def test_a_file_is_named_by_its_path_or_its_last_part_and_must_be_there():
         (["name=a=b"], {"name": "a=b"}),
         (["scale:grade=1..5", "harmless:style=no"], {"scale:grade": "1..5", "harmless:style": "no"}),
         (
-            ["sample:a=0", f"sample:b={MOST_SAMPLES}", "sample=rows"],
-            {"sample:a": "0", "sample:b": f"{MOST_SAMPLES}", "sample": "rows"},
+            ["sample:a=0", f"sample:b={MAX_SAMPLES}", "sample=rows"],
+            {"sample:a": "0", "sample:b": f"{MAX_SAMPLES}", "sample": "rows"},
         ),
     ],
 )
@@ -185,7 +176,7 @@ def test_words_are_corrections_by_key(words, corrections):
         ("prompt:a.json= ", "gives the prompt no name"),
         ("sample=1", "from 0 to 60,000"),
         ("sample:a=one", "from 0 to 60,000"),
-        (f"sample:a={MOST_SAMPLES + 1}", "from 0 to 60,000"),
+        (f"sample:a={MAX_SAMPLES + 1}", "from 0 to 60,000"),
     ],
 )
 def test_a_word_that_corrects_nothing_says_why(word, reason):

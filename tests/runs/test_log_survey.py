@@ -15,7 +15,7 @@ from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogReco
 from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow
 from flipcore.runs import log_survey
 from flipcore.runs.log_survey import (
-    MOST_REFUSALS,
+    MAX_REFUSALS,
     LogFacts,
     LogFile,
     ReadScores,
@@ -125,9 +125,9 @@ def test_rows_of_a_table_that_nothing_tells_apart_are_said(columns, n_found):
 
 
 def test_a_file_with_too_many_items_is_not_counted_item_by_item(monkeypatch):
-    monkeypatch.setattr(log_survey, "MOST_ITEMS", 2)
+    monkeypatch.setattr(log_survey, "MAX_ITEMS", 2)
     assert set(dict(facts_of(n_by_item=(1,), items=2))) == {"rows missing"} and facts_of(items=3) == []
-    monkeypatch.setattr(log_survey, "MOST_ITEMS", 1)
+    monkeypatch.setattr(log_survey, "MAX_ITEMS", 1)
     assert facts_with(record_of(), record_of(), columns={"score": "s"}) == {}
 
 
@@ -256,7 +256,7 @@ def test_scores_are_whole_where_each_answer_was_judged(readout, is_whole, scorer
 
 
 def test_scores_of_too_many_rows_are_not_kept(monkeypatch):
-    monkeypatch.setattr(log_survey, "MOST_ITEMS", 2)
+    monkeypatch.setattr(log_survey, "MAX_ITEMS", 2)
     read = ReadScores({"role:t": "holdout", "role": "control"})
     place = read.place_of(record_of(), DOCUMENT)
     assert place.role == "holdout" and ReadScores({}).place_of(record_of(), DOCUMENT).role == "benchmark"
@@ -477,10 +477,10 @@ def test_each_record_is_counted():
 
 
 def test_refused_rows_are_counted_and_the_first_ones_kept():
-    survey, votes = counted(*[Rejection(f"a:{i}: no text") for i in range(MOST_REFUSALS + 2)])
+    survey, votes = counted(*[Rejection(f"a:{i}: no text") for i in range(MAX_REFUSALS + 2)])
     assert (survey.n_refused, len(survey.refusals), survey.refusals[0], votes) == (
-        MOST_REFUSALS + 2,
-        MOST_REFUSALS,
+        MAX_REFUSALS + 2,
+        MAX_REFUSALS,
         "a:0: no text",
         {},
     )

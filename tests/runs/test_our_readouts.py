@@ -3,9 +3,9 @@
 import pytest
 
 from flipcore.core.records import CUT, OK, Completion, Item, Prompt, Variant
-from flipcore.runs.our_readouts import MOST_TARGET_WORDS, extractor_of, read_outputs
+from flipcore.runs.our_readouts import MAX_TARGET_WORDS, extractor_of, read_outputs
 
-SHORT, LONG = " ".join(["a"] * MOST_TARGET_WORDS), " ".join(["a"] * (MOST_TARGET_WORDS + 1))
+SHORT, LONG = " ".join(["a"] * MAX_TARGET_WORDS), " ".join(["a"] * (MAX_TARGET_WORDS + 1))
 
 
 def item_of(kind, target):

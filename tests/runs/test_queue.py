@@ -11,7 +11,7 @@ from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import background, runner
 from flipcore.runs.asking import Asking
-from flipcore.runs.background import MOST_RUNNING, Queue, Registry, Turn, runs_at_once
+from flipcore.runs.background import MAX_RUNNING, Queue, Registry, Turn, runs_at_once
 from flipcore.runs.demo import declare
 from flipcore.runs.progress import CANCELLED, DONE, NOT_STARTED, QUEUED, STOPPING, Progress
 from flipcore.store.queries import studies as queries
@@ -73,8 +73,8 @@ def test_a_person_with_a_run_waits_and_another_does_not():
 def test_as_many_run_as_are_set_and_no_more_than_the_process_bears():
     queue = filled("a1 a2 a3", at_once=2)
     assert queue.take({"x": "a"}).study.name == "a1" and queue.take({"x": "a", "y": "a"}) is None
-    assert queue.take({str(n): f"p{n}" for n in range(MOST_RUNNING)}) is None
-    assert queue.take({str(n): f"p{n}" for n in range(MOST_RUNNING - 1)}) is not None
+    assert queue.take({str(n): f"p{n}" for n in range(MAX_RUNNING)}) is None
+    assert queue.take({str(n): f"p{n}" for n in range(MAX_RUNNING - 1)}) is not None
 
 
 def test_a_move_is_within_the_persons_own_queue():
@@ -215,7 +215,7 @@ def test_a_waiting_study_is_moved_by_its_person_or_an_admin_and_by_nobody_else(s
         registry.move(last, 1)
         registry.set_at_once(2)
     until(lambda: stage.log == ["a1", "a2"])
-    for n in (0, MOST_RUNNING + 1):
+    for n in (0, MAX_RUNNING + 1):
         with acting_as(Person("root", Level.ADMIN)), pytest.raises(BadInput, match="from 1 to"):
             registry.set_at_once(n)
 

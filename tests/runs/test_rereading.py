@@ -204,10 +204,10 @@ def test_a_judge_is_priced_for_what_is_open_behind_its_stored_replies(n_stored, 
 @pytest.mark.parametrize(
     ("prompt", "reason"),
     [
-        ("Final: {text}" + "x" * (rereading.MOST_CHARS - 12), "has 20,001 characters; at most 20,000"),
+        ("Final: {text}" + "x" * (rereading.MAX_CHARS - 12), "has 20,001 characters; at most 20,000"),
         ("Final: none", "must hold {text}"),
         ("{text}", "must ask for one line"),
-        ("Final: {text}" + "x" * (rereading.MOST_CHARS - 13), ""),
+        ("Final: {text}" + "x" * (rereading.MAX_CHARS - 13), ""),
         (rereading.EXAMPLE, ""),
     ],
 )

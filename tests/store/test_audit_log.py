@@ -133,7 +133,7 @@ def test_rows_of_other_tables_are_an_act_per_target_and_none_of_the_owner():
     assert table == "acts" and [(row["act"], row["target"], row["n_rows"]) for row in acts] == [
         ("judged a paraphrase", "p", 2),
         ("judged a paraphrase", "q", 1),
-        ("set a budget", "s" * audit_log.MOST_TARGET_CHARS, 1),
+        ("set a budget", "s" * audit_log.MAX_TARGET_CHARS, 1),
     ]
     assert {(row["who"], row["level"]) for row in acts} == {("root", "admin")} and len({row["act_id"] for row in acts}) == 3
     assert acts_of(OWNER, parts) == [] == acts_of(ROOT_PERSON, parts[1:2])

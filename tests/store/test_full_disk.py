@@ -35,7 +35,7 @@ from tests.stores import store_with
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
 AT_ONCE_S = 30.0  # of a run that would go on for as long as it has calls; a busy machine included
-MOST_MORE = 2  # commits that are tried once one met the full disk; as for a collision it would be four for that one alone
+MAX_MORE = 2  # commits that are tried once one met the full disk; as for a collision it would be four for that one alone
 STUDY = Study(
     "filled",
     (ItemSource("flipscope_choice", n=6),),
@@ -132,7 +132,7 @@ def test_a_run_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path, di
         if not is_whole:
             assert last.state == "failed" and "No space left" in last.message and "resume" in last.message, (k, last)
             assert store.rows("SELECT count(*) FROM completions")[0][0] >= last.n_done
-            assert disk.n - k <= MOST_MORE, k
+            assert disk.n - k <= MAX_MORE, k
         disk.room()
         assert runner.run(STUDY, store).state == "done"
         assert contents(store, STUDY) == expected, k
@@ -271,7 +271,7 @@ def test_any_work_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path,
                 assert "No space left" in str(error), error
             else:
                 assert disk.n < k  # it came through
-            assert disk.n - k <= MOST_MORE, k
+            assert disk.n - k <= MAX_MORE, k
         was_hit = k and disk.n >= k
         disk.room()
         if not k or was_hit:

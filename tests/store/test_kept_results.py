@@ -248,7 +248,7 @@ def test_merge_and_export_know_nothing_of_results(store, path, tmp_path):
 
 
 def test_results_of_two_sets_are_kept_by_what_the_sets_hold_and_the_oldest_go(path, monkeypatch):
-    monkeypatch.setattr(kept_results, "MOST_CONTENT_FILES", 2)
+    monkeypatch.setattr(kept_results, "MAX_CONTENT_FILES", 2)
     make, store = Counted(), Store.open(path)
     for content in ("a", "a", "b", "c", "d"):
         kept_results.kept_of_content(store, ["prediction", content], make)
@@ -295,7 +295,7 @@ def test_a_secret_that_others_can_read_or_that_was_cut_is_none(result_file, mode
 
 @pytest.mark.parametrize("spare", [0, -1])
 def test_a_result_that_is_too_large_is_not_kept(result_file, monkeypatch, spare):
-    monkeypatch.setattr(kept_results, "MOST_BYTES", len(pickle.dumps("result", protocol=5)) + spare)
+    monkeypatch.setattr(kept_results, "MAX_BYTES", len(pickle.dumps("result", protocol=5)) + spare)
     kept_results._write(result_file, "result")
     assert result_file.exists() == (spare == 0)
 

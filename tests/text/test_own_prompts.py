@@ -4,7 +4,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
-from flipcore.text.own_prompts import MOST_OUT, ItemView, examples_text, rendered
+from flipcore.text.own_prompts import MAX_OUT, ItemView, examples_text, rendered
 
 ITEM = Item.make(
     dataset="d", key="1", kind="choice", question="Which?", options=("oak", "tin", "ash"), target="2", category="hard_wood"
@@ -66,8 +66,8 @@ def test_a_template_that_cannot_be_used_is_a_sentence(text, why):
 def test_a_deep_or_long_template_ends_with_a_sentence():
     with pytest.raises(BadInput):
         rendered("{% if question %}" * 5_000, SHOWN.fields())
-    with pytest.raises(BadInput, match=f"at most {MOST_OUT:,} are sent"):
-        rendered("{{ question }}", SHOWN.fields() | {"question": "x" * (MOST_OUT + 1)})
+    with pytest.raises(BadInput, match=f"at most {MAX_OUT:,} are sent"):
+        rendered("{{ question }}", SHOWN.fields() | {"question": "x" * (MAX_OUT + 1)})
     many = "{% for a in options %}{% for b in options %}{{ question }}{% endfor %}{% endfor %}" * 200
     assert rendered(many, SHOWN.fields()).count("Which one?") == 1800
 
@@ -78,10 +78,10 @@ def test_what_loops_write_is_stopped_where_it_grows_too_long():
 
         def __str__(self):
             Counted.n_times += 1
-            return "x" * MOST_OUT
+            return "x" * MAX_OUT
 
     fields = SHOWN.fields() | {"question": Counted()}
-    with pytest.raises(BadInput, match=f"at most {MOST_OUT:,} are sent"):
+    with pytest.raises(BadInput, match=f"at most {MAX_OUT:,} are sent"):
         rendered("{% for a in options %}{% for b in options %}{{ question }}{% endfor %}{% endfor %}", fields)
     assert Counted.n_times <= 2
     assert rendered("{{ options | join(', ') }}|{{ labels | join }}", SHOWN.fields()) == "ash, oak, tin|abc"

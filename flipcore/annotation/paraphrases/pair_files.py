@@ -69,7 +69,7 @@ COLUMNS = {
     "verdict_id": ("verdict_id",),
     "change": ("change", "language", "lang", "target_language"),
 }
-MOST_ROWS, MOST_CHARS = 50_000, 20_000
+MAX_ROWS, MAX_CHARS = 50_000, 20_000
 # A cell of a check -> the answer; None for an empty cell.
 _WORDS = {
     **dict.fromkeys(("yes", "y", "true", "1", "kept"), "yes"),
@@ -222,9 +222,9 @@ def _check_file(
         raise BadInput("The file has no rows.")
     if all(row.problem for row in rows):
         raise BadInput(f"No row of the file can be read. {rows[0].place} {rows[0].problem}.")
-    if len(rows) > MOST_ROWS:
+    if len(rows) > MAX_ROWS:
         raise BadInput(
-            f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once. Split it."
+            f"The file has {len(rows):,} rows; at most {MAX_ROWS:,} are read at once. Split it."
         )
     if originals is None:
         if "pair_id" not in columns and not {"original", "paraphrase"} <= set(columns):
@@ -312,8 +312,8 @@ class _Reader:
             if pair_id and not original and not paraphrase:
                 raise BadInput(f"names the pair {pair_id[:60]!r}, which is not stored here")
             raise BadInput(f"has no {'paraphrase' if original else 'original'}")
-        if max(len(original), len(paraphrase)) > MOST_CHARS:
-            raise BadInput(f"holds a text of more than {MOST_CHARS:,} characters")
+        if max(len(original), len(paraphrase)) > MAX_CHARS:
+            raise BadInput(f"holds a text of more than {MAX_CHARS:,} characters")
         if "\0" in original + paraphrase:
             raise BadInput("holds a NUL character; save the file as UTF-8 text")
         if spaceless(original) == spaceless(paraphrase):

@@ -22,7 +22,7 @@ from flipcore.stats.base.proportions import wilson
 from flipcore.stats.base.retention import passes, retention_estimate
 from flipcore.store.judgements import PAIR_VERDICTS
 
-FEWEST_SHARED = 20  # pairs judged by two people, for a statement on agreement
+MIN_SHARED = 20  # pairs judged by two people, for a statement on agreement
 OVERALL = "kept"
 LABELS = {
     OVERALL: "pair accepted",
@@ -97,7 +97,7 @@ class CheckAgreement:
 
 def is_too_few(check_agreement: CheckAgreement) -> bool:
     """Return whether too few pairs were judged by two people to measure agreement."""
-    return check_agreement.alpha.n_items < FEWEST_SHARED
+    return check_agreement.alpha.n_items < MIN_SHARED
 
 
 def agreement_sentence(check_agreement: CheckAgreement) -> str:
@@ -113,7 +113,7 @@ def agreement_sentence(check_agreement: CheckAgreement) -> str:
         f"judgements agree about keeping the pair [{100 * low:.0f}, {100 * high:.0f}]"
     )
     if is_too_few(check_agreement):
-        return f"{sentence}. Too few: {FEWEST_SHARED} pairs judged by both say something."
+        return f"{sentence}. Too few: {MIN_SHARED} pairs judged by both say something."
     if math.isnan(check_agreement.alpha.estimate.value):
         return f"{sentence}. All say the same one thing, so agreement beyond chance is undefined."
     return (

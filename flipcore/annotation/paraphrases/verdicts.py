@@ -17,7 +17,7 @@ VOTES = ("yes", "no", "unsure")
 ADJUDICATION = "majority-1/adjudication"
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL)
-MOST_NOTE_CHARS = 2_000
+MAX_NOTE_CHARS = 2_000
 
 
 def verdict_row(
@@ -66,7 +66,7 @@ def verdict_row(
         "reviewer": reviewer_name(reviewer),
         "reviewer_kind": reviewer_kind,
         **{check: answers.get(check) for check in CHECKS},
-        "note": str(note).strip()[:MOST_NOTE_CHARS],
+        "note": str(note).strip()[:MAX_NOTE_CHARS],
         "original_hash": digest(pair["original"]),
         "paraphrase_hash": digest(pair["paraphrase"]),
         "rule_version": rule_version,

@@ -332,7 +332,7 @@ def pick_column(
 COLUMNS = ("survey", "annotator", "question", "text_1", "text_2", "text_3", "answer")
 NEEDED = ("survey", "annotator", "question", "answer")
 EXAMPLE = "example of set "  # begins the cell "question" of a labelled example
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 
 
 def sheet_rows(
@@ -388,10 +388,10 @@ def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
     Raises BadInput for a file that cannot be read, is empty or is too long.
     """
     # One row more than allowed shows that a file is too long, without reading all of it.
-    file_rows = list(islice(read_rows(path), MOST_ROWS + 1))
-    if len(file_rows) > MOST_ROWS:
+    file_rows = list(islice(read_rows(path), MAX_ROWS + 1))
+    if len(file_rows) > MAX_ROWS:
         raise BadInput(
-            f"The file has more than {MOST_ROWS:,} rows, which are the most that are read at once."
+            f"The file has more than {MAX_ROWS:,} rows, which are the most that are read at once."
         )
     if not file_rows:
         raise BadInput(

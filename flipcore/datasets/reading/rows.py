@@ -23,13 +23,13 @@ _WRAPPERS = tuple(
     "rows data Data items examples outputs predictions results samples records responses "
     "testCases test_cases".split()
 )
-_FEWEST_ITEMS = 20  # values of an object with a value per item; fewer may be settings
+_MIN_ITEMS = 20  # values of an object with a value per item; fewer may be settings
 _SHARED_KEYS = 0.8  # least share of common items, for two objects with a value per item
-_FEWEST_ROWS = 5  # objects in an inner list; fewer may be the options of one item
+_MIN_ROWS = 5  # objects in an inner list; fewer may be the options of one item
 _LONGEST_NAME = 20  # characters of a key that names something; longer ones are sentences
 # what an object around rows may be called, with or without an s at the end
 _LEVEL_NAMES = set("model system method condition task subject language dataset question".split())
-_MOST_LEVELS = 4  # levels of objects around a list of rows
+_MAX_LEVELS = 4  # levels of objects around a list of rows
 _SWE_BENCH = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held in memory
 MAX_VALUES = 500_000  # of a row; a list takes sixty bytes of memory even if it is written as []
@@ -276,7 +276,7 @@ def _rows_of_lists(values: dict[str, Any]) -> list[dict[str, Any]]:
     lists = {
         name: column
         for name, column in values.items()
-        if isinstance(column, list) and len(column) >= _FEWEST_ITEMS
+        if isinstance(column, list) and len(column) >= _MIN_ITEMS
     }
     are_plain = not any(
         isinstance(cell, (list, dict)) for cell in chain.from_iterable(lists.values())
@@ -310,8 +310,8 @@ def _rows_by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
         if n_shared >= _SHARED_KEYS * n_largest:
             columns[name] = entries
     # the object may also hold settings of the run, but no second table
-    has_other = any(len(inner[name]) >= _FEWEST_ITEMS for name in inner.keys() - columns.keys())
-    if len(largest) < _FEWEST_ITEMS or has_other:
+    has_other = any(len(inner[name]) >= _MIN_ITEMS for name in inner.keys() - columns.keys())
+    if len(largest) < _MIN_ITEMS or has_other:
         return []
     rows = []
     for key in dict.fromkeys(chain.from_iterable(columns.values())):
@@ -330,13 +330,13 @@ def _rows_inside(values: dict[str, Any]) -> list[dict[str, Any]]:
     while stack:
         inner, path = stack.pop()
         for key, value in inner.items():
-            if isinstance(value, dict) and len(path) < _MOST_LEVELS:
+            if isinstance(value, dict) and len(path) < _MAX_LEVELS:
                 stack.append((value, (*path, key)))
             elif _are_rows(value):
                 lists[*path, key] = value
     longest: tuple[str, ...] = ()
     for path, rows in lists.items():
-        fewest = _FEWEST_ROWS if len(path) > 1 else _FEWEST_ITEMS
+        fewest = _MIN_ROWS if len(path) > 1 else _MIN_ITEMS
         if len(rows) >= fewest and (not longest or len(rows) > len(lists[longest])):
             longest = path
     if not longest:
@@ -364,7 +364,7 @@ def _rows_by_list(values: dict[str, Any]) -> list[dict[str, Any]]:
     if not all(_share_columns(rows, first) for rows in lists.values()):
         return []
     rows = _with_path(lists)
-    return [_shared_values(values) | row for row in rows] if len(rows) >= _FEWEST_ITEMS else []
+    return [_shared_values(values) | row for row in rows] if len(rows) >= _MIN_ITEMS else []
 
 
 def _share_columns(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> bool:
@@ -412,7 +412,7 @@ def _share_texts(lists: list[list[dict[str, Any]]]) -> bool:
         )
         n_largest = max(map(len, texts))
         n_shared = len(set.intersection(*texts))
-        if are_texts and n_largest >= _FEWEST_ROWS and n_shared >= _SHARED_KEYS * n_largest:
+        if are_texts and n_largest >= _MIN_ROWS and n_shared >= _SHARED_KEYS * n_largest:
             return True
     return False
 
@@ -454,7 +454,7 @@ def _row(number: int, values: Any, for_all: Mapping[str, Any] = MappingProxyType
 
 
 _DELIMITERS = ",;\t"
-MOST_TITLES = 5  # lines of titles above the header
+MAX_TITLES = 5  # lines of titles above the header
 
 
 class _CsvLines:
@@ -474,14 +474,14 @@ class _CsvLines:
     def read_header(self) -> str:
         """Return the first line with several cells below titles, or else the first line."""
         titles: list[str] = []
-        while len(titles) < MOST_TITLES:
+        while len(titles) < MAX_TITLES:
             line = self.read_line()
             if not line or max(map(line.count, _DELIMITERS)):
                 break
             titles.append(line)
         if titles and line and max(map(line.count, _DELIMITERS)) > 1:
             return line
-        lines = [*titles, line] if len(titles) < MOST_TITLES else titles
+        lines = [*titles, line] if len(titles) < MAX_TITLES else titles
         self._lines = chain(lines[1:], self._lines)
         return lines[0]
 

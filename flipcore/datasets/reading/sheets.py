@@ -11,8 +11,8 @@ from flipcore.core.folders import spoken_name
 
 # A sheet may unpack to _FREE_BYTES, plus _RATIO bytes per packed byte.
 _RATIO, _FREE_BYTES = 200, 100_000_000
-_MOST_LINES = 1_048_576  # the limit of Excel itself
-_MOST_CELLS = 50_000_000  # empty cells before the last one of a line count too
+_MAX_LINES = 1_048_576  # the limit of Excel itself
+_MAX_CELLS = 50_000_000  # empty cells before the last one of a line count too
 
 
 def sheet_rows(path: Path, max_bytes: int, sheet: str = "") -> Iterator[tuple[int, list[Any]]]:
@@ -35,7 +35,7 @@ def sheet_rows(path: Path, max_bytes: int, sheet: str = "") -> Iterator[tuple[in
         chosen_sheet.reset_dimensions()
         for number, cells in enumerate(chosen_sheet.iter_rows(values_only=True), start=1):
             n_cells += len(cells)
-            if number > _MOST_LINES or n_cells > _MOST_CELLS:
+            if number > _MAX_LINES or n_cells > _MAX_CELLS:
                 raise BadInput(
                     f"{spoken_name(path)} has cells too far apart; save its sheet as CSV."
                 )

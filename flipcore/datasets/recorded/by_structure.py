@@ -40,7 +40,7 @@ from flipcore.datasets.tables.reading import TableReading, read_table
 from flipcore.datasets.tables.stems import names, words_of
 
 _LONGEST_PATH = 300  # characters of a figure's path; a longer text is the figure itself
-_FEWEST_WORDS = 3  # of an output; a shorter text is an extracted answer
+_MIN_WORDS = 3  # of an output; a shorter text is an extracted answer
 _LONGEST_NAME = 60  # characters of a task's name
 # Earlier versions took these columns as ids. An item keeps its key if such a column still fits.
 _KEPT_IDS = "item item_id question_id example_id doc_id task_id id key idx".split()
@@ -280,7 +280,7 @@ def _output_column(reading: TableReading, variants: Sequence[Mapping[str, Any]])
         return ""
     is_bare = names(output, "readout") or reading.coding in (Coding.LETTER_OR_TEXT, Coding.SAME_VALUE)
     # "The answer is 12", and not a letter, or a number with its unit
-    n_sentences = sum(len(text.split()) >= _FEWEST_WORDS for text in texts)
+    n_sentences = sum(len(text.split()) >= _MIN_WORDS for text in texts)
     is_sentence = reading.coding in (Coding.LETTER, Coding.NUMBER) and 2 * n_sentences > len(texts)
     return output if not is_bare or is_sentence or holds_sentences(variants, output) else ""
 

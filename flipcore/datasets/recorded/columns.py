@@ -15,7 +15,7 @@ from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.fields import Field, bare_label, score_of, split_row, with_messages, with_paths
-from flipcore.datasets.recorded.grouping import MOST_MB
+from flipcore.datasets.recorded.grouping import MAX_MB
 from flipcore.datasets.recorded.recording import Recording
 from flipcore.datasets.tables.stems import names
 from flipcore.text.answers import answer_form, are_mathematics, number_at_end
@@ -34,14 +34,14 @@ _LETTERS = frozenset("ABCDEFGHIJ")
 _LEAST_SHARE = 0.9  # least share of rows in which options must be found
 # Least share of right answers in words for which all are texts; and the share if only one is, which may be a slip.
 _LEAST_IN_WORDS, _LEAST_OF_ONE = 0.05, 0.4
-_FEWEST_WORDS = 8  # words of a cell that is an output rather than a bare answer
+_MIN_WORDS = 8  # words of a cell that is an output rather than a bare answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
 
 
 def first_good_rows(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
     """Return the first good rows of a file. Raises BadInput for a file that has none."""
-    file_rows = list(islice(read_rows(path, most_mb=MOST_MB, sheet=sheet), N_LOOKED_AT))
+    file_rows = list(islice(read_rows(path, most_mb=MAX_MB, sheet=sheet), N_LOOKED_AT))
     rows: list[Mapping[str, Any]] = [with_messages(row).values for row in file_rows if not row.problem]
     if not rows:
         first = f" {file_rows[0].place} {file_rows[0].problem.removesuffix('.')}." if file_rows else ""
@@ -220,7 +220,7 @@ def holds_sentences(variants: Sequence[Mapping], name: str) -> bool:
     cells = [str(values[name]).strip() for values in variants if values.get(name) not in (None, "")]
     n_sentences = 0
     for cell in cells:
-        fewest = _FEWEST_WORDS // 2 if cell.endswith((".", "!", "?")) else _FEWEST_WORDS
+        fewest = _MIN_WORDS // 2 if cell.endswith((".", "!", "?")) else _MIN_WORDS
         n_sentences += len(cell.split()) >= fewest
     return 2 * n_sentences > len(cells)
 

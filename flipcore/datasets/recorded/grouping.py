@@ -21,11 +21,11 @@ from flipcore.datasets.recorded.fields import split_row, with_paths
 from flipcore.datasets.recorded.recording import Recording
 from flipcore.datasets.tables.stems import names
 
-MOST_MB = 20_000  # of a file of recorded outputs
+MAX_MB = 20_000  # of a file of recorded outputs
 _IS_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 IN_MEMORY = 48_000_000  # bytes of text that are grouped in memory
 _PACKING_RATIO = 8  # assumed bytes of text per byte of a packed file
-_MOST_PARTS = 256  # files that are open at the same time
+_MAX_PARTS = 256  # files that are open at the same time
 
 
 class Refusal(NamedTuple):
@@ -57,7 +57,7 @@ Group = tuple[Key, list[VariantRow]]
 
 def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
     """Yield groups of rows, each with its base first, in batches that share no item; and a refusal per bad row."""
-    file_rows = read_rows(path, most_mb=MOST_MB, sheet=recording.sheet)
+    file_rows = read_rows(path, most_mb=MAX_MB, sheet=recording.sheet)
     if recording.copies == "out":
         file_rows = _without_copies(file_rows)
     rows = _answer_rows(file_rows, recording)
@@ -122,7 +122,7 @@ def n_parts_of(path: Path) -> int:
     """Return the number of parts in which a file is grouped; its records come part by part."""
     is_compressed = path.suffix.lower() in (".parquet", ".xlsx") or is_packed(path)
     n_bytes = path.stat().st_size * (_PACKING_RATIO if is_compressed else 1)
-    return min(_MOST_PARTS, 1 + n_bytes // IN_MEMORY)
+    return min(_MAX_PARTS, 1 + n_bytes // IN_MEMORY)
 
 
 def _refusal(row: Row) -> Refusal:

@@ -4,7 +4,7 @@ from array import array
 from hashlib import blake2b
 
 _FIRST_SIZE = 1 << 10  # slots of an empty table; a power of two, so that the lowest bits of a key are a slot
-_MOST_IN_USE = 0.6  # share of the slots in use above which the table grows
+_MAX_IN_USE = 0.6  # share of the slots in use above which the table grows
 
 
 def hash_of(*parts: str) -> int:
@@ -38,7 +38,7 @@ class HashTable:
         """Set the numbers of a key."""
         slot = self._slot(key)
         if not self._keys[slot]:
-            if self._n >= _MOST_IN_USE * len(self._keys):
+            if self._n >= _MAX_IN_USE * len(self._keys):
                 self._grow()
                 slot = self._slot(key)
             self._keys[slot] = key

@@ -19,14 +19,14 @@ from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.by_structure import recording_by
 from flipcore.datasets.recorded.columns import N_LOOKED_AT
 from flipcore.datasets.recorded.fields import with_messages
-from flipcore.datasets.recorded.grouping import MOST_MB
+from flipcore.datasets.recorded.grouping import MAX_MB
 from flipcore.datasets.recorded.log_records import LogAbout
 from flipcore.datasets.recorded.recording import Recording
 from flipcore.datasets.tables.load import as_cell, stage
 from flipcore.datasets.tables.reading import TableReading, read_loaded
 
-FEWEST_FILES = 20  # files of one layout; fewer are not worth reading together
-MOST_BYTES = 1_000_000  # size of a small file
+MIN_FILES = 20  # files of one layout; fewer are not worth reading together
+MAX_BYTES = 1_000_000  # size of a small file
 STAGED_BYTES = 64_000_000  # of files that are staged with all rows; of further files, only FIRST_ROWS are staged
 FIRST_ROWS = 20
 LEAST_ROWS = 20  # rows of a file that shows by itself what its columns hold
@@ -89,8 +89,8 @@ def _flat_row(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def layouts_of(sources: Sequence[Source]) -> dict[Path, Layout]:
     """Return the layouts that many small tables share, by the path of each table."""
-    small = [source for source in sources if 0 < source.size <= MOST_BYTES]
-    if len(small) < FEWEST_FILES:
+    small = [source for source in sources if 0 < source.size <= MAX_BYTES]
+    if len(small) < MIN_FILES:
         return {}
     layouts: dict[tuple, Layout] = {}
     n_bytes = 0
@@ -101,7 +101,7 @@ def layouts_of(sources: Sequence[Source]) -> dict[Path, Layout]:
             layouts.setdefault(_layout_key(source, rows), Layout()).rows[source.path] = rows
     layout_of: dict[Path, Layout] = {}
     for layout in layouts.values():
-        if len(layout.rows) >= FEWEST_FILES:
+        if len(layout.rows) >= MIN_FILES:
             layout_of |= dict.fromkeys(layout.rows, layout)
     return layout_of
 
@@ -110,7 +110,7 @@ def _rows_of(source: Source, *, is_whole: bool) -> _Rows:
     """Return the rows of a file, only the first unless `is_whole`; [] if one cannot be read."""
     rows: _Rows = []
     try:
-        file_rows: Iterator[Row] = read_rows(source.path, most_mb=MOST_MB)
+        file_rows: Iterator[Row] = read_rows(source.path, most_mb=MAX_MB)
         for row in file_rows if is_whole else islice(file_rows, FIRST_ROWS):
             if row.problem:  # the file is read alone, and its problem reported then
                 return []

@@ -21,7 +21,7 @@ from flipcore.datasets.recorded.log_records import LogRecord
 BY_ID, BY_TEXT = "id", "text"
 JOINS = (BY_ID, BY_TEXT)
 # Documents with the same text that can be found by it; further ones are found only by id or hash.
-_MOST_WITH_TEXT = 8
+_MAX_WITH_TEXT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class Documents:
         if not hashes.text or self.join == BY_ID:
             return None
         fitting = []
-        for rank in range(_MOST_WITH_TEXT):
+        for rank in range(_MAX_WITH_TEXT):
             entry = self._by_text.get(hash_of(str(hashes.text), str(rank)))
             if entry is None:
                 break
@@ -226,7 +226,7 @@ class Documents:
         self._gold_hashes.append(hashes.gold)
         self._add_to_index(record, number, hashes)
         if hashes.text:
-            for rank in range(_MOST_WITH_TEXT):
+            for rank in range(_MAX_WITH_TEXT):
                 text_key = hash_of(str(hashes.text), str(rank))
                 if self._by_text.get(text_key) is None:
                     self._by_text.set(text_key, number)

@@ -12,11 +12,11 @@ from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.fields import with_paths
-from flipcore.datasets.recorded.grouping import MOST_MB, Key, VariantRow, item_of, model_of, n_parts_of
+from flipcore.datasets.recorded.grouping import MAX_MB, Key, VariantRow, item_of, model_of, n_parts_of
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.recording import SETS, Recording
 
-MOST_REMEMBERED = 50_000  # different scores whose readouts are cached
+MAX_REMEMBERED = 50_000  # different scores whose readouts are cached
 
 
 class NotPlain(Exception):
@@ -73,7 +73,7 @@ class PlainTable:
         """Read the rows; a row that cannot be read becomes a `Rejection`."""
         recording, paths = self.recording, self.recording.paths
         is_flat_file = allowed(self.path).name.lower().endswith((".csv", ".tsv")) and not paths
-        file_rows = read_rows(self.path, most_mb=MOST_MB, sheet=recording.sheet)
+        file_rows = read_rows(self.path, most_mb=MAX_MB, sheet=recording.sheet)
         for number, row in enumerate(file_rows):
             # looking for paths and conversations takes time, so rows without them are used as they are
             if not is_flat_file and (paths or any(type(cell) is list for cell in row.values.values())):
@@ -137,7 +137,7 @@ class PlainTable:
             return self._read_scores(row)
         if readouts is None:
             readouts = self._read_scores(row)
-            if len(self._scored) < MOST_REMEMBERED:
+            if len(self._scored) < MAX_REMEMBERED:
                 self._scored[key] = readouts
         return readouts
 

@@ -18,18 +18,18 @@ from flipcore.datasets.reading.packed import without_packing
 from flipcore.datasets.reading.rows import SUFFIXES, read_rows
 from flipcore.datasets.recorded.by_structure import read_by_structure
 from flipcore.datasets.recorded.columns import columns_of, first_good_rows
-from flipcore.datasets.recorded.grouping import MOST_MB
+from flipcore.datasets.recorded.grouping import MAX_MB
 from flipcore.datasets.recorded.layouts import Layout, layouts_of
 from flipcore.datasets.tables.roles import PROMPT, part_of
 from flipcore.datasets.tables.stems import last_names
 from flipcore.datasets.tables.stems import names as is_called
 
 _LEAST_ALIKE = 0.9  # least share of equal rows in two tables with the same questions
-_MOST_BY_CHANCE = 0.7  # most rows in which two columns may agree by chance, such as two columns of the kind of question
+_MAX_BY_CHANCE = 0.7  # most rows in which two columns may agree by chance, such as two columns of the kind of question
 _LEAST_ROWS = 10  # rows; fewer right answers may be equal by chance
 _LONG_TEXT = 20  # letters; shorter texts may be equal by chance
-_MOST_SHARING = 64  # most groups of tables with the same cell, where the cell helps to find one of them
-_MOST_TRIED = 8  # groups with the most shared cells, which are compared row by row
+_MAX_SHARING = 64  # most groups of tables with the same cell, where the cell helps to find one of them
+_MAX_TRIED = 8  # groups with the most shared cells, which are compared row by row
 _N_KEY_ROWS = 5  # rows by whose cells groups are found
 # part of a file's name that numbers or dates a run: run3, seed_1, 20250601_202535, 2025-06-01T20-25-35
 _RUN = re.compile(
@@ -182,7 +182,7 @@ def _is_first_state(first: Source, second: Source) -> bool:
     """Tell whether each row of `second` contains that of `first`, and some row holds more."""
     has_more = False
     try:
-        file_rows = (read_rows(str(source.path), most_mb=MOST_MB) for source in (first, second))
+        file_rows = (read_rows(str(source.path), most_mb=MAX_MB) for source in (first, second))
         for row, second_row in zip_longest(*file_rows):
             if row is None or second_row is None or row.problem or second_row.problem:
                 return False
@@ -228,9 +228,9 @@ def _groups_by_questions(sources: Iterable[Source], layouts: Mapping[Path, Layou
         n_shared: Counter[int] = Counter()  # cells shared with each group
         for cell in _cell_hashes(rows[:_N_KEY_ROWS]):
             numbers = groups_by_cell.get(cell, ())
-            if len(numbers) <= _MOST_SHARING:
+            if len(numbers) <= _MAX_SHARING:
                 n_shared.update(numbers)
-        likely = [number for number, _ in n_shared.most_common(_MOST_TRIED)]
+        likely = [number for number, _ in n_shared.most_common(_MAX_TRIED)]
         number = next((number for number in likely if have_same_questions(first_rows[number], rows)), len(groups))
         if number == len(groups):
             groups.append([])
@@ -278,7 +278,7 @@ def have_same_questions(first: Sequence[Mapping[str, Any]], second: Sequence[Map
     for name in (column for column in columns_of(first) if column in columns_of(second)):
         pairs = [(str(row.get(name)), str(other.get(name))) for row, other in zip(first, second, strict=False)]
         n_equal = sum(cell == other_cell for cell, other_cell in pairs)
-        if _share_by_chance(pairs) <= _MOST_BY_CHANCE and n_equal >= _LEAST_ALIKE * len(pairs):
+        if _share_by_chance(pairs) <= _MAX_BY_CHANCE and n_equal >= _LEAST_ALIKE * len(pairs):
             is_fact = not last_names(name, "id") and len(pairs) >= _LEAST_ROWS and not _counts_rows(pairs)
             if part_of(name) == PROMPT or is_fact:
                 return True

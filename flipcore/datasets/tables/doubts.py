@@ -37,7 +37,7 @@ from flipcore.text.counts import count_of
 
 TOLD = 0.95  # least share of rows that are told apart, where no further column is needed
 PARTS = 1.2  # least factor of combinations by which a column divides the rows of a question
-MOST_VALUES = 60  # values of a column that may be a system or a setting
+MAX_VALUES = 60  # values of a column that may be a system or a setting
 MOVED = 0.005  # least difference of two scores that is worth a question
 RELATED = 0.5  # least correlation with right and wrong of a column that may be the score
 DIFFERENT = 3.0  # standard errors between two runs, above which they are no reruns
@@ -45,11 +45,11 @@ NEARLY = 0.98
 SURPRISING = 20  # rows; in so many, it is surprising if none or all are right
 FEW = 0.05  # most of the rows with equal long texts that are no proof that these are compared
 LONG = 20  # characters; a longer output repeats its right answer only if one is a copy
-MOST_LOOKED_AT = 40  # columns
+MAX_LOOKED_AT = 40  # columns
 POOLED = 0.9  # most combinations per row, where rows of one combination need an explanation
 UNEVEN = 0.8  # least rows per question, system and run, below which systems may be none
 MANY_ARMS = 8  # systems; so few may have questions of their own
-MOST_ARMS, EQUAL = 12, 0.8  # values of a column, and rows of its rarest per rows of its commonest
+MAX_ARMS, EQUAL = 12, 0.8  # values of a column, and rows of its rarest per rows of its commonest
 
 
 def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]:
@@ -491,7 +491,7 @@ def _is_verdict_in_words(table_profile: Profile, target: str, lead: str) -> bool
         return False
     column = table_profile[target]
     kinds = (column.is_numeric, column.is_letter, column.is_verdict, column.is_list, column.is_text)
-    return not any(kinds) and 2 <= column.n_distinct <= MOST_ARMS
+    return not any(kinds) and 2 <= column.n_distinct <= MAX_ARMS
 
 
 def _is_overall(table_profile: Profile, name: str) -> bool:
@@ -516,7 +516,7 @@ def _like_scores(table_profile: Profile, reading: TableReading) -> list[str]:
         is_unit = column.is_numeric and column.is_unit
         if column.n_distinct > 1 and not is_other and (column.is_verdict or is_unit):
             score_columns.append(name)
-    return score_columns[:MOST_LOOKED_AT]
+    return score_columns[:MAX_LOOKED_AT]
 
 
 def _doubt_score(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -722,7 +722,7 @@ def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | N
     if n_cells >= TOLD * n_rows:
         return None
     best, most = "", PARTS * n_cells
-    for name in reading.unused[:MOST_LOOKED_AT]:
+    for name in reading.unused[:MAX_LOOKED_AT]:
         if not _is_level(table_profile, name):
             continue
         n_parted = table_profile.n_distinct([*grid.row_key, name])
@@ -752,7 +752,7 @@ def _doubt_reruns(table_profile: Profile, reading: TableReading) -> Question | N
     """Ask whether a few rows per question that nothing tells apart are reruns or systems."""
     grid, output, n_runs = reading.grid, reading.roles.output, reading.n_runs
     is_open = grid.is_rerun and not (grid.conditions or grid.open_item[1])
-    if not (is_open and output and 2 <= n_runs <= MOST_ARMS):
+    if not (is_open and output and 2 <= n_runs <= MAX_ARMS):
         return None
     items = ",".join(grid.items)
     return Question(
@@ -844,7 +844,7 @@ def _is_level(table_profile: Profile, name: str) -> bool:
     """Tell whether a column holds a few plain values, like the names or numbers of settings."""
     column, last = table_profile[name], last_part(name)
     is_plain = not (column.is_list or column.is_object or column.is_text or "," in name)
-    is_few = 2 <= column.n_distinct <= min(MOST_VALUES, table_profile.n_rows / 2)
+    is_few = 2 <= column.n_distinct <= min(MAX_VALUES, table_profile.n_rows / 2)
     is_other = names(last, "run") or names(last, "error")
     return is_plain and is_few and not is_other and (column.is_integer or not column.is_numeric)
 
@@ -1016,12 +1016,12 @@ def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | Non
     is_parted = grid.conditions or grid.run or grid.variants or grid.open_condition
     if is_parted or grid.open_item[1] or reading.shape or reading.n_items < TOLD * n_rows:
         return None
-    for name in reading.unused[:MOST_LOOKED_AT]:
+    for name in reading.unused[:MAX_LOOKED_AT]:
         column, last = table_profile[name], last_part(name)
         is_fact = any(names(last, kind) for kind in ("cluster", "task", "context", "prompt"))
         repeats_keys = _repeats_keys(table_profile, roles.target, name)
         is_level = _is_level(table_profile, name) and (repeats_keys or not _is_outcome(name))
-        is_word = not (column.is_numeric or column.is_verdict) and column.n_distinct <= MOST_ARMS
+        is_word = not (column.is_numeric or column.is_verdict) and column.n_distinct <= MAX_ARMS
         if is_fact or not is_level or not is_word or column.n_filled < n_rows:
             continue
         if roles.target and table_profile.follows([roles.target], name):
@@ -1047,7 +1047,7 @@ def _repeats_keys(table_profile: Profile, target: str, name: str) -> bool:
     if not target or table_profile[target].n_distinct < LEAST_ITEMS:
         return False
     n_levels = table_profile[name].n_distinct
-    if not 2 <= n_levels <= MOST_ARMS or table_profile.follows([target], name):
+    if not 2 <= n_levels <= MAX_ARMS or table_profile.follows([target], name):
         return False
     table = table_profile.table
     per_key = (
@@ -1071,7 +1071,7 @@ def _doubt_id(table_profile: Profile, reading: TableReading) -> Question | None:
     beginnings = {match[1] for match in matches if match}
     endings = sorted({match[2] for match in matches if match})
     is_full = all(matches) and len(rows) == n_rows == len(beginnings) * len(endings)
-    if not is_full or not 2 <= len(endings) <= MOST_ARMS or len(beginnings) < LEAST_ITEMS:
+    if not is_full or not 2 <= len(endings) <= MAX_ARMS or len(beginnings) < LEAST_ITEMS:
         return None
     return Question(
         "item",

@@ -18,13 +18,13 @@ EVEN = 0.7  # least share of rows in cells of the commonest size, for a conditio
 RAISES = 1.005  # least factor of distinct questions by which a context is part of the question
 FINER = 1.1  # most ids per distinct prompt, where repeats of a prompt are repeats of its item
 NAMED_RUN = 0.85  # least share of rows that a column called a run tells apart
-MOST_LEVELS = 200  # values of a condition
-FEWEST_CLUSTERS = 10  # with fewer there is no error bar, and each item counts alone
+MAX_LEVELS = 200  # values of a condition
+MIN_CLUSTERS = 10  # with fewer there is no error bar, and each item counts alone
 LEAST_ITEMS = 5
-MOST_FRACTIONS = 12  # values of a setting such as the temperature; more are measurements
+MAX_FRACTIONS = 12  # values of a setting such as the temperature; more are measurements
 MIN_OUTPUT = 8  # characters; shorter outputs may be equal by chance
 MANY = 10  # rows per value of an id, from which on the id is none of the question
-MOST_PARTS = 6  # columns that make a question together
+MAX_PARTS = 6  # columns that make a question together
 DIFFERING = 0.05  # of the questions, above which right answers that differ are no mistakes
 
 
@@ -248,7 +248,7 @@ def _with_id_of_content(
 def _runs_and_turns(profile: Profile) -> list[str]:
     """Return the columns that are called like runs or turns and have several values."""
     runs = [run for run in profile.names if names(last_part(run), "run") or "turn" in words_of(run)]
-    return [run for run in runs if 2 <= profile[run].n_distinct <= MOST_LEVELS]
+    return [run for run in runs if 2 <= profile[run].n_distinct <= MAX_LEVELS]
 
 
 def _has_differing_part(
@@ -271,7 +271,7 @@ def _crossing_setting(profile: Profile, roles: Roles, item: str, content: Sequen
     for name in profile.names:
         is_free = name not in roles.taken and name != item
         is_named = names(name, "variant") or names(name, "setting")
-        if not is_free or not is_named or not 2 <= profile[name].n_distinct <= MOST_LEVELS:
+        if not is_free or not is_named or not 2 <= profile[name].n_distinct <= MAX_LEVELS:
             continue
         if profile.follows([item, name], content[0]) and crosses(profile, [item], name):
             return name
@@ -373,7 +373,7 @@ def _with_made_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         name for name in profile.names if name not in row_key and _may_be_part(profile, roles, name)
     ]
     parts: list[str] = []
-    while candidates and len(parts) < MOST_PARTS and not _is_nearly_told(profile, row_key):
+    while candidates and len(parts) < MAX_PARTS and not _is_nearly_told(profile, row_key):
         best = max(candidates, key=lambda name: profile.n_distinct([*row_key, name]))
         if profile.n_distinct([*row_key, best]) <= profile.n_distinct(row_key):
             break
@@ -394,7 +394,7 @@ def _may_be_part(profile: Profile, roles: Roles, name: str) -> bool:
     if name in roles.taken or "," in name or any(names(last, kind) for kind in kinds):
         return False
     is_plain = not (column.is_list or column.is_object or column.is_text)
-    return is_plain and 2 <= column.n_distinct <= MOST_LEVELS
+    return is_plain and 2 <= column.n_distinct <= MAX_LEVELS
 
 
 def _is_nearly_told(profile: Profile, columns: Sequence[str]) -> bool:
@@ -507,10 +507,10 @@ def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
         name in roles.taken
         or _MEASURED & set(words_of(name)[:-1])
         or name in roles.errors
-        or not 2 <= column.n_distinct <= MOST_LEVELS
+        or not 2 <= column.n_distinct <= MAX_LEVELS
         or column.is_list
         or column.is_object
-        or (column.is_numeric and not column.is_integer and column.n_distinct > MOST_FRACTIONS)
+        or (column.is_numeric and not column.is_integer and column.n_distinct > MAX_FRACTIONS)
     ):
         return False
     last = last_part(name)
@@ -581,7 +581,7 @@ def _with_scorer(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         is_name = (
             names(last_part(name), "scorer")
             and not column.is_numeric
-            and 2 <= column.n_distinct <= MOST_LEVELS
+            and 2 <= column.n_distinct <= MAX_LEVELS
         )
         if not is_name or name in (*row_key, *roles.taken):
             continue
@@ -626,7 +626,7 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             if _has_names(profile, roles, name):
                 return replace(grid, open_condition=name)
             return replace(grid, run=name)
-        if profile[name].n_distinct <= MOST_LEVELS and not profile[name].is_text:
+        if profile[name].n_distinct <= MAX_LEVELS and not profile[name].is_text:
             return replace(grid, open_condition=name)
     n_repeated = profile.n_repeated(grid.items, row_key)
     is_even = are_reruns(profile, grid)

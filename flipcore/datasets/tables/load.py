@@ -24,11 +24,11 @@ from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.reading.sheets import sheet_names
 from flipcore.datasets.tables.turns import conversation_in, with_last_turn
 
-MOST_COLUMNS = 2_000  # DuckDB crashed the process at 10,000
+MAX_COLUMNS = 2_000  # DuckDB crashed the process at 10,000
 SMALL_BYTES = 4_000_000  # larger files are read by DuckDB
 _N_TEXTS = 50  # rows whose texts are searched for the keys of their objects
 DEEPEST = 4  # levels of objects in objects that become columns
-MOST_MB = 20_000
+MAX_MB = 20_000
 # Objects of more than _DATA_KEYS keys, most of which are in fewer than _DATA_SHARE of the rows, are
 # data and do not become columns.
 _DATA_KEYS, _DATA_SHARE = 5, 0.2
@@ -111,7 +111,7 @@ def _new_database() -> duckdb.DuckDBPyConnection:
 def load(path: str | Path, sheet: str = "") -> Table:
     """Load a file; of an Excel file the sheet with this name, "" for the first.
 
-    Raises BadInput for a file without rows, or with more than MOST_COLUMNS columns.
+    Raises BadInput for a file without rows, or with more than MAX_COLUMNS columns.
     """
     file = allowed(path)
     plain_suffix = suffix_of(file)
@@ -121,9 +121,9 @@ def load(path: str | Path, sheet: str = "") -> Table:
     if is_read_by_duckdb and not is_small and not is_packed(file):
         with suppress(duckdb.Error):
             return _load_large(connection, file, plain_suffix)
-    table = load_rows(connection, read_rows(path, most_mb=MOST_MB, sheet=sheet), spoken_name(path))
+    table = load_rows(connection, read_rows(path, most_mb=MAX_MB, sheet=sheet), spoken_name(path))
     if plain_suffix == ".xlsx":
-        all_sheets = sheet_names(file, MOST_MB * 1_000_000)
+        all_sheets = sheet_names(file, MAX_MB * 1_000_000)
         loaded_sheet = sheet or all_sheets[0]
         other_sheets = tuple(name for name in all_sheets if name != loaded_sheet)
         return replace(table, other_sheets=other_sheets)
@@ -149,7 +149,7 @@ def load_rows(
 ) -> Table:
     """Load rows into the database of a connection; `file` names them in messages.
 
-    Raises BadInput without a readable row, or for more than MOST_COLUMNS columns.
+    Raises BadInput without a readable row, or for more than MAX_COLUMNS columns.
     """
     good: list[Mapping[str, Any]] = []
     n_broken, first_problem, conversation = 0, "", ""
@@ -194,10 +194,10 @@ def _load_columns(
 
 
 def _check_width(file: str, n_columns: int) -> None:
-    if n_columns > MOST_COLUMNS:
+    if n_columns > MAX_COLUMNS:
         raise BadInput(
             f"{file} has {n_columns:,} columns; a table of outputs or scores has at most "
-            f"{MOST_COLUMNS:,}. Write one row per output, with a column for each thing said of it."
+            f"{MAX_COLUMNS:,}. Write one row per output, with a column for each thing said of it."
         )
 
 
@@ -342,7 +342,7 @@ def _load_lines(connection: duckdb.DuckDBPyConnection, file: Path) -> Table:
     Raises duckdb.Error where `read_rows` must read the file.
     """
     first: list[Mapping[str, Any]] = []
-    for row in read_rows(file, most_mb=MOST_MB):
+    for row in read_rows(file, most_mb=MAX_MB):
         if not row.problem:
             first.append(row.values)
         if len(first) == 500:

@@ -7,7 +7,7 @@ with and without a label are counted for every value or quarter of every other c
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import Roles
 
-MOST_GROUPS = 30  # values of a column that are counted one by one; of more, quarters are counted
+MAX_GROUPS = 30  # values of a column that are counted one by one; of more, quarters are counted
 PLACE = "place in the file"  # the name of the tenths of the file, beside those of columns
 
 
@@ -27,7 +27,7 @@ def labelled_by(profile: Profile, roles: Roles) -> dict[str, tuple[tuple[int, in
         if name in roles.people or column.n_distinct < 2:
             continue
         sql = profile.table.sql(name)
-        if column.n_distinct <= MOST_GROUPS:
+        if column.n_distinct <= MAX_GROUPS:
             group = f"coalesce({sql}, '')"
         elif column.is_numeric:
             group = f"ntile(4) OVER (ORDER BY TRY_CAST({sql} AS DOUBLE))"

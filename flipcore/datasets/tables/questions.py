@@ -273,7 +273,7 @@ def means_by(
     return means
 
 
-MOST_LISTED = 3  # scores in a sentence; of more, the lowest and the highest
+MAX_LISTED = 3  # scores in a sentence; of more, the lowest and the highest
 
 
 def arm_scores(table_profile: Profile, reading: TableReading, name: str) -> str:
@@ -283,7 +283,7 @@ def arm_scores(table_profile: Profile, reading: TableReading, name: str) -> str:
     values = [mean for mean, *_ in means_by(table_profile, reading, name).values()]
     if len(values) < 2:
         return ""
-    if len(values) > MOST_LISTED:
+    if len(values) > MAX_LISTED:
         return f", from {score_text(min(values))} to {score_text(max(values))}"
     *first_means, last_mean = map(score_text, values)
     return f": {', '.join(first_means)} and {last_mean}"

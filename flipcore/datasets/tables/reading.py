@@ -5,7 +5,7 @@ unused columns. The grid has the columns that tell the rows apart: those of item
 variants and runs. A condition is a column whose values, such as models or settings, are compared.
 An arm is one combination of these values. If two readings are possible and the score depends on the
 choice, a question offers both, each with its score and the words of `--map` that choose it. At most
-`MOST_QUESTIONS` are asked at a time; others follow when these are answered.
+`MAX_QUESTIONS` are asked at a time; others follow when these are answered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,15 +36,15 @@ from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.datasets.tables.turns import PROMPT, RESPONSE
 from flipcore.text.counts import count_of
 
-MOST_QUESTIONS = 3
+MAX_QUESTIONS = 3
 # questions about columns come before those that depend on the reply to them
 _ORDER = (
     "systems outputs samples output score match target direction percentages negative condition "
     "rows item"
 ).split() + ["failed calls"]
-MOST_ARMS = 60  # most arms whose scores are computed
+MAX_ARMS = 60  # most arms whose scores are computed
 MANY_KEYS = 10  # from so many keys of objects in objects on, a single row is a summary
-MOST_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
+MAX_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
 
 
 def read_table(path: str | Path, map_words: Mapping[str, str] | None = None) -> TableReading:
@@ -114,7 +114,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     questions = open_questions(table_profile, reading) + find_doubts(table_profile, reading)
     questions = [question for question in questions if not is_answered(question, map_words)]
     questions.sort(key=lambda question: _ORDER.index(question.about))
-    return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
+    return replace(reading, questions=tuple(questions[:MAX_QUESTIONS]))
 
 
 def _made_from(table: Table, reading: TableReading) -> dict[str, tuple[str, ...]]:
@@ -606,7 +606,7 @@ def _scored(table_profile: Profile, reading: TableReading) -> TableReading:
             f"avg({score_sql(table.sql(name), sentinels.get(name))})" for name in roles.graders
         )
         query = f"SELECT {_label_sql(table, conditions)}, {means} FROM {table.relation}"
-        query += f" GROUP BY 1 ORDER BY min(place) LIMIT {MOST_ARMS}"
+        query += f" GROUP BY 1 ORDER BY min(place) LIMIT {MAX_ARMS}"
         for label, *values in table.rows(query):
             arms[label] = None
             for name, value in zip(roles.graders, values, strict=True):
@@ -614,7 +614,7 @@ def _scored(table_profile: Profile, reading: TableReading) -> TableReading:
     is_compared = reading.coding is not None and not reading.has_long_key
     if roles.output and roles.target and table.is_whole and is_compared:
         columns = list(dict.fromkeys([*conditions, roles.output, roles.target, *roles.options]))
-        rows = table.frame(columns, most=MOST_SCORED)
+        rows = table.frame(columns, most=MAX_SCORED)
         by_arm: dict[str, list[Mapping[str, str | None]]] = {}
         for row in rows:
             by_arm.setdefault(", ".join(row[name] or "" for name in conditions), []).append(row)

@@ -41,7 +41,7 @@ from flipcore.datasets.tables.stems import (
 # on, the output is a copy of the key.
 BETTER, TOO_GOOD = 0.2, 0.995
 ANSWERS_READ = 0.05  # least share of rows with the right answer, in a column of answers
-MOST_RATING = 10  # the highest grade of a scale
+MAX_RATING = 10  # the highest grade of a scale
 LOOKED_AT = 5_000  # most rows whose outputs are compared with right answers
 _SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)  # values that stand for "no grade"
 _GRADES = frozenset("CPIN")  # correct, partly, incorrect, no answer
@@ -886,7 +886,7 @@ def _is_rating(column: Column, name: str) -> bool:
     numbers up to 10."""
     if not column.is_integer or column.least is None or column.most is None:
         return False
-    is_scale = 0 <= column.least < column.most <= MOST_RATING and column.n_distinct > 2
+    is_scale = 0 <= column.least < column.most <= MAX_RATING and column.n_distinct > 2
     return is_scale and names(name, "good")
 
 

@@ -1,11 +1,11 @@
 """Say in one sentence how a table was read, and ask its open questions."""
 
-from flipcore.datasets.tables.grid import FEWEST_CLUSTERS
+from flipcore.datasets.tables.grid import MIN_CLUSTERS
 from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.table_reading import Question, TableReading
 from flipcore.text.counts import count_of
 
-MOST_NAMED = 6  # names in a list; the rest is counted
+MAX_NAMED = 6  # names in a list; the rest is counted
 
 
 def sentence(reading: TableReading) -> str:
@@ -63,7 +63,7 @@ def _group_text(name: str, n_groups: int) -> str:
     """Name a column that groups questions, and say whether its groups count as clusters."""
     if names(name, "subject"):
         return f"categories: {name} ({n_groups:,})"
-    if n_groups < FEWEST_CLUSTERS:
+    if n_groups < MIN_CLUSTERS:
         return (
             f"clusters: {name} ({n_groups:,}, too few for an error bar: each question counts "
             "alone, which is too sure where they differ)"
@@ -77,8 +77,8 @@ def _arm_words(conditions: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _few(columns: tuple[str, ...]) -> str:
-    first = ", ".join(columns[:MOST_NAMED])
-    return f"{first} and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else first
+    first = ", ".join(columns[:MAX_NAMED])
+    return f"{first} and {len(columns) - MAX_NAMED} more" if len(columns) > MAX_NAMED else first
 
 
 def question_text(question: Question) -> str:

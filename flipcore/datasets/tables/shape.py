@@ -20,7 +20,7 @@ from flipcore.datasets.tables.stems import last_names, names, words_of
 OF_VERSION, OF_ROW = "version", "row"  # columns that are added to rows of one version of a question
 SHARED_COLUMNS = 3  # least affixes that systems share, if one of them has further columns
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
-MOST_FILLED = 0.8  # least share of rows with a list, for lists of samples
+MAX_FILLED = 0.8  # least share of rows with a list, for lists of samples
 LONG_TEXT = 40  # characters; so long texts of two systems are not equal by chance
 KEY_VALUES = 0.8  # least share of a model's answers that are values of the right answers
 _GENERIC = frozenset(
@@ -96,7 +96,7 @@ def _lists(profile: Profile) -> tuple[str, ...]:
         name
         for name in profile.names
         # rows without the list would be lost
-        if profile[name].is_list and profile[name].n_filled >= MOST_FILLED * profile.n_rows
+        if profile[name].is_list and profile[name].n_filled >= MAX_FILLED * profile.n_rows
     ]
     candidates = [name for name in candidates if not any(names(name, kind) for kind in kinds)]
     groups: list[list[str]] = []

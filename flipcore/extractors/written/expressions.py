@@ -3,7 +3,7 @@
 It gives the canonical form, and whether it equals a right answer. LaTeX can ask for more than a
 machine can compute: 9^{9^{9}}. So this file runs as a process of its own, which reads one request
 and writes one reply per line, in JSON. The system ends it where a request needs more than LIMIT_S
-seconds of processor time or MOST_BYTES of memory. The limit is on processor time, so that a busy
+seconds of processor time or MAX_BYTES of memory. The limit is on processor time, so that a busy
 machine reads the same as an idle one.
 """
 
@@ -17,7 +17,7 @@ import sys
 import unicodedata
 from fractions import Fraction
 
-LIMIT_S, MOST_BYTES = 10, 2**31
+LIMIT_S, MAX_BYTES = 10, 2**31
 _DIGITS = 12  # of irrational numbers: enough to tell answers apart, too few for rounding errors
 _SIGNS = {
     "−": "-",
@@ -205,7 +205,7 @@ def _serve(replies) -> None:
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
     for line in sys.stdin:
         limit_s, words, targets = json.loads(line)
         with contextlib.suppress(AttributeError):

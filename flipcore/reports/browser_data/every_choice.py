@@ -27,8 +27,8 @@ LEVELS = (0.5, 0.6, 0.7, 0.8, 0.85, *(round(0.9 + 0.01 * i, 2) for i in range(10
 LEVEL = 0.95
 MARGINS = tuple(i / 2 for i in range(11))  # positions of the margin's handle, in points
 NEGLIGIBLE = 0.001  # largest effect of an option that is not drawn: 0.1 points
-MOST_TICKS = 5  # most ticks of the axis
-MOST_BARS = 25  # most positions of a bar's handle
+MAX_TICKS = 5  # most ticks of the axis
+MAX_BARS = 25  # most positions of a bar's handle
 HINT = "Point at a mark to see its settings. Click it to see the items that it counts otherwise."
 View = Mapping[str, float | str]
 
@@ -133,7 +133,7 @@ def thresholds(curve: Curve, decision: Decision) -> tuple[float, ...]:
         return MARGINS
     scores = 100 * curve.estimate[np.isfinite(curve.estimate)]
     low, high = (float(scores.min()), float(scores.max())) if scores.size else (0.0, 100.0)
-    step = max(1, math.ceil((high - low + 10) / MOST_BARS))
+    step = max(1, math.ceil((high - low + 10) / MAX_BARS))
     start = max(0, math.floor(low) - 5)
     return tuple(float(bar) for bar in range(start, min(100, math.ceil(high) + 5) + 1, step))
 
@@ -297,8 +297,8 @@ def _axis(numbers: np.ndarray, decision: Decision) -> tuple[list[float], list[tu
     # Where all numbers are equal the axis needs some width.
     width = high - low or 0.01
     margin = 0.04 * width
-    power = 10 ** math.floor(math.log10(width / MOST_TICKS))
-    step = next(power * k for k in (1, 2, 5, 10) if (high - low) / (power * k) <= MOST_TICKS)
+    power = 10 ** math.floor(math.log10(width / MAX_TICKS))
+    step = next(power * k for k in (1, 2, 5, 10) if (high - low) / (power * k) <= MAX_TICKS)
     # 1e-9, because the logarithm of 0.1 may be a little below -1.
     digits = max(0, -math.floor(math.log10(100 * step) + 1e-9))
     ticks = []

@@ -20,7 +20,7 @@ from flipcore.stats.flips.surface import Cells, flip_mask, most_flipping_column,
 UNDEFINED = -32_768  # stands for NaN among the 16-bit integers of shares
 LABEL_CHARS = 90  # most characters of a row's label
 FEW_ROWS = 20  # the zoom ends where a map has at most so many rows
-MOST_LISTED = 25  # most items of the table under a map
+MAX_LISTED = 25  # most items of the table under a map
 
 
 def permille(shares: np.ndarray) -> str:
@@ -263,7 +263,7 @@ def flip_table(
     rows: list[dict] = []
     for i in order_of(first, second, "field", first.items):
         item = first.items[i]
-        if len(rows) == MOST_LISTED:
+        if len(rows) == MAX_LISTED:
             break
         if item in item_set:
             question = questions.get(item, item.split("@")[0])

@@ -14,8 +14,8 @@ from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.ranking.ways import Way
 from flipcore.text.counts import count_of, with_capital
 
-MOST_PAIRS = 6  # most pairs of models with a sentence; the table of pairs has all
-MOST_NAMED = 3  # most rows that a tick names
+MAX_PAIRS = 6  # most pairs of models with a sentence; the table of pairs has all
+MAX_NAMED = 3  # most rows that a tick names
 
 
 def way_id(way: Way) -> str:
@@ -33,7 +33,7 @@ def board(report: RankingReport, level: float) -> Board:
         worst.append(worst_ranks[:, models])
     ranks = np.stack([best, worst], axis=-1).astype(int)  # (levels, ways, models, limits)
     pairs = []
-    for j, k in list(combinations(models, 2))[:MOST_PAIRS]:
+    for j, k in list(combinations(models, 2))[:MAX_PAIRS]:
         pairs.append(steps(pair_claim(contest, j, k, shown_level).text for shown_level in LEVELS))
     headline = steps(best_claim(contest, shown_level).text for shown_level in LEVELS)
     rows = [_row(contest, i, models, ranks[:, i]) for i in range(len(contest.may_be_claimed))]
@@ -58,9 +58,9 @@ def _changes(
         has_moved = (ranks[i] != ranks[i - 1]).any(axis=(1, 2)) & may_be_claimed
         titles = list(dict.fromkeys(rows[j].title for j in np.flatnonzero(has_moved).tolist()))
         if titles:
-            n_more = len(titles) - MOST_NAMED
+            n_more = len(titles) - MAX_NAMED
             unnamed = f" and {count_of(n_more, 'more row')}" if n_more > 0 else ""
-            named = "; ".join(titles[:MOST_NAMED])
+            named = "; ".join(titles[:MAX_NAMED])
             changes.append((i, f"at {level_text(LEVELS[i])} ranks change: {named}{unnamed}"))
     return changes
 

@@ -17,7 +17,7 @@ from flipcore.store.export import safe
 from flipcore.text.tables import csv_text
 
 READOUTS_FILE, ITEMS_FILE, VALUES_FILE = "readouts.csv.gz", "items.csv.gz", "item-values.csv"
-MOST_ROWS = 20_000  # most readouts in a report; a larger study has to be exported separately
+MAX_ROWS = 20_000  # most readouts in a report; a larger study has to be exported separately
 # Table -> column -> meaning.
 _COLUMNS = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
 READOUTS, ITEMS, COMPLETIONS = _COLUMNS["readouts"], _COLUMNS["items"], _COLUMNS["completions"]
@@ -48,7 +48,7 @@ def data_files(results: WholeStudy) -> tuple[list[File], str]:
         File(VALUES_FILE, VALUES_FILE, values, "text/csv;charset=utf-8", about_values),
     ]
     readouts, items = results.all_readouts[list(READOUTS)], _items(results)
-    if len(readouts) > MOST_ROWS:
+    if len(readouts) > MAX_ROWS:
         export = command(f"export {results.study_id}")
         return files, f"{len(readouts):,} readouts are too many for this file: {export}."
     files.append(_gzip(READOUTS_FILE, readouts, f"{len(readouts):,} readouts"))

@@ -28,7 +28,7 @@ from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
 
-N_OUTPUTS, MOST_OUTPUTS = 2, 50  # pairs of outputs behind a claim: by default and at most
+N_OUTPUTS, MAX_OUTPUTS = 2, 50  # pairs of outputs behind a claim: by default and at most
 _HERE = Path(__file__).parent
 # A string of a board with more characters is written once, and where it stands only its index is.
 _LONG = 200
@@ -39,10 +39,10 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
 
     The same study always gives the same bytes. Raises BadInput if `n_outputs` is out of range.
     """
-    if not 0 <= n_outputs <= MOST_OUTPUTS:
+    if not 0 <= n_outputs <= MAX_OUTPUTS:
         raise BadInput(
             f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to"
-            f" {MOST_OUTPUTS}."
+            f" {MAX_OUTPUTS}."
         )
     results = whole_study(store, study_id)
     store.record_act("wrote a report", study_id)

@@ -15,8 +15,8 @@ from flipcore.store.queries.inspection import Inspection, SampleView, SeenVarian
 from flipcore.text.answers import answer_text
 from flipcore.text.differences import word_differences
 
-MOST_CHARS = 6_000  # most characters of a prompt or an answer
-MOST_SAMPLES = 3  # most answers to one prompt
+MAX_CHARS = 6_000  # most characters of a prompt or an answer
+MAX_SAMPLES = 3  # most answers to one prompt
 # Status of a readout without an answer -> its description.
 _STATES = {
     "unreadable": "no answer could be read",
@@ -153,8 +153,8 @@ def _side(
         title,
         _cut(variant.system or ""),
         _with_marks(compared_prompt, variant.prompt),
-        tuple(_output(view, sample) for sample in samples[:MOST_SAMPLES]),
-        max(len(samples) - MOST_SAMPLES, 0),
+        tuple(_output(view, sample) for sample in samples[:MAX_SAMPLES]),
+        max(len(samples) - MAX_SAMPLES, 0),
     )
 
 
@@ -162,7 +162,7 @@ def _with_marks(compared: str, prompt: str) -> tuple[Run, ...]:
     """Mark the words of a prompt that the compared one lacks."""
     short = _cut(prompt)
     # Where either prompt is cut, all words of the other after the cut would be marked.
-    if short != prompt or len(compared) > MOST_CHARS:
+    if short != prompt or len(compared) > MAX_CHARS:
         return (Run(short),)
     runs = word_differences(compared, prompt) or [["same", prompt]]
     return tuple(Run(words, kind == "new") for kind, words in runs)
@@ -190,13 +190,13 @@ def _reading(view: Inspection, sample: SampleView) -> str:
 
 def _with_span(text: str, span: tuple[int, int] | None) -> tuple[Run, ...]:
     """Mark the characters of a text that were read, unless they are beyond the cut."""
-    if span is None or not 0 <= span[0] <= span[1] <= min(len(text), MOST_CHARS):
+    if span is None or not 0 <= span[0] <= span[1] <= min(len(text), MAX_CHARS):
         return (Run(_cut(text)),)
     start, end = span
-    after = _cut(text[end:], MOST_CHARS - end)
+    after = _cut(text[end:], MAX_CHARS - end)
     return (Run(text[:start]), Run(text[start:end], is_marked=True), Run(after))
 
 
-def _cut(text: str, limit: int = MOST_CHARS) -> str:
+def _cut(text: str, limit: int = MAX_CHARS) -> str:
     n_more = len(text) - limit
     return text if n_more <= 0 else f"{text[:limit]} … ({n_more:,} more characters)"

@@ -37,7 +37,7 @@ BATCH = 64  # most calls in one message
 FAILURES_IN_DOUBT = 5
 N_CONTRADICTIONS = 3
 RISKY_LOSSES = 3  # a call on its way to so many lost workers is sent alone, in case it is the cause
-MOST_LOSSES = 5  # then the call has failed
+MAX_LOSSES = 5  # then the call has failed
 GIVE_UP_S = 120.0  # a worker that stays away longer is missing
 _STOPPED = "The run was stopped."
 
@@ -409,8 +409,8 @@ class Driver(Backend):
             pending.n_attempts += 1
             if self._is_halted or self._down:
                 pending.end(_unsent(pending.call, self._down or _STOPPED))
-            elif pending.n_losses >= MOST_LOSSES:
-                reason = f"{MOST_LOSSES} workers were lost while this call was on its way to them."
+            elif pending.n_losses >= MAX_LOSSES:
+                reason = f"{MAX_LOSSES} workers were lost while this call was on its way to them."
                 # The completion itself counts the last attempt.
                 pending.n_lost -= 1
                 pending.n_attempts -= 1

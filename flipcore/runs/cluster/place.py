@@ -94,7 +94,7 @@ def shares(n: int, n_parts: int) -> list[int]:
 
 Slot = AbstractAsyncContextManager[None]  # a call holds it while it is on its way
 SPARE_ITEMS = 12  # items that are open beyond a model's slots
-MOST_COUNTED = 4  # most calls of one item that are assumed to be on their way together
+MAX_COUNTED = 4  # most calls of one item that are assumed to be on their way together
 
 
 class Place(ABC):
@@ -119,7 +119,7 @@ class Place(ABC):
         They are enough to fill all slots, and some more, which are planned while others are stored.
         Slots are given out in the order of request, so the items begun first are finished first."""
         # An adaptive protocol asks its calls one by one, so do not count on many per item.
-        n_at_once = min(max(n_calls / len(uses), 1.0), MOST_COUNTED)
+        n_at_once = min(max(n_calls / len(uses), 1.0), MAX_COUNTED)
         return sum(
             ceil(self.n_in_flight(use.name, cards) / n_at_once) + SPARE_ITEMS for use in uses
         )
@@ -205,7 +205,7 @@ class Cluster(ABC):
 
 RENEW_S, LEASE_S = 0.5, 10.0
 TURN_S = 5.0  # the remainder of the division goes to another run after this time
-MOST_FAULTS = 5  # after so many failures to reach `ServerParts`, a run goes by its card alone
+MAX_FAULTS = 5  # after so many failures to reach `ServerParts`, a run goes by its card alone
 RUN_ENDED = -1  # reported as `n_allowed` by a run that is over
 
 
@@ -279,9 +279,9 @@ class SharedSlots(Slots):
                     n_faults = 0
                 except (WorkerLost, TimeoutError):
                     n_faults += 1
-                    n = self._n_allowed if n_faults >= MOST_FAULTS else self.most
+                    n = self._n_allowed if n_faults >= MAX_FAULTS else self.most
                 except Exception:  # for example, machines lack Flipscope: the first call says so
-                    n, n_faults = self._n_allowed, MOST_FAULTS
+                    n, n_faults = self._n_allowed, MAX_FAULTS
                 self.change(n)
                 await asyncio.sleep(RENEW_S)
         finally:

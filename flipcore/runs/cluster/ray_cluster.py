@@ -26,7 +26,7 @@ LOCAL, CLIENT = "ray", "ray://"
 OBJECT_STORE_BYTES = 200 * 2**20  # of a Ray that is started here; batches are small
 # A worker replies every two seconds, if only to show that it is alive. After so long it is lost.
 SILENT_S = 120.0
-MOST_MOVES, MOVE_S = 30, 0.3  # attempts to place a worker on its own machine, and the wait between
+MAX_MOVES, MOVE_S = 30, 0.3  # attempts to place a worker on its own machine, and the wait between
 _HOST_PORT = re.compile(r"(?:ray://)?[\w.\-]+(?:\[[\w:]+\])?:\d{1,5}")
 
 
@@ -242,7 +242,7 @@ class _RayLink(Link):
         """Open the worker's model, if need be after placing the worker again. While Ray's machines
         do not know of each other yet, Ray places workers anywhere. A worker on another machine is
         placed again if its own machine is up."""
-        while self._n_moves < MOST_MOVES and await self._is_away():
+        while self._n_moves < MAX_MOVES and await self._is_away():
             self._n_moves += 1
             await self.close()
             await asyncio.sleep(MOVE_S)

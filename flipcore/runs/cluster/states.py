@@ -8,7 +8,7 @@ from flipcore.text.counts import count_of
 # A lost worker is being restarted, a missing one stayed away too long, and one is set aside for a
 # fault of its model or of its answers.
 STARTING, AT_WORK, LOST, MISSING, SET_ASIDE = "starting", "at work", "lost", "missing", "set aside"
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def missing_workers(workers: Sequence[WorkerState]) -> str:
         return ""
     names = "; ".join(
         f"{worker.name}, {worker.state}: {worker.problem.rstrip('.')}"
-        for worker in missing[:_MOST_NAMED]
+        for worker in missing[:_MAX_NAMED]
     )
-    more = f"; and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
+    more = f"; and {len(missing) - _MAX_NAMED:,} more" if len(missing) > _MAX_NAMED else ""
     return f"{len(missing):,} of {len(workers):,} workers get no calls ({names}{more})."
 
 
@@ -70,7 +70,7 @@ def work_line(workers: Sequence[WorkerState]) -> str:
         return ""
     ready = [worker for worker in workers if worker.state == AT_WORK]
     counts = [worker.n_answers for worker in workers]
-    if len(workers) <= 2 * _MOST_NAMED:
+    if len(workers) <= 2 * _MAX_NAMED:
         return (
             "by worker "
             + ", ".join(f"{worker.n_answers:,}" for worker in workers)

@@ -14,7 +14,7 @@ from flipcore.stats.base.intervals import SIGNED, clt
 from flipcore.stats.base.proportions import z_quantile
 from flipcore.stats.base.tango import loss_limits, p_two_sided
 
-POWER, MOST_ITEMS = 0.8, 1_000_000  # of `n_to_decide`
+POWER, MAX_ITEMS = 0.8, 1_000_000  # of `n_to_decide`
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def n_to_decide(shares: np.ndarray, alpha: float) -> float:
         return math.inf
     needed = z_quantile(1 - alpha) + z_quantile(POWER)
     n = float(shares.size)
-    while n < MOST_ITEMS:
+    while n < MAX_ITEMS:
         # The guarded t counts one more item at the scale's end, hence - 1 and + 1. So with few
         # items it needs a much larger difference than a plain t.
         if n * mean - 1 >= needed * math.sqrt(n * variance + 1):

@@ -18,9 +18,9 @@ from flipcore.stats.base.paired import mcnemar
 from flipcore.text.counts import count_of
 
 # Wilson's lower bound over 50 pairs reaches .80 if 46 or more are accepted.
-ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
+ACCEPTANCE, MIN_PAIRS = 0.80, 50
 MANY_LOOKS = 500  # pairs, one look each
-KAPPA, FEWEST_LABELS = 0.60, 100
+KAPPA, MIN_LABELS = 0.60, 100
 # Texts that the position test needs, and prompts that the re-ask test needs: fewer show nothing.
 MIN_TEST_CASES = 30
 # Largest upper bound of the share of prompts that a judge reads differently when asked again. With
@@ -41,7 +41,7 @@ class ParaphraseGate:
     accepted: Estimate
     n_more: int | None
     threshold: float = ACCEPTANCE
-    fewest: int = FEWEST_PAIRS
+    fewest: int = MIN_PAIRS
     n_chosen: int = 0
 
     @property
@@ -131,7 +131,7 @@ def paraphrase_gate(
     n_accepted: int,
     n_reviewed: int,
     threshold: float = ACCEPTANCE,
-    fewest: int = FEWEST_PAIRS,
+    fewest: int = MIN_PAIRS,
     *,
     n_chosen: int = 0,
 ) -> ParaphraseGate:
@@ -154,11 +154,11 @@ def paraphrase_gate(
 
 def _opens(n_accepted: int, n_reviewed: int) -> bool:
     """Return True if these counts open the gate at the default threshold."""
-    return n_reviewed >= FEWEST_PAIRS and wilson(n_accepted, n_reviewed)[0] >= ACCEPTANCE
+    return n_reviewed >= MIN_PAIRS and wilson(n_accepted, n_reviewed)[0] >= ACCEPTANCE
 
 
 def n_more_pairs(
-    n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS
+    n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = MIN_PAIRS
 ) -> int | None:
     """Return the fewest further pairs, accepted at the rate so far, that open the gate; 0 if it is
     open, None if none do. Without a review the rate is taken as 1, so the answer is `fewest`."""
@@ -180,11 +180,11 @@ def n_more_pairs(
 
 def few_pairs_sentence(n_pairs: int) -> str:
     """Say that `n_pairs` in all are too few to ever open the gate; "" if they are enough."""
-    if n_pairs >= FEWEST_PAIRS:
+    if n_pairs >= MIN_PAIRS:
         return ""
     return (
         f"With {count_of(n_pairs, 'pair')} nothing can be claimed, however they are judged; from"
-        f" {FEWEST_PAIRS} on it can. Bring {FEWEST_PAIRS - n_pairs} more in."
+        f" {MIN_PAIRS} on it can. Bring {MIN_PAIRS - n_pairs} more in."
     )
 
 
@@ -258,7 +258,7 @@ class JudgeGate:
     rerun_changes: Estimate
     has_options: bool = True
     threshold: float = KAPPA
-    fewest: int = FEWEST_LABELS
+    fewest: int = MIN_LABELS
     misread: tuple[str, ...] = ()
 
     @property

@@ -31,8 +31,8 @@ from flipcore.stats.base.resample import N_PERMUTATIONS
 
 N_GRAM = 5
 TWIN_GAP = 0.6  # an entry nearer than this share of the next distance is a twin
-MOST_TWINS_EACH = 4  # twins of one entry
-MOST_TWINS = 0.6  # share of entries with twins, above which copies cannot be bounded
+MAX_TWINS_EACH = 4  # twins of one entry
+MAX_TWINS = 0.6  # share of entries with twins, above which copies cannot be bounded
 _WORD = re.compile(r"\w+")
 _BLOCK_ROWS = 512
 
@@ -173,7 +173,7 @@ def twins(blocks: Blocks, labels: np.ndarray, sources: np.ndarray) -> tuple[np.n
 
     n = len(labels)
     # One more than the twins of an entry, because a gap needs a next nearest entry.
-    k = min(MOST_TWINS_EACH + 1, n - 1)
+    k = min(MAX_TWINS_EACH + 1, n - 1)
     pairs: set[tuple[int, int]] = set()
     for start, alike in blocks():
         rows = np.arange(start, start + len(alike))
@@ -232,7 +232,7 @@ def neighbours_beside_twins(
     clusters, twin_share = twins(blocks, labels, sources)
     if not twin_share:
         return near
-    if twin_share > MOST_TWINS:
+    if twin_share > MAX_TWINS:
         return replace(near, at_most=math.nan, has_many_twins=True)
     # A twin on the other side stays a neighbour, because it may be a copy.
     names = np.unique(np.column_stack([clusters, labels]), axis=0, return_inverse=True)[1].ravel()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from flipcore.core.finish import MOST_CUT
+from flipcore.core.finish import MAX_CUT
 from flipcore.stats.base.estimate import (
     MIN_N,
     Estimate,
@@ -182,10 +182,10 @@ class Condition:
 
     def test(self, margin: float) -> HoldoutTest:
         """Test paired entries pair by pair, entries of one template as clusters, others as two
-        proportions. With a share of cut answers above `MOST_CUT`, limits and p hold whatever those
+        proportions. With a share of cut answers above `MAX_CUT`, limits and p hold whatever those
         answers would have been."""
         test = self._test_cut_as_wrong(margin)
-        if self.cut_share <= MOST_CUT:
+        if self.cut_share <= MAX_CUT:
             return test
         cases = [case._test_cut_as_wrong(margin) for case in self.worst_cases]
         return _over_worst_cases(test, cases)
@@ -247,7 +247,7 @@ class Condition:
     def inflation(self) -> Estimate:
         """Return the accuracy on the benchmark minus that on the holdout, as a share.
 
-        Below ten answers in a set it has no limits. With a share of cut answers above `MOST_CUT`,
+        Below ten answers in a set it has no limits. With a share of cut answers above `MAX_CUT`,
         the limits hold whatever those answers would have been.
         """
         test = self.test(1.0)
@@ -261,7 +261,7 @@ class Condition:
 
     def cut_sentence(self) -> str:
         """Say how cut answers changed the limits; "" if they are few."""
-        if self.cut_share <= MOST_CUT:
+        if self.cut_share <= MAX_CUT:
             return ""
         n_cut = count_of(len(self.cut), "answer was", "answers were")
         return (

@@ -19,7 +19,7 @@ from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.base.multiplicity import bh
 
-FEWEST_ENTRIES = 5  # of both sets together; rarer n-grams could hardly differ significantly
+MIN_ENTRIES = 5  # of both sets together; rarer n-grams could hardly differ significantly
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -64,7 +64,7 @@ def ngrams(
     target: Sequence[str],
     retro: Sequence[str],
     longest: int = 2,
-    fewest: int = FEWEST_ENTRIES,
+    fewest: int = MIN_ENTRIES,
     *,
     paired: bool = False,
     level: float = 0.95,

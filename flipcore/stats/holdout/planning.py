@@ -18,16 +18,16 @@ from flipcore.stats.base.two_shares import critical_score, z_score
 from flipcore.stats.holdout.semantic import mmd2_cos
 from flipcore.stats.holdout.verdict import ALPHA
 
-MOST_ENTRIES = 20_000  # entries per set at which the search ends
+MAX_ENTRIES = 20_000  # entries per set at which the search ends
 RARE = 1e-13  # probability below which results are skipped
 STEP = 1.02
-MOST_MARGIN = 50  # largest margin, in points
+MAX_MARGIN = 50  # largest margin, in points
 
 
 @dataclass(frozen=True)
 class Plan:
     """Number of entries per set, and the rule's exact `power` with it. `n` is None if even
-    `MOST_ENTRIES` do not reach the wanted power."""
+    `MAX_ENTRIES` do not reach the wanted power."""
 
     n: int | None
     power: float
@@ -52,22 +52,22 @@ def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
         raise BadInput(f"An accuracy and a margin lie between 0 and 1: got {p} and {margin}.")
     guess = n_tost_two_prop(p, margin, power=power)
     # From a little below the normal approximation; below ten entries nothing is claimed.
-    n = max(MIN_N, math.floor(0.8 * min(guess, MOST_ENTRIES)))
-    while n <= MOST_ENTRIES:
+    n = max(MIN_N, math.floor(0.8 * min(guess, MAX_ENTRIES)))
+    while n <= MAX_ENTRIES:
         reached = equivalence_power(p, margin, n)
         if reached >= power:
             return Plan(n, reached)
         # Steps of 2%, not bisection: exact power is not monotone in n, so bisection could miss the
         # first sufficient n.
         n = max(n + 1, math.ceil(STEP * n))
-    return Plan(None, equivalence_power(p, margin, MOST_ENTRIES))
+    return Plan(None, equivalence_power(p, margin, MAX_ENTRIES))
 
 
 def detectable_margin(p: float, n: int, power: float = 0.8) -> float:
     """Return the smallest margin, a share in steps of .01, within which `n` entries per set of
     accuracy `p` are shown equivalent with `power`; NaN if even the largest margin is too small.
     """
-    low, high = 0, MOST_MARGIN
+    low, high = 0, MAX_MARGIN
     # Below ten entries nothing is claimed.
     if n < MIN_N or equivalence_power(p, high / 100, n) < power:
         return math.nan
@@ -98,7 +98,7 @@ def _likely_counts(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 SHIFT_SD = 0.2
-MOST_GROUPS = 12  # the largest ones, because the number of pairs grows with the square
+MAX_GROUPS = 12  # the largest ones, because the number of pairs grows with the square
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def starting_margin(units: np.ndarray, groups: Sequence[str]) -> StartingMargin 
         return None
     names, codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
     sizes = np.bincount(codes, minlength=len(names))
-    largest = np.argsort(-sizes, kind="stable")[:MOST_GROUPS]
+    largest = np.argsort(-sizes, kind="stable")[:MAX_GROUPS]
     large_groups = [i for i in largest if sizes[i] >= MIN_N and names[i]]
     if len(large_groups) > 1:
         distances = [

@@ -117,7 +117,7 @@ def umap_places(
 N_NEAREST = 10
 # With more entries, only a random sample of this size is judged. Its neighbours are sought among
 # all entries.
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def map_quality(
         raise BadInput(f"The quality of a map needs at least five entries and {n} came.")
     # Trustworthiness is defined for k below half the entries.
     k = min(N_NEAREST, (n - 1) // 2)
-    rows = np.arange(n) if n <= MOST_ROWS else generator(seed).choice(n, MOST_ROWS, replace=False)
+    rows = np.arange(n) if n <= MAX_ROWS else generator(seed).choice(n, MAX_ROWS, replace=False)
     near_on_map = _nearest_places(places, rows, k)
     near_on_reseeded = _nearest_places(reseeded, rows, k)
     excess = np.maximum(_ranks(units, rows, near_on_map) - k, 0).sum(axis=1)

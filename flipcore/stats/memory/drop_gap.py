@@ -19,7 +19,7 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.intervals import bonett_price, mover, newcombe_diff
 from flipcore.stats.base.paired import FLAT, SLACK, before_and_after, discordant
 
-MOST_DRAWN = 500_000  # indices drawn at once, to limit memory
+MAX_DRAWN = 500_000  # indices drawn at once, to limit memory
 MANY_VALUES = 40  # with more distinct drops, permutations are drawn item by item
 
 
@@ -49,7 +49,7 @@ def drop_gap_source(
     # The source draws its bootstrap from seed + 1.
     rng = generator(seed + 1)
     gaps = np.empty(n_boot)
-    chunk = max(1, MOST_DRAWN // (len(bo) + len(co)))
+    chunk = max(1, MAX_DRAWN // (len(bo) + len(co)))
     for start in range(0, n_boot, chunk):
         rows = slice(start, min(start + chunk, n_boot))
         # The source calls the generator once per set and replicate, benchmark first. One call with

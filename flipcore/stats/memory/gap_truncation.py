@@ -1,6 +1,6 @@
 """Decisions that hold whatever the answers that were cut off could have been.
 
-A cut answer counts as wrong. If more than `MOST_CUT` of the answers were cut off, the rule for the
+A cut answer counts as wrong. If more than `MAX_CUT` of the answers were cut off, the rule for the
 drop gap is run twice more: with the cut answers that make the benchmark's loss smallest, and with
 those that make it largest. The decision stands only if all three agree. Its p is the largest of the
 three and its 90% interval spans all three, so that "within the margin" holds in each case too.
@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from flipcore.core.finish import MOST_CUT
+from flipcore.core.finish import MAX_CUT
 from flipcore.core.records import ABSENT, CUT
 from flipcore.stats.base.intervals import covering
 from flipcore.stats.memory import frames
@@ -30,7 +30,7 @@ from flipcore.stats.memory.members import Members
 LEVEL = 0.05  # of PEARL's test of a set
 # Correctness (before, after) of cut answers, first on the benchmark, then on the control.
 LEAST_LOSS = ((0.0, 1.0), (1.0, 0.0))
-MOST_LOSS = ((1.0, 0.0), (0.0, 1.0))
+MAX_LOSS = ((1.0, 0.0), (0.0, 1.0))
 # A sensitivity is a difference of two shares and a similarity is a share, so both are within +-2.
 _FARTHEST = 2.0
 
@@ -57,10 +57,10 @@ def gap_of_frame(
     )
     share = cut_share(frame, operator, extractor, (*item_roles, *control_roles))
     # `not >` instead of `<=`, because the share is NaN if there is no answer.
-    if not share > MOST_CUT or analysis.decided.withheld:
+    if not share > MAX_CUT or analysis.decided.withheld:
         return analysis
     cases = []
-    for cut_as, control_cut_as in (LEAST_LOSS, MOST_LOSS):
+    for cut_as, control_cut_as in (LEAST_LOSS, MAX_LOSS):
         sides = members.sides(
             frames.rewritten(frame, operator, extractor, item_roles, cut_as),
             frames.rewritten(frame, operator, extractor, control_roles, control_cut_as),
@@ -110,7 +110,7 @@ def settled_set(
     that made the test from them.
     """
     share = cut_share(frame, axis, metric, tuple(frame["role"].unique()))
-    if not share > MOST_CUT:
+    if not share > MAX_CUT:
         return test, ""
     worst = tested(
         _replace_cut(scores, frame, axis, metric, -_FARTHEST),

@@ -18,7 +18,7 @@ from flipcore.stats.base.estimate import p_text
 from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.base.separability import Separability, logistic, out_of_fold, separability
 from flipcore.stats.memory.loss_analysis import LossTest
-from flipcore.stats.memory.loss_test import FEWEST_CONTROLS, SLACK, n_at_least
+from flipcore.stats.memory.loss_test import MIN_CONTROLS, SLACK, n_at_least
 
 
 def text_features(
@@ -102,7 +102,7 @@ def pval_mondrian(
     for stratum in set(strata):
         in_stratum = (item_strata == stratum) & np.isfinite(values)
         stratum_controls = controls[(control_strata == stratum) & np.isfinite(controls)]
-        if len(stratum_controls) >= FEWEST_CONTROLS:
+        if len(stratum_controls) >= MIN_CONTROLS:
             n_above = n_at_least(values[in_stratum], stratum_controls)
             p[in_stratum] = (1 + n_above) / (len(stratum_controls) + 1)
     return p

@@ -17,7 +17,7 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.intervals import clopper_pearson
 from flipcore.stats.base.multiplicity import bh, bonferroni
 
-FEWEST_CONTROLS = 19  # with fewer no conformal p can reach .05
+MIN_CONTROLS = 19  # with fewer no conformal p can reach .05
 SOURCE_LEVEL = 0.01
 SLACK = 1e-12  # losses that differ by less count as ties
 
@@ -155,9 +155,9 @@ def flags(d: ArrayLike, d0: ArrayLike, alpha: float = 0.05) -> dict[str, np.ndar
     BadInput with fewer than 19 finite controls.
     """
     m = len(finite(d0))
-    if m < FEWEST_CONTROLS:
+    if m < MIN_CONTROLS:
         raise BadInput(
-            f"The loss test got {m} usable controls and needs {FEWEST_CONTROLS}: with fewer no "
+            f"The loss test got {m} usable controls and needs {MIN_CONTROLS}: with fewer no "
             "p-value can reach .05. Add control items that the model cannot have seen."
         )
     p_source = pval_source(d, d0)

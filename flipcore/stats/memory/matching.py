@@ -29,7 +29,7 @@ TITLES = {
 }
 CALIPER = 0.5  # largest difference within a pair in one trait, in standard deviations
 MAX_IMBALANCE = 0.25  # largest standardised difference after matching that a claim may have
-MOST_CELLS = 20_000_000  # largest matrix of all possible pairs
+MAX_CELLS = 20_000_000  # largest matrix of all possible pairs
 # Far above any allowed cost, so the assignment takes it only if no other pair is possible.
 _FORBIDDEN = 1e6
 
@@ -223,7 +223,7 @@ def _assign_pairs(
     """Return the optimal pairs of one block, benchmark id -> control id."""
     from scipy.optimize import linear_sum_assignment
 
-    if len(rows) * len(control_rows) > MOST_CELLS:
+    if len(rows) * len(control_rows) > MAX_CELLS:
         raise BadInput(
             f"{len(rows):,} benchmark items against {len(control_rows):,} controls are too many to "
             "match at once. Match by subject too, or load fewer controls."

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from flipcore.stats.base.estimate import Estimate, number_text
 
-MOST_SHARE = 0.01  # a larger share of absent calls is always stated
-MOST_SHIFT = 0.5  # standard errors; a larger possible shift of the score is always stated
+MAX_SHARE = 0.01  # a larger share of absent calls is always stated
+MAX_SHIFT = 0.5  # standard errors; a larger possible shift of the score is always stated
 
 
 def absence_matters(share: float, shift: float, se: float) -> bool:
     """Return True if a `share` of absent scores, which could move the mean by `shift`, must be
     stated and included in the limits."""
-    return share > MOST_SHARE or (share > 0 and shift > MOST_SHIFT * se)
+    return share > MAX_SHARE or (share > 0 and shift > MAX_SHIFT * se)
 
 
 def widen_for_absence(
@@ -32,7 +32,7 @@ def widen_for_absence(
 
 def absence_words(share: float) -> str:
     """Say which share is absent and that the interval allows for it."""
-    # A share below .95% has a decimal, or it would read as 1%, the bound of `MOST_SHARE`.
+    # A share below .95% has a decimal, or it would read as 1%, the bound of `MAX_SHARE`.
     digits = 0 if share >= 0.0095 else 1
     return (
         f"{number_text(100 * share, digits)}% of calls have no score; the interval holds whatever "

@@ -35,9 +35,9 @@ from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.base.proportions import clopper_pearson, t_quantile
 from flipcore.stats.score.error_bar import limits_of_score
 
-FEWEST_DISAGREEMENTS = 10
+MIN_DISAGREEMENTS = 10
 # Fewest labels of either kind for normal limits: equal labels would give them no width.
-FEWEST_OF_EACH = 5
+MIN_OF_EACH = 5
 METHOD, EXACT = "prediction powered", "exact error rates"
 
 
@@ -161,7 +161,7 @@ class Corrected:
             )
         if n_effective < MIN_FAMILIES:
             return without_interval(value, n, self.level, few_families(n_effective))
-        if self.n_disagreements < FEWEST_DISAGREEMENTS or self.n_rarer < FEWEST_OF_EACH:
+        if self.n_disagreements < MIN_DISAGREEMENTS or self.n_rarer < MIN_OF_EACH:
             low, high = self._exact_limits(value)
             note = f"{self.n_disagreements} disagreements: exact limits of both error rates."
             return Estimate(
@@ -196,10 +196,7 @@ class Corrected:
         """Further labels needed for normal limits at the rates so far; 0 where none are needed,
         None if a rate is still 0."""
         n_more = 0
-        for n, n_needed in (
-            (self.n_disagreements, FEWEST_DISAGREEMENTS),
-            (self.n_rarer, FEWEST_OF_EACH),
-        ):
+        for n, n_needed in ((self.n_disagreements, MIN_DISAGREEMENTS), (self.n_rarer, MIN_OF_EACH)):
             if not n:
                 return None
             n_more = max(n_more, math.ceil((n_needed - n) * self.n_labels / n))

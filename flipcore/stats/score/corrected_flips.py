@@ -34,8 +34,8 @@ from flipcore.stats.base.families import (
 from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.score.corrected import (
     EXACT,
-    FEWEST_DISAGREEMENTS,
     METHOD,
+    MIN_DISAGREEMENTS,
     Corrected,
     corrected,
     rate_with_limits,
@@ -45,7 +45,7 @@ from flipcore.text.counts import count_of
 
 # Fewest labelled pairs that flip by people, and that do not: with fewer, normal 95% limits covered
 # .88 in simulation.
-FEWEST_OF_EACH = 5
+MIN_OF_EACH = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +187,8 @@ class FlipsByPeople:
     def has_normal_limits(self) -> bool:
         rarer = min(self.people.sum(), (1 - self.people).sum())
         return (
-            self.n_disagreements >= FEWEST_DISAGREEMENTS
-            and rarer >= FEWEST_OF_EACH
+            self.n_disagreements >= MIN_DISAGREEMENTS
+            and rarer >= MIN_OF_EACH
             and not self._why_no_interval
         )
 

@@ -11,7 +11,7 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.proportions import t_quantile
 from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
 
-MOST_WORDINGS, MOST_RUNS = 64, 16  # of the designs that `best_design` tries
+MAX_WORDINGS, MAX_RUNS = 64, 16  # of the designs that `best_design` tries
 # One-sided error of the upper limit in `upper_components`, and the share by which a design may then
 # be wider than an equal split (`best_design`).
 WORST_ERROR, MAX_EXTRA_WIDTH = 0.001, 0.05
@@ -197,8 +197,8 @@ def _designs(
 ) -> Iterator[Design]:
     """Yield the designs of two or more questions within the budget, one per number of wordings and
     reruns."""
-    for n_wordings in range(LEAST_WORDINGS, MOST_WORDINGS + 1):
-        for n_runs in range(1, MOST_RUNS + 1):
+    for n_wordings in range(LEAST_WORDINGS, MAX_WORDINGS + 1):
+        for n_runs in range(1, MAX_RUNS + 1):
             # As many questions as the budget allows: more are never worse.
             n_questions = min(most_questions, n_calls // (n_wordings * n_runs))
             if n_questions >= 2:

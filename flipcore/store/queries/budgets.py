@@ -3,7 +3,7 @@
 import math
 
 from flipcore.access.acting import Permission, require, signature
-from flipcore.core.bounds import MOST_BUDGET_USD
+from flipcore.core.bounds import MAX_BUDGET_USD
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, digest
 from flipcore.core.study import Study
@@ -48,10 +48,10 @@ def set_budget(store: Store, study_id: str, usd: float) -> None:
     """Set the study's cap, without changing its declaration or id. Raises BadInput for an invalid
     amount or an unknown study."""
     require(Permission.RUN)
-    if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= MOST_BUDGET_USD):
+    if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= MAX_BUDGET_USD):
         raise BadInput(
             f"A budget of {usd!r} was given; it must be a number of US dollars from 0 to"
-            f" {MOST_BUDGET_USD:,.0f}."
+            f" {MAX_BUDGET_USD:,.0f}."
         )
     if studies.study(store, study_id) is None:
         raise BadInput(

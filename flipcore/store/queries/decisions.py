@@ -94,7 +94,7 @@ def _is_data_state(value: Mapping[str, Any] | None) -> bool:
 
 
 LOCKED = "locked"
-MOST_LETTERS = 2_000  # of an open question or a decision
+MAX_LETTERS = 2_000  # of an open question or a decision
 
 
 def decisions(store: Store, study_id: str) -> pd.DataFrame:
@@ -176,8 +176,8 @@ def keep_question(
             "An open question, or its answer, needs its words and the name of whoever writes it"
             " down."
         )
-    if len(question) > MOST_LETTERS:
-        raise BadInput(f"This has {len(question):,} characters; write at most {MOST_LETTERS:,}.")
+    if len(question) > MAX_LETTERS:
+        raise BadInput(f"This has {len(question):,} characters; write at most {MAX_LETTERS:,}.")
     if settles and settles not in set(open_questions(store)["question_id"]):
         raise BadInput("This question is not open any more. Reload the page to see its answer.")
     row = {
@@ -216,9 +216,9 @@ def keep_decision(
     reviewer = signature(reviewer)
     if not reviewer or not sentence.strip():
         raise BadInput("A decision needs a sentence and the name of whoever writes it down.")
-    if len(resolution) > MOST_LETTERS:
+    if len(resolution) > MAX_LETTERS:
         raise BadInput(
-            f"What you decide has {len(resolution):,} characters; write at most {MOST_LETTERS:,}."
+            f"What you decide has {len(resolution):,} characters; write at most {MAX_LETTERS:,}."
         )
     earlier_decision = latest(store, study_id, page)
     row = {

@@ -96,7 +96,7 @@ def test_a_sheet_that_says_a_wrong_size_loses_no_line_and_takes_no_time(tmp_path
 
 @pytest.mark.slow
 def test_cells_too_far_apart_get_a_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(sheets, "_MOST_CELLS", 1_000_000)
+    monkeypatch.setattr(sheets, "_MAX_CELLS", 1_000_000)
     far = sheet(line(99_999_999, cell("A99999999", "q")))
     wide = sheet("".join(line(number, cell(f"ZZZ{number}", "q")) for number in range(2, 100)))
     for content in (far, wide):

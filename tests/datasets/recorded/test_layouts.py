@@ -70,9 +70,9 @@ def test_files_read_together_have_the_records_that_each_has_alone(tmp_path, monk
     n_files = 6  # each of which is read alone, too, which takes most of the time of 25
     files = {f"part_{n:03}": rows_of(n, **shape) for n in range(n_files)}
     folder = write_files(tmp_path / "many", files, suffix)
-    monkeypatch.setattr(layouts, "FEWEST_FILES", n_files)
+    monkeypatch.setattr(layouts, "MIN_FILES", n_files)
     together = survey([folder])
-    monkeypatch.setattr(layouts, "FEWEST_FILES", n_files + 1)
+    monkeypatch.setattr(layouts, "MIN_FILES", n_files + 1)
     alone = survey([folder])
     assert records_of(together) == records_of(alone)
     assert together.n_records == n_files * 4 * len(shape.get("models", ("",)))

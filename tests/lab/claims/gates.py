@@ -10,7 +10,7 @@ from flipcore.claims.gates import JUDGE_PASSES, PARAPHRASES_HOLD, PARAPHRASES_PA
 from flipcore.claims.locks import LOCKED, locked_claim
 from flipcore.core.locks import STATE, lock_id
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.base.gate_rules import FEWEST_LABELS, FEWEST_PAIRS, judge_gate, paraphrase_gate, position_bias
+from flipcore.stats.base.gate_rules import MIN_LABELS, MIN_PAIRS, judge_gate, paraphrase_gate, position_bias
 from flipcore.stats.base.intervals import wilson
 from tests.lab.claims.cell import Cell, Simulation, each
 
@@ -107,7 +107,7 @@ EVEN, ONE_PREVAILS, FOUR = (0.5, 0.5), (0.9, 0.1), (0.4, 0.3, 0.2, 0.1)
 CELLS: tuple[Cell, ...] = (
     *(
         Cell(PARAPHRASES_PASS, "acceptance exactly 0.80", f"{n:,}", _accepted(0.80, n))
-        for n in (FEWEST_PAIRS, 54, 93, 128, 500, 5_000)
+        for n in (MIN_PAIRS, 54, 93, 128, 500, 5_000)
     ),
     *(Cell(PARAPHRASES_PASS, "acceptance 0.80, differing by item", f"{n:,}", _accepted(0.80, n, 0.3)) for n in (50, 500)),
     Cell(PARAPHRASES_PASS, "nothing accepted beyond a coin", "50", _accepted(0.50, 50)),
@@ -126,7 +126,7 @@ CELLS: tuple[Cell, ...] = (
     Cell(PARAPHRASES_PASS, "reviewed until it opens", "up to 500", _looked_at(_opens, 0.80, 500), "outside"),
     *(
         Cell(JUDGE_PASSES, "kappa exactly 0.60, answers even", f"{n:,}", _labels(EVEN, KAPPA, n), n_runs=FEWER)
-        for n in (FEWEST_LABELS, 400)
+        for n in (MIN_LABELS, 400)
     ),
     *(
         Cell(
@@ -136,11 +136,11 @@ CELLS: tuple[Cell, ...] = (
             _labels(ONE_PREVAILS, KAPPA, n),
             n_runs=FEWER,
         )
-        for n in (FEWEST_LABELS, 200, 400)
+        for n in (MIN_LABELS, 200, 400)
     ),
     *(
         Cell(JUDGE_PASSES, "kappa exactly 0.60, four answers", f"{n:,}", _labels(FOUR, KAPPA, n), n_runs=FEWER)
-        for n in (FEWEST_LABELS, 400)
+        for n in (MIN_LABELS, 400)
     ),
     *(
         Cell(JUDGE_PASSES, "kappa 0.80, answers even", f"{n:,}", _labels(EVEN, 0.80, n), truth="planted", n_runs=FEWER)

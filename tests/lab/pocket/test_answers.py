@@ -13,7 +13,7 @@ from flipcore.store.connection import Store
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
-N_ITEMS, LEAST_RECORDED, MOST_NATS = 3, 0.85, 0.01
+N_ITEMS, LEAST_RECORDED, MAX_NATS = 3, 0.85, 0.01
 SQL = "SELECT call_id, text, finish_reason, tokens, top_logprobs FROM completions"
 
 
@@ -50,7 +50,7 @@ def test_a_first_start_asks_few_calls_and_what_is_recorded_would_be_answered_so(
         here, there = nats(live[one]), nats(stored[one])
         if text_is_same:
             assert here.keys() == there.keys()
-            assert all(abs(here[place] - there[place]) < MOST_NATS for place in here)
+            assert all(abs(here[place] - there[place]) < MAX_NATS for place in here)
 
 
 def test_one_in_sixteen_is_left_to_whoever_starts_it():

@@ -20,7 +20,7 @@ from flipcore.stats.score.error_bar import Components, error_bar
 from flipcore.stats.score.next_calls import best_design, designs_after, gains, half_width, upper_components
 
 TABLE = Path(__file__).with_suffix(".md")
-MOST_QUESTIONS, N_CALLS = 1_319, 100
+MAX_QUESTIONS, N_CALLS = 1_319, 100
 STUDIES = ((60, 8, 1), (60, 8, 3), (20, 8, 2), (300, 4, 1))
 
 
@@ -66,12 +66,12 @@ def advice(parts: Components, study: tuple[int, int, int], n_calls: int, n_sims:
     split, following, widths = [], [], []
     for _ in range(n_sims):
         bar = error_bar(draw(parts, study, rng))
-        best = best_design(bar.components, n_calls, MOST_QUESTIONS, worst=upper_components(bar))
+        best = best_design(bar.components, n_calls, MAX_QUESTIONS, worst=upper_components(bar))
         split.append(half_width(parts, best.n_questions, best.n_wordings, best.n_runs) / equal)
         more = gains(bar, N_CALLS)
         following.append(truly[min(more, key=lambda name: more[name].half_width)].half_width / third)
         widths.append(bar.half_width("wordings"))
-    optimum = best_design(parts, n_calls, MOST_QUESTIONS).half_width / equal
+    optimum = best_design(parts, n_calls, MAX_QUESTIONS).half_width / equal
     own = min(one.half_width for one in truly.values()) / third
     planned = float(np.mean(widths)) / half_width(parts, *study)
     return Advice(parts, study, n_calls, 1 - optimum, np.array(split), np.array(following), 1 - own, planned)

@@ -10,7 +10,7 @@ from flipcore.runs.cluster.place import Cluster, Link, Machine, ServerParts, Wor
 from flipcore.runs.cluster.where import ClusterPlace
 from flipcore.runs.cluster.worker import Worker
 
-MOST_AT_ONCE = 8  # that the first worker to stand does not take a whole study
+MAX_AT_ONCE = 8  # that the first worker to stand does not take a whole study
 
 
 class InProcess(Cluster):
@@ -50,7 +50,7 @@ class InProcess(Cluster):
 class _Line(Link):
     def __init__(self, cluster, number, slot, setup) -> None:
         self.cluster, self.number, self.setup = cluster, number, setup
-        self.name, self.n_at_once = slot.name, min(slot.n_at_once, MOST_AT_ONCE)
+        self.name, self.n_at_once = slot.name, min(slot.n_at_once, MAX_AT_ONCE)
         self.n_lives, self.n_calls, self.is_up = 0, 0, False
         self.worker, self.workers = None, []
 

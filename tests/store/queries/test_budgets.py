@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from flipcore.core.bounds import MOST_BUDGET_USD
+from flipcore.core.bounds import MAX_BUDGET_USD
 from flipcore.core.errors import BadInput
 from flipcore.runs.origins import study_row
 from flipcore.store.queries import budgets
@@ -39,14 +39,14 @@ def test_one_bill_beyond_all_bounds_passes_the_budget_by_itself_alone_and_is_sai
     assert "A server billed more for a call than its text and token limit allow." in last.message
 
 
-@pytest.mark.parametrize("usd", [math.nan, math.inf, -math.inf, -0.01, MOST_BUDGET_USD + 0.01, "5", None])
+@pytest.mark.parametrize("usd", [math.nan, math.inf, -math.inf, -0.01, MAX_BUDGET_USD + 0.01, "5", None])
 def test_an_amount_that_is_none_is_refused_and_sets_nothing(store, tiny, usd):
     with pytest.raises(BadInput, match="it must be a number of US dollars from 0 to 1,000,000"):
         budgets.set_budget(store, tiny.study_id, usd)
     assert budgets.budget_usd(store, tiny) == tiny.budget_usd
 
 
-@pytest.mark.parametrize("usd", [0, 0.01, 5, MOST_BUDGET_USD])
+@pytest.mark.parametrize("usd", [0, 0.01, 5, MAX_BUDGET_USD])
 def test_an_amount_at_and_between_the_bounds_is_set(store, tiny, usd):
     budgets.set_budget(store, tiny.study_id, usd)
     assert budgets.budget_usd(store, tiny) == usd

@@ -6,7 +6,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.store.queries.decisions import (
-    MOST_LETTERS,
+    MAX_LETTERS,
     decisions,
     keep_decision,
     keep_move,
@@ -39,7 +39,7 @@ def test_what_people_decide_is_stored_in_their_words_and_is_what_a_later_decisio
     assert json.loads(stored["came_from"].iloc[0]) == {"sentence": "not to publish it"}
     assert latest(store, "s", "holdout") == "The sets are alike." and latest(store, "s", "ranking") == ""
     with pytest.raises(BadInput, match="at most 2,000"):
-        keep_decision(store, "s", "holdout", "explore", "The sets differ.", {}, "Ada", resolution="x" * (MOST_LETTERS + 1))
+        keep_decision(store, "s", "holdout", "explore", "The sets differ.", {}, "Ada", resolution="x" * (MAX_LETTERS + 1))
 
 
 @pytest.mark.parametrize(("sentence", "reviewer"), [("The sets differ.", "  "), (" ", "Ada")])
@@ -104,7 +104,7 @@ def test_a_question_is_open_until_it_is_answered_once(store):
         keep_question(store, "s", "holdout", "Because.", "Bea", settles=row["question_id"])
 
 
-@pytest.mark.parametrize(("question", "author"), [(" ", "Ada"), ("Why?", " "), ("x" * (MOST_LETTERS + 1), "Ada")])
+@pytest.mark.parametrize(("question", "author"), [(" ", "Ada"), ("Why?", " "), ("x" * (MAX_LETTERS + 1), "Ada")])
 def test_a_question_without_words_or_a_name_or_without_end_is_refused(store, question, author):
     with pytest.raises(BadInput, match="open question|at most"):
         keep_question(store, "s", "holdout", question, author)

@@ -40,7 +40,7 @@ from flipcore.datasets.recorded.columns import (
 )
 from flipcore.datasets.recorded.fields import Field, readout_of, right_answer, score_of, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
-from flipcore.datasets.recorded.grouping import MOST_MB, Key, Refusal, VariantRow, batches
+from flipcore.datasets.recorded.grouping import MAX_MB, Key, Refusal, VariantRow, batches
 from flipcore.datasets.recorded.layouts import Layout
 from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, right_of
@@ -90,7 +90,7 @@ def sheets_of(source: Source) -> tuple[str, ...]:
     """Return the names of the sheets of an Excel file; () for any other file."""
     if suffix_of(source.name) != ".xlsx":
         return ()
-    return sheet_names(allowed(source.path), MOST_MB * 1_000_000)
+    return sheet_names(allowed(source.path), MAX_MB * 1_000_000)
 
 
 def words_of_columns(corrections: Mapping[str, str]) -> dict[str, str]:
