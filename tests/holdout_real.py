@@ -114,10 +114,10 @@ def difficulty_p(labels: np.ndarray) -> float:
 def rejected(labels: np.ndarray, fit_predict, m: int, seed: int) -> bool:
     """What `separability(..., m=m, seed=seed).p < 0.05` decides, draw for draw, ended as soon as it is certain."""
     rows, rng, reached = np.arange(len(labels)), generator(seed), 0
-    observed = separability_module._run(rows, labels, rows, fit_predict, FOLDS, rng)[0]
+    observed = separability_module._cross_validate(rows, labels, rows, fit_predict, FOLDS, rng)[0]
     for _ in range(m):
         shuffled = rng.permutation(labels)
-        reached += separability_module._run(rows, shuffled, rows, fit_predict, FOLDS, rng)[0] >= observed - SLACK
+        reached += separability_module._cross_validate(rows, shuffled, rows, fit_predict, FOLDS, rng)[0] >= observed - SLACK
         if (reached + 1) / (m + 1) >= 0.05:
             return False
     return True
