@@ -80,6 +80,33 @@ _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _PATIENCE = "how long a write may take before it counts as failed"
 _GUARDED = "flipcore/stats/base/guarded.py"
 SAME: dict[tuple[str, str, str], str] = {
+    ("flipcore/store/queries/invitations.py", ").result(30)", "31"): _PATIENCE,
+    (
+        "flipcore/runs/log_survey.py",
+        "if not self._last or self._last[0] != content:",
+        "1",
+    ): "a record is placed again where it was, and counted once",
+    (
+        "flipcore/runs/rereading.py",
+        "if len(block) >= _BLOCK and _model_and_item(answer) != _model_and_item(block[-1]):",
+        "len(block) > _BLOCK",
+    ): "a block of one answer more",
+    (
+        "flipcore/runs/rereading.py",
+        'mark = {"key": _versions_key(study_id), "value": json.dumps(versions, ensure_ascii=False)}',
+        "True",
+    ): "the same JSON, with its letters written as numbers",
+    ("flipcore/stats/score/reducers.py", "return Counter(scores).most_common(1)[0][0]", "2"): "the first of two is the first",
+    (
+        "flipcore/stats/base/guarded.py",
+        "stdtr(np.nan_to_num(self.df, nan=1.0), sign * (self.mean - null) / self.se),",
+        "1.51",
+    ): "the p of an estimate without degrees of freedom is left out",
+    (
+        "flipcore/stats/base/guarded.py",
+        "total = means.sums.sum(axis=0) ** 2 / np.maximum(n, 1.0)",
+        "1.51",
+    ): "of a single value nothing is between or within clusters",
     (_OUTPUTS, 'counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")', "True"): (
         "the order decides only between two answers of as many votes, of which neither is a majority"
     ),

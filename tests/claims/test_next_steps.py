@@ -1,5 +1,6 @@
 """The next step is the cheapest that can still change the verdict, with its cost."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -70,6 +71,9 @@ def test_a_starting_margin_is_the_middle_distance_of_groups():
     spread = 1 - np.linalg.norm(units.mean(axis=0)) ** 2
     assert alone.margin == pytest.approx(0.04 * spread) and alone.meaning == "a planted shift of 0.2 SD"
     assert starting_margin(units[:9], ["a"] * 9) is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # one group has no distance to another
+        assert starting_margin(units, ["a"] * 20 + [""] * 45).meaning == "a planted shift of 0.2 SD"
 
 
 OPEN = SetFacts(has_answers=True)

@@ -1,5 +1,6 @@
 """Items of a retro set are sent to no other model unasked: not to a judge, not to a proposer, not to an annotator."""
 
+import inspect
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -112,3 +113,8 @@ def test_a_study_that_a_judge_shall_read_names_one(store):
 def test_the_judge_of_a_study_is_sent_everything_else(store):
     target = planned("target", "old")
     assert check_judge(target, store) is target
+
+
+@pytest.mark.parametrize("function", [judge_again, propose, ask_model])
+def test_nothing_of_a_retro_set_is_sent_unless_it_is_asked_for(function):
+    assert inspect.signature(function).parameters["may_send_retro"].default is False

@@ -538,3 +538,24 @@ def test_a_scale_is_declared_only_beyond_0_to_1(tmp_path, score, scale):
 def test_a_model_is_declared_with_the_settings_of_its_log(sampling, kept):
     use = log_import._use("m", sampling, 3)
     assert (use.temperature, use.max_tokens, use.top_p, use.n_samples) == (*kept, 3)
+
+
+def test_what_was_corrected_of_a_table_is_declared_but_not_what_names_the_study(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("question,prediction,answer\n" + "\n".join(f"What is {n}?,{n},{n}" for n in range(20)))
+    declared = study_of(survey([path], corrections_of(["kind=text", "name=Mine", "format=table"], of_tables=True)))
+    (source,) = declared.items
+    assert source.columns["kind"] == "text" and not {"name", "format"} & {*source.columns} and declared.name == "Mine"
+
+
+def test_a_declared_pair_leads_from_the_benchmark_item_to_its_control():
+    pairs = log_import._DeclaredPairs()
+    for pair, role, item_id in [
+        ("p", "control", "c"),
+        ("p", "benchmark", "b"),
+        ("p", "benchmark", "later"),
+        ("q", "benchmark", "x"),
+    ]:
+        pairs.add(SimpleNamespace(pair=pair, role=role, item=SimpleNamespace(item_id=item_id)))
+    pairs.add(SimpleNamespace(pair="", role="control", item=SimpleNamespace(item_id="alone")))
+    assert pairs.control_of == {"b": "c"}

@@ -1,18 +1,21 @@
 """What a survey counts in logs before anything is stored: plans, scales, items and repeats."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from flipcore.core import folders
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE
+from flipcore.core.records import BASE, WRITTEN_MATH
 from flipcore.datasets.recorded.formats.tables import TABLE
 from flipcore.datasets.recorded.log_documents import Document
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow
+from flipcore.extractors import EXTRACTORS
 from flipcore.runs import log_survey
 from flipcore.runs.log_survey import (
     MAX_REFUSALS,
@@ -25,6 +28,7 @@ from flipcore.runs.log_survey import (
     _first_two,
     _PlainItems,
     preview_row,
+    survey,
 )
 from tests.datasets.recorded import harness_files
 
@@ -599,3 +603,22 @@ def test_progress_is_told_in_steps_and_only_to_whoever_asks(tmp_path, monkeypatc
     found = log_survey.survey(paths, on_progress=told.append)
     assert found.is_plain == is_table and told == list(range(2, found.n_records + 1, 2)) and len(told) > 1
     assert log_survey.survey(paths).n_records == found.n_records
+
+
+@pytest.mark.parametrize("can_read", [True, False])
+def test_formulas_are_read_as_mathematics_and_without_their_reader_it_is_said(tmp_path, monkeypatch, can_read):
+    folders.admit(tmp_path)
+    rows = [
+        {"problem": f"Solve {n}x = 1.", "answer": rf"\frac{{1}}{{{n}}}", "prediction": rf"\frac{{1}}{{{n}}}"}
+        for n in range(2, 30)
+    ]
+    names = ["Ann", "Bob", "Cleo", "Dan"]
+    words = [{"question": f"Who is {n}?", "answer": names[n % 4], "prediction": names[n % 3]} for n in range(28)]
+    for name, lines in (("formulas", rows), ("words", words)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    monkeypatch.setattr(type(EXTRACTORS[WRITTEN_MATH]), "why_not", lambda self: "" if can_read else "math-verify is missing.")
+    found = survey([tmp_path / "formulas.jsonl"])
+    assert found.mathematics == (["formulas"] if can_read else [])
+    reason = "math-verify is missing. Without it the formulas of formulas are compared as words."
+    assert (reason in found.joining) is not can_read and (("formulas", reason) in found.facts) is not can_read
+    assert survey([tmp_path / "words.jsonl"]).mathematics == []

@@ -4,16 +4,20 @@ import csv
 import pickle
 import threading
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
 from flipcore.core import folders
 from flipcore.core.records import Call, CallIds, Request
 from flipcore.datasets.recorded import grouping
+from flipcore.datasets.recorded.hash_table import HashTable
+from flipcore.datasets.recorded.log_places import call_number, completion_hash
 from flipcore.runs import log_survey
 from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
 from flipcore.runs.origins import study_row
+from flipcore.runs.plain_import import PlainImport
 from flipcore.store import recorded
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
@@ -167,3 +171,17 @@ def test_a_table_is_stored_whole_after_records_of_it_came_in_another_order(table
     assert store.rows("SELECT DISTINCT r.sample, c.sample FROM readouts r, completions c") == [(0, 0)]
     scores = store.rows("SELECT model, value, is_correct FROM readouts WHERE extractor = 'score' ORDER BY ALL")
     assert scores == [(model, value, bool(value)) for model in "ab" for value in (0.0, 0.0, 1.0)]
+
+
+def test_an_output_that_another_study_holds_otherwise_is_the_next_sample(table):
+    maker = object.__new__(PlainImport)
+    maker.revision = "recorded-1"
+    maker._table = SimpleNamespace(text=lambda row: (row, ""), finish=lambda row: "")
+    maker._elsewhere = HashTable(1)
+    prepared = SimpleNamespace(call_ids=CallIds(Request("generate", "Which?")), record=SimpleNamespace(raw_reply=""))
+    assert maker.output("A", prepared, "m").sample == 0
+    for sample, other in enumerate("BC"):
+        completion = maker.output(other, prepared, "m").completion
+        maker._elsewhere.set(call_number(completion.call_id), completion_hash(completion))
+        assert maker.output(other, prepared, "m").sample == sample
+        assert maker.output("A", prepared, "m").sample == sample + 1

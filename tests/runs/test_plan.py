@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from flipcore.axes import AXES
-from flipcore.core.errors import FlipscopeError
+from flipcore.core import bounds
+from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.paths import DATA
 from flipcore.core.records import Call, Request
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -122,3 +123,25 @@ def test_a_study_says_the_package_and_version_of_what_is_not_shipped(monkeypatch
 def test_a_study_of_shipped_plug_ins_has_none_nor_has_one_whose_package_is_gone():
     shipped = replace(STUDY, axes=(Part("identity"),))
     assert origins(shipped) == [] and origins(STUDY) == [] and plugins_text([]) == ""
+
+
+def test_as_many_variants_as_the_bound_are_planned_and_one_more_is_not(monkeypatch):
+    study = voting()
+    n = sum(len(item.variants) for item in plan(study).items)
+    monkeypatch.setattr(bounds, "MAX_VARIANTS", n)
+    assert len(plan(study).items) == 2
+    monkeypatch.setattr(bounds, "MAX_VARIANTS", n - 1)
+    with pytest.raises(BadInput, match=f"more than {n - 1} variants of its items"):
+        plan(study)
+
+
+def test_variants_of_a_change_that_matters_are_marked_and_the_base_is_not(monkeypatch):
+    study = replace(voting(), axes=(Part("option_order", {"n": 2}),), protocol=Part("single_shot"))
+
+    def marks():
+        (first, *_) = plan(study).items
+        return {(variant.key == "base", variant.params.get("harmless")) for variant in first.variants}
+
+    assert marks() == {(True, None), (False, None)}
+    monkeypatch.setattr(type(AXES["option_order"]), "harmless", False)
+    assert marks() == {(True, None), (False, False)}

@@ -62,3 +62,11 @@ def test_a_judges_calls_are_those_beyond_what_its_models_are_asked(store):
     store.writer.add("completions", [row]).result()
     left, projected = remaining(whole, store), plan.projection(whole)
     assert (left.n_calls, left.n_tokens_in) == (projected.n_calls, projected.n_tokens_in)
+
+
+@pytest.mark.parametrize(("n_answers", "n_left"), [(0, None), (1, 0)])
+def test_items_are_looked_at_only_where_something_is_stored(store, monkeypatch, n_answers, n_left):
+    whole = plan.plan(tiny_study(models=(ModelUse(MODEL),)), store)
+    monkeypatch.setattr(plan.studies, "n_answers_of", lambda *asked: n_answers)
+    n_calls = remaining(whole, store, lambda item_plan, model: True).n_calls
+    assert n_calls == (plan.projection(whole).n_calls if n_left is None else n_left)

@@ -94,3 +94,13 @@ def test_each_table_of_a_study_is_exported_once(store):
     parts = {"studies": [rows.study_row(STUDY, "done")], "study_items": [item], "study_calls": [call]}
     store.writer.add_together(parts.items()).result()
     assert [name for name, _ in _frames(store, study_id)] == ["readouts", "items", "study", "study_calls"]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_file_has_the_columns_of_its_table_alone(store, tmp_path, form):
+    item = {"study_id": STUDY.study_id, "item_id": "i", "role": "benchmark", "position": 0, "confirmatory": False}
+    store.writer.add_together([("studies", [rows.study_row(STUDY, "done")]), ("study_items", [item])]).result()
+    frames = dict(_frames(store, STUDY.study_id))
+    paths = export(store, STUDY.study_id, tmp_path, form)
+    read = pd.read_parquet if form == "parquet" else pd.read_csv
+    assert [[*read(path).columns] for path in paths] == [[*frame.columns] for frame in frames.values()]

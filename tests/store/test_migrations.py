@@ -76,3 +76,14 @@ def test_every_schema_of_the_past_ends_in_the_present_one(old_file, tmp_path):
         with duckdb.connect(str(path)) as connection:
             tables.append(connection.execute(columns).fetchall())
     assert tables[0] == tables[1] and set(migrations.STEPS) == set(range(2, migrations.SCHEMA_VERSION + 1))
+
+
+def test_a_file_without_the_number_of_its_schema_is_one_of_unknown_age(tmp_path):
+    with duckdb.connect(str(tmp_path / "flips.duckdb")) as connection:
+        connection.execute("CREATE TABLE store_info (key TEXT, value TEXT)")
+        assert migrations._version(connection, {"store_info": ""}) is None
+        connection.execute("INSERT INTO store_info VALUES ('schema', 'odd')")
+        assert migrations._version(connection, {"store_info": ""}) is None
+        connection.execute("UPDATE store_info SET value = '7'")
+        assert migrations._version(connection, {"store_info": ""}) == 7
+        assert migrations._version(connection, {}) is None

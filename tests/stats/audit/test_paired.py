@@ -123,3 +123,11 @@ def test_as_many_graded_items_as_are_named_decide_four_times_in_five():
     draws = generator(0, "graded").choice(twelve, (2_000, n))
     assert 0.72 < float((guarded_t(draws, SIGNED).p <= 0.05).mean()) < 0.9
     assert n_to_decide(np.zeros(12), 0.025) == np.inf == n_to_decide(np.array([0.5, -0.5] * 6), 0.025)
+
+
+def test_an_item_of_two_versions_counts_as_one_pair():
+    shown = np.array([[0, 1, -1], [1, 1, 1]])
+    answers = np.array([[0, 1, 2], [1, 1, 0]])
+    # the first item's pair agrees, for both answers are right; of the second's three one does
+    assert score_rates(answers, shown, [0, 1])[1] == pytest.approx((1 + 1 / 3) / 2)
+    assert np.isnan(score_rates(answers[:, :1], shown[:, :1], [0, 1])).all()

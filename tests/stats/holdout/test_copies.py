@@ -193,3 +193,11 @@ def test_sets_without_twins_keep_their_bound():
     units = unit_vectors(rng.standard_normal((200, 40)))
     clusters, n_twins = twins(blocks_of_vectors(units), np.repeat([0, 1], 100), np.arange(200))
     assert n_twins < 0.02
+
+
+def test_entries_word_for_word_are_twins_however_near_the_next_is():
+    units = np.eye(6)  # all as far from each other
+    units[1] = units[0]
+    units[2] = [np.cos(0.1), np.sin(0.1), 0, 0, 0, 0]  # 1 - cos 0.1 = .005 from the first two
+    clusters, n_twins = twins(blocks_of_vectors(units), np.zeros(6, dtype=int), np.arange(6))
+    assert clusters[0] == clusters[1] != clusters[2] and n_twins == pytest.approx(2 / 6)

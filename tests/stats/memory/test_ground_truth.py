@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from scipy.stats import t as t_distribution
 
 from flipcore.claims.memory_truth import best_detector, detector_claim, truth_claim
 from flipcore.core.errors import BadInput
@@ -188,3 +189,16 @@ def test_that_all_detectors_show_nothing_is_said_once():
     blind, doses = made(-1.0)
     claim = truth_claim(ground_truth({"a": blind}, doses))
     assert not claim.is_made and "Nothing is shown by" not in claim.detail
+
+
+def test_the_limits_are_delongs_on_the_logit():
+    seen, never = np.array([0.2, 0.9, 1.4, 1.6, 2.0, 2.2, 2.9, 3.1, 3.3, 4.0, 4.4]), np.arange(10) / 4
+    above = (seen[:, None] > never).astype(float) + 0.5 * (seen[:, None] == never)
+    area = above.mean()
+    variances = [above.mean(axis=1).var(ddof=1) / 11, above.mean(axis=0).var(ddof=1) / 10]
+    variance = sum(variances)
+    df = variance**2 / (variances[0] ** 2 / 10 + variances[1] ** 2 / 9)
+    half = t_distribution.ppf(0.975, df) * math.sqrt(variance) / (area * (1 - area))
+    limits = [1 / (1 + math.exp(-(math.log(area / (1 - area)) + sign * half))) for sign in (-1, 1)]
+    found = auc_interval(seen, never)
+    assert [found.value, found.low, found.high] == pytest.approx([area, *limits], abs=1e-9)

@@ -1,5 +1,7 @@
 """The gate's two errors, simulated through the function that decides: false PASS and false FAIL at a loss of the margin."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,10 @@ def test_few_clusters_that_carry_the_items_need_many_more():
     fall = np.where(clusters < 3, 1.0, -0.5)
     found = loss(grades, np.clip(grades - fall, 1, 5), 0.3, scale=4.0, clusters=clusters)
     assert found.outcome == UNDECIDED and found.n_to_decide > 5 * found.n
+
+
+def test_a_second_task_like_the_first_halves_the_variance_and_doubles_the_items():
+    few = TaskScores(np.array([1.0, 1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
+    one, two = loss_of([few], 0.02), loss_of([few] * 2, 0.02)
+    assert (two.n, two.is_exact, two.is_judged) == (8, False, False)
+    assert two.n_to_decide == pytest.approx(one.n_to_decide) and math.isfinite(one.n_to_decide)

@@ -8,7 +8,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
-from flipcore.store.queries.inspection import inspection
+from flipcore.store.queries.inspection import _stored_axis, inspection
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -42,3 +42,17 @@ def test_a_reading_through_a_blank_shows_both_distributions_that_came_back(tmp_p
     option, share = max(through.probabilities, key=lambda pair: pair[1])
     assert share == pytest.approx(p_blank * digits[str(int(option) + 1)], abs=0.02) and option == through.answer
     assert not by_extractor["digits", "regex"].log_probabilities
+
+
+def test_an_own_prompt_is_looked_up_under_identity_first(store):
+    key = {"study_id": "s", "item_id": "i", "compared_with": "base", "params": "{}", "position": 0}
+    rows = [
+        key | {"axis": "entity_rename", "variant_id": "base", "key": "base"},
+        key | {"axis": "identity", "variant_id": "own", "key": "base"},
+        key | {"axis": "versions", "variant_id": "table", "key": "base", "item_id": "other"},
+    ]
+    store.writer.add("study_variants", rows).result()
+    assert _stored_axis(store, "s", "i", "identity") == "identity"
+    assert _stored_axis(store, "s", "other", "identity") == "versions"  # an imported table's own prompt
+    assert _stored_axis(store, "s", "other", "entity_rename") == "entity_rename"
+    assert _stored_axis(store, "s", "unknown", "identity") == "identity"
