@@ -80,6 +80,12 @@ _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _PATIENCE = "how long a write may take before it counts as failed"
 _GUARDED = "flipcore/stats/base/guarded.py"
 SAME: dict[tuple[str, str, str], str] = {
+    ("flipcore/claims/audit_prompts.py", "place, n = Counter(places).most_common(1)[0]", "2"): "the first of two is the first",
+    (
+        "flipcore/claims/plans.py",
+        "return detectable_gap(_design(n_benchmark, n_control, control), n_runs=60)",
+        "61",
+    ): "a simulation with one run more",
     ("flipcore/store/queries/invitations.py", ").result(30)", "31"): _PATIENCE,
     (
         "flipcore/runs/log_survey.py",

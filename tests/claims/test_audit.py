@@ -16,6 +16,7 @@ from flipcore.claims.audit import (
     _negated,
     _pairs_of_models,
     _places,
+    _reported_rows,
     _undecided_words,
     compare_grades,
     compare_models,
@@ -27,10 +28,10 @@ from flipcore.claims.audit import (
     readout_claims,
 )
 from flipcore.claims.audit_checks import CHECKS, coverage
-from flipcore.claims.audit_input import AuditInput, scored
+from flipcore.claims.audit_input import OWN_PROMPT, AuditInput, scored
 from flipcore.claims.ranking import round_up
 from flipcore.core.randomness import generator
-from flipcore.core.records import WRITTEN_ANSWER
+from flipcore.core.records import OTHER_PROMPT, WRITTEN_ANSWER
 from flipcore.core.study import ItemSource, Part, Study
 from flipcore.reports.audit import audit
 from flipcore.reports.ranking import ranking_report
@@ -724,3 +725,24 @@ def test_lost_texts_rank_by_their_share(share_lost, share):
     assert finding.rank == pytest.approx(50 + 4.5 * share_lost) and len(finding.items) == share_lost
     assert not list(find_unread_outputs(AuditInput(frame, items, calls), frame.assign(extractor=WRITTEN_ANSWER)))
     assert not list(find_unread_outputs(AuditInput(frame, items, calls), frame.assign(is_base=False)))
+
+
+def test_a_reported_score_is_of_the_rows_of_its_log_and_task():
+    rows = pd.DataFrame(
+        [
+            ("m", "e", "one", "t", OWN_PROMPT, "base"),
+            ("m", "e", "two", "t", OWN_PROMPT, "base"),
+            ("m", "e (log)", "two", "t", OTHER_PROMPT, "u"),
+            ("m", "e", "two", "t", "wording", "v"),
+            ("m", "f", "two", "t", OWN_PROMPT, "base"),
+            ("n", "e", "two", "t", OWN_PROMPT, "base"),
+        ],
+        columns=["model", "extractor", "file", "task", "axis", "variant"],
+    )
+
+    def found(frame=rows, **reported):
+        return _reported_rows(frame, {"model": "m", "readout": "e", "task": "t"} | reported).index.tolist()
+
+    assert found() == [0, 1] and found(file="one") == [0] and found(file="two") == [1, 2]
+    assert found(task="u") == [2] and found(task="v") == [3] and found(task="unknown") == [0, 1]
+    assert found(rows.drop(columns="file"), file="one") == [0, 1]

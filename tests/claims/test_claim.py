@@ -56,3 +56,12 @@ def test_a_long_verdict_is_told_from_a_short_one():
         with pytest.raises(AssertionError, match="26 words"):
             check_made(claim)
     assert not too_long("word " * MAX_WORDS) and Claim(ANY_DETECTOR, "memory", "word " * MAX_WORDS).text
+
+
+def test_the_rates_that_are_not_one_in_twenty():
+    rates = {}
+    for assertion in BY_NAME.values():
+        if assertion.error_rate != 0.05:
+            rates.setdefault(assertion.error_rate, set()).add(assertion.name)
+    assert {rate: len(names) for rate, names in rates.items()} == {0.025: 8, 0.09: 4, 0.03: 2, 0.2: 1, 0.0: 1}
+    assert rates[0.2] == {"plan of flips"} and rates[0.0] == {"locked"}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from flipcore.claims import corrected_ranks
 from flipcore.claims.corrected_ranks import FEW, HIGHER, UNDECIDED, Labelled, pairs_by_people, ranks_by_people
 from flipcore.core.randomness import generator
 from flipcore.reports.score import RanksByPeople
@@ -62,3 +63,12 @@ def test_three_models_with_few_labels_are_one_sentence_and_no_table():
     by_people = RanksByPeople(tuple(pairs_by_people(models({"a": 0.9, "b": 0.5, "c": 0.5}, n_labels=5))))
     assert [claim.text for claim in by_people.claims] == ["Too few people's labels to compare 3 pairs of models."]
     assert by_people.table_rows() == []
+
+
+def test_a_pair_whose_p_is_1_has_bonferronis_share_of_alpha(monkeypatch):
+    monkeypatch.setattr(corrected_ranks, "holm_p", lambda gaps: np.ones(len(gaps)))
+    pairs = pairs_by_people(models({"a": 0.5, "b": 0.5, "c": 0.5}))
+    for pair in pairs:
+        wanted = pair.difference.estimate(1 - 0.05 / 3)
+        assert (pair.joint.low, pair.joint.high) == (wanted.low, wanted.high) and pair.joint.has_interval
+    assert len(pairs) == 3

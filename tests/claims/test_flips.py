@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from flipcore.claims import flips
-from flipcore.claims.flips import prediction_claim
+from flipcore.claims.flips import ANYWHERE, WHOSE, prediction_claim
 from flipcore.claims.plans import equality_plan, gap_plan
 from flipcore.reports.flips import map_claim
 from flipcore.reports.study import study_report
@@ -321,3 +321,7 @@ def test_a_plan_says_which_effect_its_items_can_show(monkeypatch, n, n_cells, di
             f"if 10% of pairs flip under both extractors and 4% by noise; {powers} of studies with more under both or twice the "
             "noise (simulated)."
         )
+
+
+def test_each_claim_of_whose_flips_errs_in_one_of_twenty():
+    assert (WHOSE.error_rate, WHOSE.sides) == (ANYWHERE.error_rate, ANYWHERE.sides) == (0.05, 1)

@@ -287,3 +287,9 @@ def test_people_find_the_holdout_entry_where_they_do_so_more_often_than_by_chanc
     assert sentence.startswith(f"One sheet of a model {'finds' if is_found else 'is not shown to find'}")
     assert survey_claim(replace(answers, n_annotators=9)).text.startswith(f"These people {verb}")
     assert survey_claim(replace(answers, n_annotators=10)).text.startswith(f"People {verb}")
+
+
+@pytest.mark.parametrize(("p", "is_alone"), [(0.0499, True), (0.05, False)])
+def test_a_p_at_the_level_shows_nothing_alone(p, is_alone):
+    held = replace(made("prediction", p=p, bound=(0.0, 0.7)), p_adjusted=0.09)
+    assert ("alone, no difference by Holm" in outcome_claim(held).text) is is_alone

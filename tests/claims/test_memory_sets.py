@@ -7,7 +7,15 @@ from dataclasses import replace
 import pytest
 
 from flipcore.claims.claim import Claim
-from flipcore.claims.memory_sets import AT_LEAST, MIN_N, at_least_claim, corrected_accuracy_claim, named_claim, set_claim
+from flipcore.claims.memory_sets import (
+    AT_LEAST,
+    MIN_N,
+    _share_text,
+    at_least_claim,
+    corrected_accuracy_claim,
+    named_claim,
+    set_claim,
+)
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
@@ -84,3 +92,16 @@ def test_single_items_are_named_only_in_a_set_that_is_shown_to_differ(n_named, v
 )
 def test_a_correction_is_named_where_there_are_several_tests(family, ending):
     assert set_claim(TEST, adjusted=0.01, **family).detail == set_claim(TEST).detail + ending
+
+
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [
+        (0, "unknown (no item is left)"),
+        (MIN_N - 1, f"60% (only {MIN_N - 1} items are left, so no interval)"),
+        (MIN_N, "60% [50, 70]"),
+    ],
+)
+def test_a_share_of_what_is_left_says_of_how_many(n, text):
+    limits = (0.5, 0.7) if n >= MIN_N else (math.nan, math.nan)
+    assert _share_text(Estimate(0.6, *limits, 0.95, "wilson", n, None)) == text

@@ -12,6 +12,7 @@ from flipcore.claims.ranking import (
     TOO_LITTLE,
     best_claim,
     contest,
+    difference,
     lead_claim,
     lead_words,
     n_more_items,
@@ -248,3 +249,17 @@ def test_a_lead_that_may_be_none_is_described_as_undecided(first, start):
     """A finding under "Undecided" read "is ahead … [0.0, +59.6]"."""
     found = alike(a=first, b="1" * 10 + "0" * 30)
     assert lead_words(found, 0, 1, "regex").startswith(start)
+
+
+def test_models_are_listed_in_the_detail_only_where_the_sentence_does_not_name_them():
+    for claim in (best_claim(alike(A=STRONG, B=MIDDLE, C=WEAK)), best_claim(alike(A=STRONG, B=STRONG, C=STRONG, D=STRONG))):
+        assert "Not shown to be behind another" not in claim.detail
+
+
+def test_a_pair_whose_p_is_1_has_bonferronis_share_of_alpha():
+    three = alike(A=STRONG, B=STRONG[::-1], C=MIDDLE)
+    assert three.p_declared[0, 1] == 1
+    wanted = three.order.difference(three.declared_way, 0, 1, 0.05 / 6)
+    found = difference(three, 0, 1)
+    assert (found.low, found.high) == (wanted.low, wanted.high)
+    assert found.high > three.order.difference(three.declared_way, 0, 1, 0.025).high

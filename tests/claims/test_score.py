@@ -4,8 +4,10 @@ import math
 import re
 
 import numpy as np
+from scipy.stats import binom
 
 from flipcore.claims.score import (
+    ALL_LEAD,
     FEW,
     QUESTIONS,
     QUESTIONS_ONLY,
@@ -218,3 +220,12 @@ def test_a_lead_over_prompts_needs_their_signs():
     assert difference_claim("A", "B", bar, (7, 1, 0)).is_made
     six = difference_claim("A", "B", bar, (6, 2, 0))
     assert not six.is_made and "A lead in at least 7 prompts is needed." in six.detail
+
+
+def test_so_many_prompts_must_lead_that_equal_models_seldom_do():
+    for level in (0.8, 0.95, 0.99):
+        for n in range(2, 80):
+            half = (1 - level) / 2
+            least = next((k for k in range(n + 1) if binom.sf(k - 1, n, 0.5) <= half), n + 1)
+            wanted = n if n <= ALL_LEAD else min(least, n - 1)
+            assert least_leads(n, level) == wanted, (level, n)

@@ -243,3 +243,9 @@ def test_a_source_that_can_never_open_its_gate_says_from_how_many_pairs_on_one_c
 def test_an_acceptance_has_an_interval_from_ten_pairs_on(n_accepted, n, interval):
     sentence = gate_rules.paraphrase_gate(n_accepted, n).sentence()
     assert sentence.startswith(f"{n_accepted} of {n} reviewed pairs were accepted, {interval};")
+
+
+def test_a_closed_gate_says_its_own_sentence_or_what_its_caller_knows():
+    shut = paraphrase_gate(40, 50)
+    assert paraphrases_claim(shut).text == shut.sentence() and not paraphrases_claim(shut).is_made
+    assert paraphrases_claim(shut, "Reviewed for another study.").text == "Reviewed for another study."

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -38,3 +40,13 @@ def test_impossible_plans_are_sentences():
     assert gap_plan(0.9, 0.9, 1).outcome == "impossible" and gap_plan(0.9, 0.9, 1).assertion is None
     with pytest.raises(BadInput, match="between 0 and 1"):
         equivalence_plan(1.0, 0.1)
+
+
+def test_a_plan_says_its_items_or_that_none_are_enough(monkeypatch):
+    enough = equality_plan(0.4, 0.2)
+    plan = equivalence_plan(0.4, 0.2)
+    assert enough.text.startswith(f"{plan.n:,} items a set: ") and enough.outcome == "plan"
+    monkeypatch.setattr("flipcore.claims.plans.equivalence_plan", lambda *asked: replace(plan, n=None, power=0.31))
+    none = equality_plan(0.4, 0.2)
+    assert none.text == "Not even 20,000 items a set reach 80%: the rule then shows equivalence in 31%."
+    assert none.outcome == "impossible" and none.numbers == {"power": 0.31}
