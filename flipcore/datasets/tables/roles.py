@@ -454,10 +454,22 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
     if is_read_by_people and profile[ordered[0]].share(profile[ordered[0]].n_sentences) > 0.5:
         return replace(roles, output=ordered[0], readouts=(*ordered[1:], *targets))
     output, target, agreements = _choose(profile, roles, ordered, targets)
-    readouts = [name for name in ordered if name != output]
+    readouts = [
+        name
+        for name in ordered
+        if name != output and not _is_recoding(profile, name, output, target)
+    ]
     return replace(
         roles, output=output, target=target, readouts=tuple(readouts), agreements=agreements
     )
+
+
+def _is_recoding(profile: Profile, name: str, output: str, target: str) -> bool:
+    """Tell whether a column repeats the output in words that no right answer has, such as
+    "sarcasm" beside a predicted 1."""
+    if profile.share_equal(output, target) < ANSWERS_READ or not profile.are_same(name, output):
+        return False
+    return not profile.share_equal(name, target)
 
 
 def with_output(profile: Profile, roles: Roles, output: str) -> Roles:

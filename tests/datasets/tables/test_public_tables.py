@@ -1678,3 +1678,18 @@ def test_two_columns_of_which_one_is_a_version_are_asked_about(tmp_path):
     assert question.seen == "Each of 6 values of case_id stands once beside each of 2 of version."
     reading = answered(tmp_path, question.first)
     assert (reading.n_items, reading.n_conditions, reading.n_runs) == (6, 2, 4) and not reading.questions
+
+
+def test_an_answer_in_words_beside_the_same_in_the_keys_numbers_is_not_read_again(tmp_path):
+    """`pred_decision` found no answer in all of 127 texts, and `pred_label` was +80.3 points ahead of it."""
+    rows = []
+    for i in range(60):
+        label = i % 3 == 0
+        predicted = label if i % 5 else not label
+        row = {"text": f"Review {i} of the shop.", "label": int(label), "pred_prob": round(0.2 + 0.5 * predicted, 2)}
+        rows.append(row | {"pred_label": int(predicted), "pred_decision": "sarcasm" if predicted else "not_sarcasm"})
+    reading = read(tmp_path, rows)
+    assert reading.roles.output == "pred_label" and not reading.roles.readouts and "pred_decision" in reading.unused
+    in_words = [row | {"label": "sarcasm" if row["label"] else "not_sarcasm"} for row in rows]
+    reading = read(tmp_path, in_words)
+    assert (reading.roles.output, reading.roles.readouts) == ("pred_decision", ())
