@@ -15,7 +15,8 @@ GRADES = ("right", "wrong")  # the answers of a readout that is a grade alone
 def graded_examples(study: WholeStudy) -> str:
     """Return a sentence with a right and a wrong answer of the first model, as its score counts.
 
-    "" where no answer is stored, as for a table of scores alone.
+    "" where no answer is stored, as for a table of scores alone, and where some scores lie between
+    right and wrong: what 0 means on such a scale is not known.
     """
     model = next(iter(study.models), None)
     model_score = study.score.find_model(model) if study.score and model else None
@@ -24,6 +25,8 @@ def graded_examples(study: WholeStudy) -> str:
     frame = study.score_readouts
     is_of_score = (frame["model"] == model) & (frame["extractor"] == model_score.reference)
     readouts = frame[is_of_score]
+    if (readouts["value"].notna() & readouts["is_correct"].isna()).any():
+        return ""
     scorers = [str(scorer["scorer"]) for scorer in study.study.scorers]
     sentences = []
     for is_correct, word in ((True, "right"), (False, "wrong")):
@@ -31,15 +34,11 @@ def graded_examples(study: WholeStudy) -> str:
         columns = [of_outcome[name] for name in ("item_id", "axis", "variant_id", "sample")]
         for item_id, axis, variant_id, sample in zip(*columns, strict=True):
             seen = inspection(study.store, study.study_id, model, item_id, axis)
-            if seen is None:
+            variants = seen.variants if seen else ()
+            variant = next((v for v in variants if v.variant_id == variant_id), None)
+            if seen is None or variant is None:
                 continue
-            readings = [
-                reading
-                for variant in seen.variants
-                if variant.variant_id == variant_id
-                for reading in variant.readings
-                if reading.sample == sample
-            ]
+            readings = [reading for reading in variant.readings if reading.sample == sample]
             # The score's own readout first: it may have no output, as where a column has grades.
             readings.sort(key=lambda reading: reading.extractor != model_score.reference)
             example = _example(seen.item, readings, is_graded=model_score.reference in scorers)
@@ -84,7 +83,9 @@ def _excerpt(reading: SampleView) -> str:
 
 
 def _shortened(text: str) -> str:
-    words = " ".join(text.split())
+    # An output may hold sequences that a terminal would obey.
+    visible = "".join(letter if letter.isprintable() else " " for letter in text)
+    words = " ".join(visible.split())
     if len(words) <= MAX_LENGTH:
         return words
     return f"{words[:BEGINNING].rstrip()} … {words[BEGINNING - MAX_LENGTH :].lstrip()}"

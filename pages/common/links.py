@@ -36,7 +36,8 @@ def remember_missing(name: str, link: str, existing_names: Collection[str], choi
 
 
 def say_missing(name: str, title: str, lacking: str = "The study of this link is not here") -> None:
-    """Warn if the page shows `title` because what the link names is `lacking`."""
+    """Warn if the page shows `title` in place of what the link names; `lacking` begins the
+    sentence."""
     if f"missing-{name}" in st.session_state:
         st.warning(f"{lacking}; this is {plain(title)}.", icon=":material/link_off:")
 

@@ -62,3 +62,13 @@ def test_scores_without_outputs_have_no_example(tmp_path):
 def test_all_right_has_one_example(tmp_path):
     rows = [row | {"prediction": row["answer"]} for row in sums(str)]
     assert said(tmp_path, rows) == 'Counted as right: "3" (right answer: 3).'
+
+
+def test_scores_between_right_and_wrong_have_no_example(tmp_path):
+    rows = [{"id": n, "response": f"It is {n}.", "llm_score": (0, 0.5, 1)[n % 3]} for n in range(21)]
+    assert said(tmp_path, rows, "score=llm_score") == ""
+
+
+def test_no_output_commands_the_terminal(tmp_path):
+    rows = [{"question": f"Who is {n}?", "response": f"\x1b[31mAnn\x07 {n}", "correct": n % 2} for n in range(20)]
+    assert said(tmp_path, rows) == 'Counted as right: "[31mAnn 1". Counted as wrong: "[31mAnn 0".'
