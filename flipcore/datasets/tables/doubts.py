@@ -24,6 +24,7 @@ from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import (
     arm_scores,
     failed_means,
+    is_held_by,
     mean_of,
     means_by,
     overall,
@@ -31,7 +32,14 @@ from flipcore.datasets.tables.questions import (
 )
 from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, is_overall, part_of
 from flipcore.datasets.tables.shape import CONTRASTED, keys_of_outputs
-from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
+from flipcore.datasets.tables.stems import (
+    is_known_word,
+    last_part,
+    lower_is_better,
+    names,
+    stems,
+    words_of,
+)
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
 from flipcore.text.counts import count_of
 
@@ -216,7 +224,7 @@ def _doubt_graders(reading: TableReading) -> Question | None:
     for name in roles.graders:
         beginning, sign, last = _name_parts(name)
         unknown_words = [
-            word for word in words_of(beginning) if not _is_known(word) or names(word, "model")
+            word for word in words_of(beginning) if not is_known_word(word) or names(word, "model")
         ]
         if sign and unknown_words and "," not in name:
             families.setdefault(last, {})[beginning] = name
@@ -276,7 +284,7 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
         is_whole = column.is_text and not names(name, "readout") and part_of(name) == OUTPUT
         if not is_whole or not table_profile[output].is_text or column.is_list:
             continue
-        if _is_held_by(table_profile, name, output) or _is_held_by(table_profile, output, name):
+        if is_held_by(table_profile, name, output) or is_held_by(table_profile, output, name):
             continue
         other_outputs.append(name)
     if not other_outputs:
@@ -300,14 +308,6 @@ def _is_measured(table_profile: Profile, reading: TableReading) -> bool:
     roles, column = reading.roles, table_profile[reading.roles.output]
     is_fraction = column.is_numeric and not column.is_integer
     return is_fraction and bool(roles.graders) and not (roles.target or roles.prompts)
-
-
-def _is_held_by(table_profile: Profile, part: str, text_column: str) -> bool:
-    """Tell whether most texts of the column `part` are contained in those of another column."""
-    rows = table_profile.table.frame([part, text_column], most=200)
-    pairs = [(row[part], row[text_column]) for row in rows if row[part] and row[text_column]]
-    n_held = sum(str(inner).strip() in str(text) for inner, text in pairs)
-    return not pairs or 2 * n_held > len(pairs)
 
 
 def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -613,14 +613,18 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
     if not name or lower_is_better(name) or table_profile[name].n_distinct < 2:
         return None
     column, last = table_profile[name], last_part(name)
-    if column.is_verdict or "[" in name or len(last) > 60:
+    if "[" in name or len(last) > 60:
         return None
     words = words_of(last)
-    is_bad = any(names(word, "lower") for word in words) and not any(
-        names(word, "negation") for word in words
-    )
-    is_named = any(names(word, "score") and not names(word, "grade") for word in words)
-    if not is_bad and (is_named or all(_is_known(word) or word in CONTRASTED for word in words)):
+    is_plain = all(is_known_word(word) or word in CONTRASTED for word in words)
+    if column.is_verdict:
+        is_plain |= "_".join(words) in stems("score").words
+    else:
+        is_bad = any(names(word, "lower") for word in words)
+        is_bad &= not any(names(word, "negation") for word in words)
+        is_named = any(names(word, "score") and not names(word, "grade") for word in words)
+        is_plain = (is_plain or is_named) and not is_bad
+    if is_plain:
         return None
     mean = mean_of(table_profile, name)
     span = f"from {column.least:g} to {column.most:g}" if column.least is not None else "in words"
@@ -631,12 +635,6 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
         Choice("More is better.", ("lower=",)),
         Choice("Less is better.", (f"lower={name}",)),
     )
-
-
-def _is_known(word: str) -> bool:
-    """Tell whether a word of a score's name raises no doubt: neutral, or something good."""
-    kinds = ("score", "grade", "good", "filler", "model", "people", "judge", "answer", "output")
-    return len(word) < 3 or word.isdigit() or any(names(word, kind) for kind in kinds)
 
 
 def _doubt_failed(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -678,7 +676,8 @@ def _doubt_means(table_profile: Profile, reading: TableReading) -> Question | No
     last = last_part(name)
     columns = [table_profile[grader] for grader in graders]
     are_means = all(column.is_numeric and not column.is_integer for column in columns)
-    if not graders or not are_means or names(last, "id") or names(last, "prompt"):
+    is_id = names(last, "id") or names(last, "prompt") or table_profile[name].is_integer
+    if not graders or not are_means or is_id:
         return None
     return Question(
         "rows",
@@ -843,7 +842,9 @@ def _each_row(table_profile: Profile, reading: TableReading) -> Choice:
 def _is_level(table_profile: Profile, name: str) -> bool:
     """Tell whether a column holds a few plain values, like the names or numbers of settings."""
     column, last = table_profile[name], last_part(name)
-    is_plain = not (column.is_list or column.is_object or column.is_text or "," in name)
+    # a few sentences are the wordings of a prompt
+    is_free_text = column.is_text and column.n_distinct > MAX_ARMS
+    is_plain = not (column.is_list or column.is_object or is_free_text or "," in name)
     is_few = 2 <= column.n_distinct <= min(MAX_VALUES, table_profile.n_rows / 2)
     is_other = names(last, "run") or names(last, "error")
     return is_plain and is_few and not is_other and (column.is_integer or not column.is_numeric)

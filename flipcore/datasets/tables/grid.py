@@ -56,14 +56,18 @@ class Grid:
         return tuple(filter(None, columns))
 
 
-def find_grid(profile: Profile, roles: Roles) -> Grid:
-    """Find what an item is, then what tells its rows apart."""
+def find_grid(profile: Profile, roles: Roles, *, is_wide: bool = False) -> Grid:
+    """Find what an item is, then what tells its rows apart.
+
+    `is_wide` is True if a row of the file held several systems: its id is that of a question.
+    """
     if OF_VERSION in profile.columns and OF_ROW in profile.columns:
         return Grid(items=(OF_ROW,), variants=(OF_VERSION,))
     grid = Grid(content=_content(profile, roles))
-    grid = _with_made_items(profile, roles, _with_items(profile, roles, grid))
+    grid = _with_made_items(profile, roles, _with_items(profile, roles, grid, is_wide=is_wide))
     grid = _with_scorer(profile, roles, _with_conditions(profile, roles, grid))
     grid = _with_regrades(profile, roles, _with_runs(profile, roles, grid))
+    grid = _with_repeated_ids(profile, roles, grid)
     return replace(grid, clusters=_clusters(profile, roles, grid))
 
 
@@ -184,7 +188,7 @@ _ITEM_WORDS = set(
 )
 
 
-def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+def _with_items(profile: Profile, roles: Roles, grid: Grid, *, is_wide: bool) -> Grid:
     """Find the columns of items: an id, an id with further columns, or the question itself."""
     ids, content = _ids(profile, roles), grid.content
     systems = _named_conditions(profile, roles)
@@ -199,7 +203,7 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     for name in ids if systems else ():
         # prompts that contain the model's output differ by model; the question has one id
         if (
-            _is_specific(name)
+            (is_wide or _is_specific(name))
             and crosses(profile, [name], systems[0])
             and profile.follows([name, *systems, *_runs_and_turns(profile)], content[0])
         ):
@@ -636,6 +640,19 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     if is_even and row_ids and not open_item[0]:
         open_item = (row_ids[0], grid.items[0])
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
+
+
+def _with_repeated_ids(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    """Add the right answer to ids of which a few stand in two rows with different right answers.
+
+    Two questions got one id. Without a prompt nothing else tells them apart.
+    """
+    if not grid.n_repeated or not roles.target or roles.prompts or roles.target in grid.row_key:
+        return grid
+    n_parted = profile.n_repeated(grid.items, [*grid.row_key, roles.target])
+    if 2 * n_parted > grid.n_repeated:
+        return grid
+    return replace(grid, items=(*grid.items, roles.target), n_repeated=n_parted)
 
 
 def are_reruns(profile: Profile, grid: Grid) -> bool:

@@ -77,8 +77,15 @@ class Table:
         return f"c{self.names.index(name)}"
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple]:
-        """Run a query and return its rows."""
-        return self.connection.execute(query, list(parameters)).fetchall()
+        """Run a query and return its rows. Raises BadInput if it needs more memory than allowed."""
+        try:
+            return self.connection.execute(query, list(parameters)).fetchall()
+        except duckdb.OutOfMemoryException as error:
+            raise BadInput(
+                f"The cells of the table are too long to compare: {self.n_rows:,} rows need more "
+                f"than {_SETTINGS['memory_limit']}. Leave out columns of long lists or texts that "
+                "are neither question, output nor right answer."
+            ) from error
 
     def frame(self, names: Sequence[str], most: int = 20_000) -> list[dict[str, str | None]]:
         """Return at most `most` rows from the beginning as dictionaries of these columns."""

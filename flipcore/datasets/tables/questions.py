@@ -12,7 +12,7 @@ from flipcore.datasets.tables.coding import agreement
 from flipcore.datasets.tables.own_columns import bare_column, bare_path
 from flipcore.datasets.tables.profile import Profile, number_sql, words_sql
 from flipcore.datasets.tables.roles import LOOKED_AT, lone_negatives
-from flipcore.datasets.tables.stems import lower_is_better, names
+from flipcore.datasets.tables.stems import lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading, score_text
 from flipcore.text.counts import count_of
 
@@ -110,6 +110,11 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
     if len(systems) == 1 and table_profile[systems[0]].is_verdict:
         # right and wrong beside a model's own are another model's: no list knows all models
         systems = [name for name in plain if table_profile[name].is_verdict]
+    if not systems and not roles.judges:
+        # nor is Fine-tuned: right and wrong in each of the columns
+        are_verdicts = all(table_profile[name].is_verdict for name in plain)
+        are_properties = any(words_of(name)[:1] in (("is",), ("has",)) for name in plain)
+        systems = plain if are_verdicts and not are_properties else []
     if len(systems) < 2:
         return None
     listed = ",".join(systems)
@@ -133,6 +138,8 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
     """Ask whether numbers without a score's name are the score, where there is no other score."""
     roles = reading.roles
     has_match = bool(roles.output and roles.target)
+    if roles.people and not (roles.output or roles.scores or roles.judges):
+        return _ask_people(table_profile, roles.people[0])
     if roles.graders or has_match:
         return None
     # what follows from the system alone, as is_mock does, grades no output
@@ -165,6 +172,21 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
         Choice(f"{name} is the score.", (f"score={name}",), mean),
         second,
     )
+
+
+def _ask_people(table_profile: Profile, name: str) -> Question | None:
+    """Ask whether people grade outputs, or how well they answered themselves: human_accuracy."""
+    if not set(words_of(name)) & _OWN_SCORES:
+        return None
+    return Question(
+        "score",
+        f"{name} is the only score, and no column holds an output.",
+        Choice("People grade a model by it.", (f"score={name}",), mean_of(table_profile, name)),
+        Choice("It says how well people answered; no row has a score.", ("score=", "people=")),
+    )
+
+
+_OWN_SCORES = {"accuracy", "acc", "performance", "baseline"}
 
 
 def _ask_direction(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -240,6 +262,14 @@ def mean_of(table_profile: Profile, name: str) -> float:
     table = table_profile.table
     mean = table.rows(f"SELECT avg({score_sql(table.sql(name))}) FROM {table.relation}")[0][0]
     return nan if mean is None else float(mean)
+
+
+def is_held_by(table_profile: Profile, part: str, text_column: str) -> bool:
+    """Tell whether most texts of the column `part` are contained in those of another column."""
+    rows = table_profile.table.frame([part, text_column], most=200)
+    pairs = [(row[part], row[text_column]) for row in rows if row[part] and row[text_column]]
+    n_held = sum(str(inner).strip() in str(text) for inner, text in pairs)
+    return not pairs or 2 * n_held > len(pairs)
 
 
 def means_by(

@@ -74,7 +74,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         roles = _with_output_under_keys(table_profile, roles, shape.models, table.names)
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
     roles = _with_mapped_roles(roles, map_words, table_profile)
-    grid = find_grid(table_profile, roles)
+    grid = find_grid(table_profile, roles, is_wide=bool(shape.models))
     grid = _with_mapped_grid(table_profile, grid, map_words)
     n_copies = _n_copies(table_profile, grid)
     if n_copies:

@@ -29,6 +29,7 @@ from flipcore.datasets.tables.coding import (
 )
 from flipcore.datasets.tables.profile import Column, Profile
 from flipcore.datasets.tables.stems import (
+    is_known_word,
     is_word,
     last_names,
     last_part,
@@ -728,18 +729,23 @@ def _order_scores(
     if not is_graded and not _has_match(roles):
         scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
     # the first score leads: one of which less is better comes after all others, and so does one
-    # that most rows lack; an overall score comes before its parts
+    # that most rows lack; what grades the output comes before what grades a search, and an overall
+    # score before its parts
     has_verdict = any(profile[name].is_verdict and profile[name].n_distinct > 1 for name in scores)
     exact = {name for name in scores if set(words_of(last_part(name))) & {"exact", "em"}}
     verdicts = {name for name in scores if profile[name].is_verdict} - exact
     verdicts -= {name for name in scores if set(words_of(last_part(name))) & _SHARES}
+    plain = {name for name in verdicts if all(map(is_known_word, words_of(last_part(name))))}
     scores.sort(
         key=lambda name: (
             2 * profile[name].n_filled < profile.n_rows,
             lower_is_better(name),
+            bool(set(words_of(last_part(name))) & _STEPS_BEFORE),
             has_verdict or not is_overall(name),
             # right by a judge or a program says more than equal word for word
             bool(exact and verdicts) and name not in verdicts,
+            # sees_depth says less than is_correct
+            bool(plain) and name in verdicts - plain,
         )
     )
     if roles.output and roles.target and not scores:
@@ -756,6 +762,7 @@ def is_overall(name: str) -> bool:
 
 
 _OVERALL = {"overall", "total", "composite", "combined", "aggregate", "global", "final", "average"}
+_STEPS_BEFORE = {"context", "contexts", "retrieval", "retriever"}  # graded apart from the output
 _SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
 
 

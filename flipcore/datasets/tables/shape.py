@@ -21,6 +21,7 @@ OF_VERSION, OF_ROW = "version", "row"  # columns that are added to rows of one v
 SHARED_COLUMNS = 3  # least affixes that systems share, if one of them has further columns
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
 MAX_FILLED = 0.8  # least share of rows with a list, for lists of samples
+MAX_SAMPLES = 2_000  # entries of a list of samples
 LONG_TEXT = 40  # characters; so long texts of two systems are not equal by chance
 KEY_VALUES = 0.8  # least share of a model's answers that are values of the right answers
 _GENERIC = frozenset(
@@ -142,6 +143,8 @@ def _holds_samples(profile: Profile, name: str, n_lists: int) -> bool:
         return False
     if names(name, "judge") or n_invalid or n_nested or not longest or shortest == 0:
         return False
+    if longest > MAX_SAMPLES:
+        return False  # a label per word or token
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
         return False
     if _are_sets_of_letters(profile, name) or _lists_objects_as_key(profile, name):

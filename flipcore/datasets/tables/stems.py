@@ -102,6 +102,12 @@ _NAMED_ENTRY = re.compile(r".+?\[(?!-?\d+\])(.+)\]\.\w+")
 _NEUTRAL_WORDS = set("score scores is was has rate label flag value mean km miles meters".split())
 
 
+def is_known_word(word: str) -> bool:
+    """Tell whether a word of a score's name raises no doubt: neutral, or something good."""
+    kinds = ("score", "grade", "good", "filler", "model", "people", "judge", "answer", "output")
+    return len(word) < 3 or word.isdigit() or any(names(word, kind) for kind in kinds)
+
+
 def is_word(value: str, kind: str) -> bool:
     """Tell whether a cell is a word of the list `kind`: richtig, ✓ and true are "right"."""
     return value.strip().lower().replace(" ", "_") in stems(kind).words

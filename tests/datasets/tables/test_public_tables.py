@@ -1468,9 +1468,10 @@ def test_lists_beside_the_output_are_asked_about(tmp_path):
         row = {"problem_id": i, "ground_truth": str(i % 7), "router_output": f"So it is {i % 5}, by rule {i}."}
         later = [f"Step {k} of {i}: it is {k}." for k in range(5)] if i else []
         rows.append(row | {"initial_correct": i % 3 == 0, "escalation_outputs": later})
-    (question,) = read(tmp_path, rows).questions
+    question, direction = read(tmp_path, rows).questions
     assert question.seen == "router_output holds one output beside the list in escalation_outputs."
-    answered = read_table(tmp_path / "table.jsonl", {"sample_columns": ""})
+    assert direction.about == "direction"  # initial_correct grades another step than the output
+    answered = read_table(tmp_path / "table.jsonl", {"sample_columns": "", "lower": ""})
     assert (answered.n_items, answered.n_runs, answered.roles.output) == (40, 1, "router_output")
     assert not answered.questions and round(answered.scores["", "initial_correct"], 2) == 0.35
 
@@ -1693,3 +1694,75 @@ def test_an_answer_in_words_beside_the_same_in_the_keys_numbers_is_not_read_agai
     in_words = [row | {"label": "sarcasm" if row["label"] else "not_sarcasm"} for row in rows]
     reading = read(tmp_path, in_words)
     assert (reading.roles.output, reading.roles.readouts) == ("pred_decision", ())
+
+
+def test_a_column_of_another_phrase_in_each_row_parts_systems(tmp_path):
+    """Five prompts of 228 topics were 1,140 questions, since each prompt is a sentence."""
+    phrases = ["In mathematics, the hypernym of {TOPIC} is called", "Within the taxonomy of mathematics, {TOPIC} is a"]
+    rows = []
+    for i in range(80):
+        row = {"Unnamed: 0": i, "X": f"Topic {i % 40} by {i}", "phrase": phrases[i % 2], "y": ["Geometry"]}
+        rows.append(row | {"max-str-match-score": (i % 9) / 10})
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "condition" and question.first.words == ("models=phrase",)
+
+
+def test_an_id_twice_with_two_right_answers_is_two_questions(tmp_path):
+    rows = [{"id": f"Kedu_{i}", "answer": "ABCD"[i % 4], "pred": "ABCD"[i * i % 4]} for i in range(60)]
+    rows += [{"id": f"Kedu_{i}", "answer": "BCDA"[i % 4], "pred": "A"} for i in range(4)]
+    reading = read(tmp_path, rows)
+    assert (reading.n_items, reading.n_runs, reading.grid.items) == (64, 1, ("id", "answer"))
+    same_answers = rows[:60] + [row | {"answer": "ABCD"[i % 4]} for i, row in enumerate(rows[60:])]
+    assert read(tmp_path, same_answers).n_items == 60
+
+
+def test_right_and_wrong_in_two_columns_may_be_two_systems(tmp_path):
+    rows = [
+        {"Index": i, "Original": "correct" if i % 3 == 0 else "wrong", "Fine-tuned": "wrong" if i % 3 == 1 else "correct"}
+        for i in range(60)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "systems"
+    two = answered(tmp_path, question.first)
+    assert {arm: round(share, 2) for (arm, _), share in two.scores.items()} == {"Original": 0.33, "Fine-tuned": 0.67}
+    properties = [{"id": i, "has_image": i % 2 == 0, "is_easy": i % 3 == 0} for i in range(40)]
+    assert [question.about for question in read(tmp_path, properties).questions] == ["score"]
+
+
+def test_how_well_people_answered_is_no_score_of_a_model(tmp_path):
+    rows = [{"task_id": f"t{i}", "human_accuracy": round(0.1 + i % 5 / 10, 2), "model_error": "shape"} for i in range(20)]
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "score" and question.second.words == ("score=", "people=")
+    reading = answered(tmp_path, question.second)
+    assert not reading.scores and not reading.questions
+    assert not read(tmp_path, [row | {"output": f"Grid {i}"} for i, row in enumerate(rows)]).questions
+
+
+def test_each_language_of_a_row_asks_the_question_of_its_id(tmp_path):
+    """21 questions in two languages were 42."""
+    rows = [
+        {"ID": f"pa_{i:02}", "Query_Russian": f"Как починить {i}?", "Response_Russian": f"Возьмите {i} гвоздей и доску."}
+        | {"Query_English": f"How to mend {i}?", "Response_English": f"Take {i} nails and a board."}
+        for i in range(21)
+    ]
+    reading = read(tmp_path, rows)
+    assert (reading.n_items, reading.grid.items, reading.shape.models) == (21, ("ID",), ("Russian", "English"))
+
+
+def test_scores_of_the_context_come_after_those_of_the_output(tmp_path):
+    """A context recall of 1 in every row led: "100% right"."""
+    rows = [
+        {"user_input": f"What is {i}?", "response": f"It is number {i} of all.", "reference": f"The number {i} is meant."}
+        | {"context_recall": 1.0, "context_precision": i / 20, "answer_relevancy": 0.9 + i / 400, "faithfulness": 1.0}
+        for i in range(20)
+    ]
+    assert read(tmp_path, rows).roles.scores[0] == "answer_relevancy"
+
+
+def test_a_list_of_a_label_per_token_is_no_list_of_samples(tmp_path):
+    """5,000 documents of up to 19,000 token labels ended in a traceback: out of memory."""
+    rows = [{"index": i, "preds": [j % 4 for j in range(2_100)]} for i in range(6)]
+    reading = read(tmp_path, rows)
+    assert not reading.shape.lists and not reading.scores
+    few = [{"index": i, "preds": [j % 4 for j in range(8)]} for i in range(6)]
+    assert read(tmp_path, few).shape.lists == ("preds",)
