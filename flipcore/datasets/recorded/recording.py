@@ -46,7 +46,7 @@ class Recording:
     Further columns: `axes`, `role`, `harmless` and `sample` of a variant; `tasks`, `category` (the
     subject) and `cluster` (the template or passage that items share); `pair`, which is the same for
     an item and its control; `finish`, "length" where an output was cut off. `sheet` is the sheet of
-    an Excel file, "" for the first.
+    an Excel file, "" for the first. `unused=yes` says that columns without a role have none.
     """
 
     dataset: str
@@ -87,6 +87,7 @@ class Recording:
     lower: str = ""
     reverse: str = ""
     sheet: str = ""
+    unused: str = ""
 
     @cached_property
     def models_beside(self) -> tuple[str, ...]:

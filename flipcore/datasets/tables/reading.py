@@ -34,13 +34,14 @@ from flipcore.datasets.tables.shape import Shape, find_shape, reshape
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.datasets.tables.turns import PROMPT, RESPONSE
+from flipcore.datasets.tables.unexplained import ask_unexplained
 from flipcore.text.counts import count_of
 
 MAX_QUESTIONS = 3
 # questions about columns come before those that depend on the reply to them
 _ORDER = (
     "systems outputs samples output score match target direction percentages negative condition "
-    "rows item"
+    "rows item unused"
 ).split() + ["failed calls"]
 MAX_ARMS = 60  # most arms whose scores are computed
 MANY_KEYS = 10  # from so many keys of objects in objects on, a single row is a summary
@@ -113,6 +114,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     reading = replace(reading, notes=tuple(notes))
     questions = open_questions(table_profile, reading) + find_doubts(table_profile, reading)
     questions = [question for question in questions if not is_answered(question, map_words)]
+    if not questions and not map_words.keys() - {"sheet"}:
+        questions = list(filter(None, [ask_unexplained(table_profile, reading)]))
     questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MAX_QUESTIONS]))
 

@@ -1,0 +1,124 @@
+"""Ask about columns that a reading leaves without a role and that could change a number.
+
+The other questions name a second reading of which there are signs. This one needs no sign: a table
+has one obvious reading only if nothing else in it looks like a score, a system, an output or a
+right answer. It is asked last, and not of a user who named a column: whoever does so has seen how
+the table was read.
+"""
+
+from flipcore.datasets.tables.coding import Coding
+from flipcore.datasets.tables.profile import Profile
+from flipcore.datasets.tables.questions import arm_scores, is_held_by, mean_of, overall
+from flipcore.datasets.tables.roles import OUTPUT, PROMPT, TARGET, part_of
+from flipcore.datasets.tables.stems import is_known_word, last_part, names, words_of
+from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
+
+# kinds of names whose columns change no number: remarks, settings, what the item is about
+HARMLESS = (
+    "about id run error configuration subject cluster task part context options scorer surroundings"
+).split()
+MAX_LEVELS = 12  # values of a column in words that may be systems or settings
+MAX_GRADE = 10  # a whole number up to this may be a grade
+MAX_NAMED = 4  # columns in the question; it ends with "…" if there are more
+# right answers that a comparison finds without doubt
+PLAIN_CODINGS = (Coding.LETTER, Coding.LETTERS, Coding.SAME_VALUE, Coding.LABEL, Coding.NUMBER)
+
+
+def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether columns without a role have none. None if there are no such columns."""
+    found: dict[str, str] = {}  # column -> the role that it might have
+    for name in dict.fromkeys((*reading.roles.unnamed_scores, *reading.unused)):
+        role = "" if _is_explained(table_profile, reading, name) else _role(table_profile, name)
+        if role and _could_matter(table_profile, reading, role):
+            found[name] = role
+    if not found:
+        return None
+    score = overall(reading)
+    kinds = ("score", "target", "text", "prompt", "models")
+    first = min(found, key=lambda name: kinds.index(found[name]))
+    named = f"{', '.join(list(found)[:MAX_NAMED])}{' …' if len(found) > MAX_NAMED else ''}"
+    says, found_score = {
+        "score": (f"{first} is the score.", mean_of(table_profile, first)),
+        "target": (f"{first} is the right answer.", float("nan")),
+        "text": (f"{first} is the output.", float("nan")),
+        "prompt": (f"{first} is the question.", float("nan")),
+        "models": (
+            f"{first} names systems or settings{arm_scores(table_profile, reading, first)}.",
+            float("nan"),
+        ),
+    }[found[first]]
+    verb, they = ("has", "It changes") if len(found) == 1 else ("have", "They change")
+    return Question(
+        "unused",
+        f"{named} {verb} no role in this reading.",
+        Choice(f"{they} nothing; the table is read as it says above.", ("unused=yes",), score),
+        Choice(says, (f"{found[first]}={first}",), found_score),
+    )
+
+
+def _could_matter(table_profile: Profile, reading: TableReading, role: str) -> bool:
+    """Tell whether a column of a role could change what the reading claims."""
+    if role == "score":
+        return not _has_plain_score(table_profile, reading)
+    if role == "models":
+        return bool(reading.scores)
+    return True
+
+
+def _has_plain_score(table_profile: Profile, reading: TableReading) -> bool:
+    """Tell whether the score is right or wrong by its name, or compares answers of few words."""
+    lead = next(iter(reading.roles.graders), "")
+    if not lead:
+        return bool(reading.scores) and reading.coding in PLAIN_CODINGS
+    return table_profile[lead].is_verdict and all(map(is_known_word, words_of(last_part(lead))))
+
+
+def _is_explained(table_profile: Profile, reading: TableReading, name: str) -> bool:
+    """Tell whether a column says nothing new: by its name, or since it follows from others."""
+    column, grid, roles = table_profile[name], reading.grid, reading.roles
+    last = last_part(name)
+    if column.n_distinct <= 1 or "," in name or column.is_list or column.is_object:
+        return True
+    is_detail = "." in name and names(name.rpartition(".")[0], "about")
+    if is_detail or any(names(last, kind) for kind in HARMLESS) or last.lower().endswith("_at"):
+        return True
+    if column.is_integer and column.n_distinct == table_profile.n_rows:
+        return True  # it numbers the rows
+    if grid.items and reading.n_items < table_profile.n_rows:
+        if table_profile.follows(grid.items, name):
+            return True  # a fact about the question
+        if grid.conditions and table_profile.follows(grid.conditions, name):
+            return True  # a fact about the system
+    sources = [source for source in (roles.output, roles.target, *roles.prompts[:1]) if source]
+    for source in sources:
+        repeats = 2 * table_profile[source].n_distinct <= table_profile.n_rows
+        if repeats and table_profile.follows([source], name):
+            return True  # another spelling of it
+        is_same_text = is_held_by(table_profile, name, source) or is_held_by(
+            table_profile, source, name
+        )
+        if not column.is_numeric and is_same_text:
+            return True
+    return False
+
+
+def _role(table_profile: Profile, name: str) -> str:
+    """Return the role that a column might have as a key of `--map`; "" for none."""
+    column = table_profile[name]
+    is_grade = (
+        column.is_integer
+        and column.least is not None
+        and 0 <= column.least
+        and column.most is not None
+        and column.most <= MAX_GRADE
+    )
+    is_number = column.is_numeric and (column.is_unit or is_grade or names(name, "score"))
+    if column.is_verdict or column.is_ratio or is_number:
+        return "score"
+    if column.is_numeric:
+        return ""
+    part = part_of(name)
+    if part in (TARGET, OUTPUT, PROMPT):
+        return {TARGET: "target", OUTPUT: "text", PROMPT: "prompt"}[part]
+    is_level = 2 <= column.n_distinct <= min(MAX_LEVELS, table_profile.n_rows / 2)
+    return "models" if is_level and not column.is_text else ""
