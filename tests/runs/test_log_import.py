@@ -236,6 +236,22 @@ def test_zeroeval_promptfoo_and_openai_evals(tmp_path, store):
     assert mean(frame, "match") == pytest.approx(2 / 3) == pytest.approx(found.reported[0].value)
 
 
+def test_providers_of_one_promptfoo_prompt_are_asked_the_same(tmp_path, store):
+    """Five providers had five prompts: 19 of 20 questions, and 89% for 90%."""
+    path = made.promptfoo_of_providers(tmp_path / "results.json")
+    _, frame, _ = brought_in(store, path)
+    assert set(frame["axis"]) == {"identity"} and len(frame) == 12
+    by_model = {model: round(mean(rows, "success"), 2) for model, rows in frame.groupby("model")}
+    assert by_model == {"openai:m-0": 0.0, "openai:m-1": 0.25, "openai:m-2": 0.5}
+    other = json.loads(path.read_text(encoding="utf-8"))
+    for row in other["results"]["results"]:
+        row["promptId"] = "second" if row["promptIdx"] == 2 else "first"
+        row["prompt"] = {"raw": f"{row['promptId']}: capital of {row['testIdx']}?"}
+    path.write_text(json.dumps(other), encoding="utf-8")
+    _, frame, _ = brought_in(store, path)
+    assert set(frame.loc[frame["model"] == "openai:m-2", "variant"]) == {"prompt-1"}
+
+
 def test_the_reply_of_a_grader_is_a_readout_and_no_sample(tmp_path, store):
     found, frame, _ = brought_in(store, made.openai_graded(tmp_path / "events.jsonl"), "kind=text")
     assert [(one.readout, one.value) for one in found.reported] == [("model-graded", pytest.approx(1 / 3))]

@@ -302,6 +302,30 @@ def promptfoo(path):
     return path
 
 
+def promptfoo_of_providers(path, n_providers=3):
+    """One prompt and four tests by several providers: `promptIdx` counts the pairs of prompt and provider."""
+    results = [
+        {
+            "promptIdx": place,
+            "promptId": "3e0c16",
+            "testIdx": test,
+            "provider": {"id": f"openai:m-{place}"},
+            "prompt": {"raw": f"Capital of {test}?"},
+            "vars": {"land": str(test)},
+            "testCase": {"vars": {"land": str(test)}},
+            "success": place > test,
+            "score": float(place > test),
+            "response": {"output": "Rome"},
+            "gradingResult": {"pass": place > test, "componentResults": []},
+            "failureReason": int(place <= test),
+        }
+        for test in range(4)
+        for place in reversed(range(n_providers))
+    ]
+    path.write_text(json.dumps({"evalId": "e", "results": {"version": 3, "results": results}}), encoding="utf-8")
+    return path
+
+
 def openai_evals(path, n=3):
     rows = [{"spec": {"completion_fns": ["m-6"], "eval_name": "caps.dev.v0", "base_eval": "caps", "run_id": "r"}}]
     for i in range(n):

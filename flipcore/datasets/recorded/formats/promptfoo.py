@@ -118,13 +118,31 @@ def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord
     if suffix_of(source.name) == ".csv":
         yield from _records_of_export(source)
         return
+    prompts = _prompts(source)
     for number, row, problem in _rows(source):
-        yield from records_at(
-            f"Result {number} of {source.name}", problem, "result", _row_records, row, source.stem
-        )
+        place, context = f"Result {number} of {source.name}", (source.stem, prompts)
+        yield from records_at(place, problem, "result", _row_records, row, *context)
 
 
-def _row_records(row: Any, place: str, task: str) -> Iterator[LogRecord]:
+def _prompts(source: Source) -> dict[str, int]:
+    """Return {id of a prompt: its number}, in the order of `promptIdx`.
+
+    That index counts pairs of a prompt and a provider: five providers of one prompt have 0 to 4.
+    """
+    first: dict[str, int] = {}
+    for _, row, problem in _rows(source):
+        if problem or not isinstance(row, Mapping) or not row.get("promptId"):
+            continue
+        prompt_id, index = str(row["promptId"]), log.whole_number(row.get("promptIdx")) or 0
+        first[prompt_id] = min(first.get(prompt_id, index), index)
+    return {
+        prompt_id: number for number, prompt_id in enumerate(sorted(first, key=first.__getitem__))
+    }
+
+
+def _row_records(
+    row: Any, place: str, task: str, prompts: Mapping[str, int]
+) -> Iterator[LogRecord]:
     test, response = row.get("testCase") or {}, row.get("response") or {}
     provider, prompt_row = row.get("provider") or {}, row.get("prompt") or {}
     if isinstance(provider, Mapping):
@@ -138,6 +156,7 @@ def _row_records(row: Any, place: str, task: str) -> Iterator[LogRecord]:
     variables = "\n".join(f"{name}: {log.as_text(value)}" for name, value in test_vars.items())
     usage, latency_ms = response.get("tokenUsage") or {}, log.number_of(row.get("latencyMs"))
     output, prompt_index = response.get("output"), int(row.get("promptIdx") or 0)
+    prompt_index = prompts.get(str(row.get("promptId")), prompt_index)
     failed = row.get("failureReason") == _CALL_FAILED or (not response and bool(row.get("error")))
     parts = (row.get("gradingResult") or {}).get("componentResults") or ()
     assertion_results = [part for part in parts if isinstance(part, Mapping)]
