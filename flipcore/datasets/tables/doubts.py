@@ -70,6 +70,7 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         or _doubt_outputs(table_profile, reading)
         or _doubt_graders(reading),
         _doubt_match(table_profile, reading)
+        or _doubt_verdicts(table_profile, reading)
         or _doubt_lead(table_profile, reading)
         or _doubt_labels(table_profile, reading)
         or _doubt_count(table_profile, reading)
@@ -105,15 +106,14 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
             return None
         by_model = arm_scores(table_profile, reading, OF_MODEL)
         return _ask_columns(reading, "none of them holds an output", f"systems{by_model}")
-    shared_label = next(iter(reading.roles.graders), "") if shape.models else ""
-    if shared_label in reading.roles.people and not _differs_within_row(
-        table_profile, shared_label
-    ):
+    lead = next(iter(reading.roles.graders), "") if shape.models else ""
+    if lead and not _differs_within_row(table_profile, lead):
+        is_label = lead in reading.roles.people
         return _ask_columns(
             reading,
-            f"{shared_label} holds one label for all of them",
-            f"systems, and {shared_label} is no score of theirs",
-            more_words=("people=",),
+            f"{lead} holds one {'label' if is_label else 'score'} for all of them",
+            f"systems, and {lead} is no score of theirs",
+            more_words=("people=",) if is_label else ("score=",),
         )
     is_shared = bool(shape.models) and reading.roles.output not in reading.made_from
     if is_shared and not _differs_within_row(table_profile, reading.roles.output):
@@ -348,6 +348,33 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
         ),
         second,
     )
+
+
+def _doubt_verdicts(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether yes and no are answers of systems, where the right answer is yes or no too."""
+    roles = reading.roles
+    lead = _lead(reading)
+    if not (lead and roles.target) or roles.output or reading.shape:
+        return None
+    if _GRADED & set(words_of(last_part(lead))):
+        return None
+    if not (table_profile[lead].is_verdict and table_profile[roles.target].is_verdict):
+        return None
+    answers = [name for name in reading.unused if table_profile[name].is_verdict]
+    answers = [name for name in (*roles.scores, *answers) if "," not in name]
+    listed = ",".join(answers)
+    words = (f"text={lead}", "score=") if len(answers) == 1 else (f"model_columns={listed}",)
+    are = "It is an answer" if len(answers) == 1 else f"They are answers of {len(answers)} systems"
+    return Question(
+        "match",
+        f"{', '.join(answers[:4])}{' …' if len(answers) > 4 else ''} and {roles.target} hold right "
+        "and wrong, and no column holds an output.",
+        Choice(f"{are}, compared with {roles.target}.", words),
+        Choice(f"{lead} is the score.", (f"score={lead}", "target="), mean_of(table_profile, lead)),
+    )
+
+
+_GRADED = set("correct right accuracy acc passed pass success solved match em score".split())
 
 
 def _score_choice(table_profile: Profile, name: str) -> Choice:

@@ -217,7 +217,7 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid, *, is_wide: bool) ->
         shuffled = _shuffled_options(profile, roles, name)
         if shuffled:
             return replace(grid, items=(name,), variants=(shuffled,))
-    if n_content >= profile.n_rows:
+    if n_content >= profile.n_rows or (is_wide and _is_told(profile, [*content, *systems])):
         return replace(grid, items=content)
     for name in ids:
         items = _smallest_set(profile, roles, name, content)

@@ -10,9 +10,11 @@ _OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
 def own_key(column: str, model: str) -> str:
     """Return a column's name without the model's: "correct" for "gpt-4o correct".
 
-    The model's name may stand first or last, or as a key of an object: "scores.bleu" for
-    "scores.gpt-4o.bleu". "" for a column that is not named after the model.
+    The model's name may stand first or last, in brackets, or as a key of an object: "scores.bleu"
+    for "scores.gpt-4o.bleu". "" for a column that is not named after the model.
     """
+    if column.lower().endswith(f"({model.lower()})"):
+        return column[: -len(model) - 2].rstrip(SIGNS)
     before, key, after = column.partition(f".{model}.")
     if key:
         return f"{before}.{after}"

@@ -337,10 +337,21 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
             if len(affix_set) == 1 and "" not in affix_set:
                 # a model with one column is named by the whole column
                 (affix,) = affix_set
-                best = tuple(_column_of(profile, stem, affix) for stem in stems)
+                if not _share_further_columns(profile, stems, affix):
+                    best = tuple(_column_of(profile, stem, affix) for stem in stems)
             if len(affix_set) >= SHARED_COLUMNS and holds_output and has_score:
                 best = _with_full_stems(profile, best, affix_set)
     return best
+
+
+def _share_further_columns(profile: Profile, stems: Sequence[str], affix: str) -> bool:
+    """Tell whether each system has the same columns beside its output, written otherwise: answer_a
+    and answer_b beside A_Relevance and B_Relevance, or beside F1 (A) and F1 (B)."""
+    endings = []
+    for stem in stems:
+        keys = {own_key(name, stem) for name in profile.names}
+        endings.append(keys - {"", affix})
+    return bool(set.intersection(*endings))
 
 
 def _is_grader(stem: str) -> bool:

@@ -1766,3 +1766,53 @@ def test_a_list_of_a_label_per_token_is_no_list_of_samples(tmp_path):
     assert not reading.shape.lists and not reading.scores
     few = [{"index": i, "preds": [j % 4 for j in range(8)]} for i in range(6)]
     assert read(tmp_path, few).shape.lists == ("preds",)
+
+
+def test_scores_named_otherwise_than_the_outputs_are_of_each_system(tmp_path):
+    """Each of three systems had the scores of the first: `Base_Relevance` beside `answer_base`."""
+    rows = []
+    for i in range(40):
+        row = {"question": f"What is {i}?", "relevant_document_ids": f"d{i % 38}", "Best": ["Base", "CTS"][i % 2]}
+        for place, name in enumerate(("base", "cts")):
+            row[f"answer_{name}"] = f"It is {i}, says {name}, and nothing else."
+            row[f"{name.capitalize()}_Relevance"] = 1 + (i + place) % 5 if i % 3 else 5 - place
+            row[f"Clarity ({name})"] = 4 + place
+        rows.append(row)
+    reading = read(tmp_path, rows)
+    assert reading.shape.models == ("base", "cts") and reading.roles.scores[:1] == ("Relevance",)
+    assert reading.n_items == 40 and reading.grid.items == ("question",) and not reading.questions
+    means = {name: sum(row[f"{name}_Relevance"] for row in rows) / 40 for name in ("Base", "Cts")}
+    assert reading.scores["base", "Relevance"] == pytest.approx(means["Base"])
+    assert reading.scores["cts", "Relevance"] == pytest.approx(means["Cts"]) != pytest.approx(means["Base"])
+
+
+def test_one_score_of_several_systems_is_asked_about(tmp_path):
+    rows = [
+        {
+            "question": f"What is {i}?",
+            "alpha_answer": f"It is {i}, they say.",
+            "beta_answer": f"It was {i}, or so.",
+            "rating": 1 + i % 5,
+        }
+        for i in range(40)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen.endswith("rating holds one score for all of them.")
+    assert not answered(tmp_path, question.second).scores
+
+
+def test_answers_of_yes_and_no_beside_a_right_yes_or_no_are_no_scores(tmp_path):
+    """The share of "true" was the score, 62%, of rules that agreed with the right answer in 79%."""
+    rows = [
+        {"ID": i, "LABEL": i % 2 == 0, "rule_result_1": i % 4 != 1, "rule_result_2": i % 3 == 0, "CL_1": i % 5 > 0}
+        for i in range(60)
+    ]
+    question, *_ = read(tmp_path, rows).questions
+    assert question.about == "match" and question.first.words == ("model_columns=rule_result_1,rule_result_2,CL_1",)
+    reading = answered(tmp_path, question.first)
+    right = sum(row["LABEL"] == row["rule_result_1"] for row in rows) / 60
+    assert reading.scores["rule_result_1", MATCH] == pytest.approx(right) and reading.n_conditions == 3
+    one = [{"ID": row["ID"], "LABEL": row["LABEL"], "rule_result": row["rule_result_1"]} for row in rows]
+    question, *_ = read(tmp_path, one).questions
+    reading = answered(tmp_path, question.first)
+    assert (reading.roles.output, reading.roles.target, reading.roles.scores) == ("rule_result", "LABEL", ())
