@@ -529,8 +529,15 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
 
 
 def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; one without a name, such as the index of pandas, is numbered."""
-    return tuple(cell if cell.strip() else f"Unnamed: {i}" for i, cell in enumerate(cells))
+    """Return the names of columns; one without a name, such as the index of pandas, is numbered.
+
+    Files that pandas wrote several times have several such columns, some of them alike.
+    """
+    columns: list[str] = []
+    for place, cell in enumerate(cells):
+        is_unnamed = not cell.strip() or (cell.startswith("Unnamed: ") and cell in columns)
+        columns.append(f"Unnamed: {place}" if is_unnamed else cell)
+    return tuple(columns)
 
 
 def _csv_lines(path: Path, most_mb: int) -> Iterator[str | None]:
@@ -549,9 +556,7 @@ def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
         if not columns and _is_title(cells):
             continue
         if not columns:
-            columns = tuple(
-                f"Unnamed: {i}" if cell is None else str(cell) for i, cell in enumerate(cells)
-            )
+            columns = _named_columns(["" if cell is None else str(cell) for cell in cells])
             _check_columns(path, columns)
         elif any(cell is not None for cell in cells[len(columns) :]):
             yield Row(number, problem=f"has more cells than the {len(columns)} of the header")

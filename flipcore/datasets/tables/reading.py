@@ -423,6 +423,7 @@ def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[
             continue
         column = table_profile[name]
         is_level = 2 <= column.n_distinct <= n_rows / 2 and not (column.is_list or column.is_text)
+        is_level = is_level and (column.is_integer or not column.is_numeric)
         if is_level and table_profile.n_distinct([*items, *conditions, name]) == n_rows:
             return (*conditions, *items, name)
     return ()

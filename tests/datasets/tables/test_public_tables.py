@@ -1816,3 +1816,26 @@ def test_answers_of_yes_and_no_beside_a_right_yes_or_no_are_no_scores(tmp_path):
     question, *_ = read(tmp_path, one).questions
     reading = answered(tmp_path, question.first)
     assert (reading.roles.output, reading.roles.target, reading.roles.scores) == ("rule_result", "LABEL", ())
+
+
+def test_names_of_pandas_index_may_stand_twice(tmp_path):
+    path = tmp_path / "table.csv"
+    lines = [f"{i},{i},{i},What is {i}?,It is {i}.,{i % 2}" for i in range(12)]
+    path.write_text("\n".join([",Unnamed: 0.1,Unnamed: 0,prompt,response,correct", *lines]), encoding="utf-8")
+    reading = read_table(path)
+    assert reading.scores["", "correct"] == 0.5 and "Unnamed: 2" in reading.unused
+    with pytest.raises(BadInput, match="names a column twice"):
+        path.write_text("\n".join(["id,score,score", "1,2,3"]), encoding="utf-8")
+        read_table(path)
+
+
+def test_a_measure_names_no_row_of_a_summary(tmp_path):
+    """Each row held "one pair of model and payload_kb"; the files of one model have as many sizes."""
+    rows = []
+    for model in ("alpha-1", "beta-2", "gamma-3"):
+        for clip in (1, 2, 3, 4):
+            for rate in (16, 24, 32):
+                row = {"model": model, "clip": clip, "bitrate_kbps": rate, "payload_kb": clip * rate * 1.3}
+                rows.append(row | {"wer": round(0.1 + clip / 50 + len(model) / 300, 3)})
+    reading = read(tmp_path, rows)
+    assert "payload_kb" not in reading.refusal and reading.questions
