@@ -44,9 +44,11 @@ def people_labels(survey: Survey, read: ReadScores) -> list[PeopleLabels]:
     judges = [grader for grader in frame["grader"].drop_duplicates() if grader not in people]
     if not judges:
         return []
-    wide = frame.pivot_table(
-        "value", [*_KEYS, "unit"], "grader", aggfunc="first", dropna=False, observed=True
-    )
+    # a pivot table that keeps rows without labels would hold all combinations of the keys
+    cells = frame.groupby([*_KEYS, "unit", "grader"], observed=True, sort=False)["value"].first()
+    wide = cells.unstack("grader")
+    if people[0] not in wide.columns:
+        return []
     wide = wide[wide[judges[0]].notna()]
     telling_columns = columns_that_tell(label_counts)
     results = []

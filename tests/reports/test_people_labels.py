@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -119,3 +120,15 @@ def test_labels_beside_a_score_on_a_scale_correct_nothing(tmp_path):
     (labels,) = people_labels(survey([path], scores=read), read)
     assert labels.sentence.startswith("recorded model: 3.5 by judge_quality; 40 of 40 rows")
     assert "only where both hold right and wrong" in labels.sentence
+
+
+def test_labels_of_many_rows_need_no_table_of_all_their_combinations():
+    """3,000 rows of as many tasks and families were a table of 27,000,000,000 cells."""
+    rows = []
+    for i in range(3_000):
+        key = ("m", f"t{i}", i, "benchmark", f"f{i}", "")
+        rows += [(*key, "judge", None, i % 3 > 0), (*key, "human", None, i % 4 > 0 if i % 10 == 0 else None)]
+    about = SimpleNamespace(columns={"people": "human"}, labelled={})
+    read = SimpleNamespace(rows=rows, is_whole=True)
+    (result,) = people_labels(SimpleNamespace(files=[SimpleNamespace(about=about)]), read)
+    assert result.sentence.startswith("m: 66.7% by judge; corrected by 300 of people's labels (human)")

@@ -112,7 +112,9 @@ def _recording_of_roles(reading: TableReading, first_rows: Sequence[Mapping[str,
     fields = _fields(reading, variants, columns, text=text, target=target)
     taken = {prompt, question, text, target, declared["axes"]}
     n_questions = len(set(map(str, _cells(variants, prompt.partition(",")[0])))) if prompt else reading.n_items
-    task = _task_column(variants, columns, n_questions, taken=taken)
+    # the first rows cannot show whether a column of items has several rows per task
+    items = set(reading.grid.items) if len(reading.grid.items) == 1 else set()
+    task = _task_column(variants, columns, n_questions, taken=taken | items)
     answer_columns = [target] if target else [field.column for field in fields if field.extractor != FIRST]
     answers = ""
     if not (options or pattern):
@@ -302,12 +304,13 @@ def _fields(
 def _task_column(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], n_questions: int, *, taken: set[str]) -> str:
     """Return the column of tasks, a few short names with several questions each; "" for none."""
     for name in columns:
-        if name in taken or not names(name, "task"):
+        if name in taken or not names(name, "task") or {"date", "time"} & set(words_of(name)):
             continue
         cells = _cells(variants, name)
         is_named = all(isinstance(cell, str) and 0 < len(cell) <= _LONGEST_NAME for cell in cells)
         is_count = is_named and all(cell.replace(".", "", 1).isdigit() for cell in cells)
-        if is_named and not is_count and 2 * len(set(cells)) <= n_questions:
+        # the first rows hold a part of the questions only
+        if is_named and not is_count and 2 * len(set(cells)) <= min(n_questions, len(cells)):
             return name
     return ""
 

@@ -12,7 +12,7 @@ from flipcore.datasets.tables.coding import agreement
 from flipcore.datasets.tables.own_columns import bare_column, bare_path
 from flipcore.datasets.tables.profile import Profile, number_sql, words_sql
 from flipcore.datasets.tables.roles import LOOKED_AT, lone_negatives
-from flipcore.datasets.tables.stems import lower_is_better, names, words_of
+from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading, score_text
 from flipcore.text.counts import count_of
 
@@ -87,9 +87,21 @@ def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | 
     conditions = ",".join([*reading.grid.conditions, name])
     levels = ", ".join(table_profile[name].values[:4])
     shown = f" ({levels})" if levels else ""  # of many values none is shown
+    seen = f"Each item stands in one row per value of {name}{shown}."
+    lead = next(iter(reading.roles.graders), "")
+    if lead and names(last_part(name), "scorer"):
+        return Question(
+            "condition",
+            seen,
+            Choice(
+                f"{name} names {table_profile[name].n_distinct} scores of one output.",
+                (f"scorer={name}", f"score={lead}"),
+            ),
+            Choice(f"{name} is part of the question.", (f"item={item},{name}",), overall(reading)),
+        )
     return Question(
         "condition",
-        f"Each item stands in one row per value of {name}{shown}.",
+        seen,
         Choice(
             f"{name} names {table_profile[name].n_distinct} systems or settings"
             f"{arm_scores(table_profile, reading, name)}.",

@@ -294,6 +294,8 @@ def _with_mapped_grid(table_profile: Profile, grid: Grid, map_words: Mapping[str
         grid = replace(grid, conditions=conditions, open_condition="")
     if map_words.get("item"):
         grid = replace(grid, is_rerun=are_reruns(table_profile, grid))
+    if map_words.get("scorer") in table_profile.columns:
+        grid = replace(grid, scorer=map_words["scorer"], open_condition="")
     if map_words.get("sample") in table_profile.columns:
         grid = replace(grid, run=map_words["sample"], open_condition="")
     return grid

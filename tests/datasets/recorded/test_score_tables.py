@@ -268,3 +268,26 @@ def test_the_public_tables_give_their_numbers(shared_data, store):
         "questions ± 7.1 points, questions and prompts ± 11.3 points" in text
         and "questions ± 5.7 points, questions and prompts ± 9.6 points" in text
     )
+
+
+def test_items_of_a_long_table_are_no_tasks(tmp_path):
+    """From 400 items on each `task_id` was a task of its own, and from 2,000 on the table was refused."""
+    path = tmp_path / "scores.csv"
+    lines = [f"task_{i},{i * 7 % 10 / 10},2025-01-{1 + i % 28:02}" for i in range(900)]
+    path.write_text("\n".join(["task_id,score,eval_date", *lines]), encoding="utf-8")
+    read = survey([path], {})
+    assert list(read.kinds) == ["scores"] and read.n_records == 900
+    lines = [f"{'math' if i % 3 else 'law'},q{i},{i * 7 % 10 / 10}" for i in range(900)]
+    path.write_text("\n".join(["task,question_id,score", *lines]), encoding="utf-8")
+    assert sorted(survey([path], {}).kinds) == ["law", "math"]
+
+
+def test_a_second_id_of_a_few_values_is_no_item(tmp_path):
+    path = tmp_path / "scores.csv"
+
+    def facts(n_values):
+        lines = [f"q{i},e{i % n_values},{i % 5}" for i in range(60)]
+        path.write_text("\n".join(["item_id,evaluator_id,score", *lines]), encoding="utf-8")
+        return [sentence for kind, sentence in survey([path], {}).facts if kind == "two columns"]
+
+    assert not facts(12) and len(facts(40)) == 1

@@ -344,7 +344,8 @@ def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_colu
     second_id = "" if is_of_inspect(rows) else next((name for name in unused_columns if last_names(name, "id")), "")
     if second_id and recording.item and not recording.prompt:
         n_used, n_second = (len({str(row.get(column)) for row in rows}) for column in (recording.item, second_id))
-        if n_used != n_second:
+        # twelve evaluators or four places of an option are no items
+        if n_used != n_second and 2 * n_second >= n_used:
             yield (
                 "two columns",
                 f"{second_id} could be the item too ({n_second:,} values in the first {len(rows):,} rows); {recording.item} is used "
