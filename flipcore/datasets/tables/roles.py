@@ -769,7 +769,8 @@ _SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
 def _is_of_people(name: str) -> bool:
     """Tell whether a column has labels by people: human_score does, escalate_to_human and
     needs_manual do not."""
-    if not names(name, "people") or names(name, "about") or names(name, "id"):
+    others = ("about", "id", "configuration")  # expert_minutes
+    if not names(name, "people") or any(names(name, kind) for kind in others):
         return False
     pairs = pairwise(words_of(name))
     not_yet_words = {"to", "needs", "requires"}
