@@ -8,7 +8,7 @@ or the split into systems and runs. A table with clear names raises no doubt.
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
-from math import nan
+from math import nan, sqrt
 from statistics import StatisticsError, correlation
 
 from flipcore.datasets.tables.coding import ERROR_TEXT, Coding, agreement, score_of_cell
@@ -37,6 +37,7 @@ from flipcore.datasets.tables.stems import (
     last_part,
     lower_is_better,
     names,
+    names_right,
     stems,
     words_of,
 )
@@ -319,9 +320,19 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     has_options = bool(roles.options) or (
         bool(roles.target) and table_profile[roles.target].is_letter
     )
-    if not values or is_graded or has_options or n_rows < SURPRISING:
+    if not values or is_graded or has_options:
         return None
     share = sum(values) / len(values)
+    compared = Choice(
+        f"{roles.output} is the output and {roles.target} the right answer.",
+        (f"text={roles.output}", f"target={roles.target}"),
+        share,
+    )
+    not_compared = Choice(f"{roles.target} is not compared with the output.", ("target=",))
+    if doubt := _comparison_doubt(table_profile, reading):
+        return Question("match", doubt, compared, not_compared)
+    if n_rows < SURPRISING:
+        return None
     # of long texts, a few that agree are short answers among them
     is_rare = share == 0 or (reading.coding is Coding.LONG_TEXT and share < FEW)
     is_long = share > NEARLY and table_profile[roles.output].mean_length > LONG
@@ -334,20 +345,37 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
         return None
     how_many = "nearly every row" if is_copy else "hardly any row" if share else "no row"
     score_column = next(iter(_like_scores(table_profile, reading)), "")
-    if score_column:
-        second = _score_choice(table_profile, score_column)
-    else:
-        second = Choice(f"{roles.target} is not compared with the output.", ("target=",))
+    second = _score_choice(table_profile, score_column) if score_column else not_compared
     return Question(
         "match",
         f"{roles.output} and {roles.target} hold the same answer in {how_many}.",
-        Choice(
-            f"{roles.output} is the output and {roles.target} the right answer.",
-            (f"text={roles.output}", f"target={roles.target}"),
-            share,
-        ),
+        compared,
         second,
     )
+
+
+def _comparison_doubt(table_profile: Profile, reading: TableReading) -> str:
+    """Say why outputs are not plainly compared with right answers; "" if they are.
+
+    Some repeat the right answer, and clearly more contain it. Or texts stand beside 0 and 1, which
+    may be a mark of theirs.
+    """
+    roles, n_rows = reading.roles, table_profile.n_rows
+    shares = {agreed.coding: agreed.share for agreed in roles.agreements}
+    if {Coding.TEXT, Coding.CONTAINED} <= shares.keys():
+        equal, contained = shares[Coding.TEXT], shares[Coding.CONTAINED]
+        mean = (equal + contained) / 2
+        if equal > 0 and contained - equal > 2 * sqrt(mean * (1 - mean) / n_rows):
+            return (
+                f"{roles.output} repeats {roles.target} word for word in {equal:.0%} of the rows, "
+                f"and contains it in {contained:.0%}."
+            )
+    target = table_profile[roles.target]
+    if target.is_verdict and target.is_integer and table_profile[roles.output].is_text:
+        return (
+            f"{roles.target} holds 0 and 1, and {roles.output} texts, from which a number is read."
+        )
+    return ""
 
 
 def _doubt_verdicts(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -356,7 +384,7 @@ def _doubt_verdicts(table_profile: Profile, reading: TableReading) -> Question |
     lead = _lead(reading)
     if not (lead and roles.target) or roles.output or reading.shape:
         return None
-    if _GRADED & set(words_of(last_part(lead))):
+    if names_right(lead):
         return None
     if not (table_profile[lead].is_verdict and table_profile[roles.target].is_verdict):
         return None
@@ -372,9 +400,6 @@ def _doubt_verdicts(table_profile: Profile, reading: TableReading) -> Question |
         Choice(f"{are}, compared with {roles.target}.", words),
         Choice(f"{lead} is the score.", (f"score={lead}", "target="), mean_of(table_profile, lead)),
     )
-
-
-_GRADED = set("correct right accuracy acc passed pass success solved match em score".split())
 
 
 def _score_choice(table_profile: Profile, name: str) -> Choice:
@@ -645,7 +670,7 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
     words = words_of(last)
     is_plain = all(is_known_word(word) or word in CONTRASTED for word in words)
     if column.is_verdict:
-        is_plain |= "_".join(words) in stems("score").words
+        is_plain |= names_right(last) or "_".join(words) in stems("score").words
     else:
         is_bad = any(names(word, "lower") for word in words)
         is_bad &= not any(names(word, "negation") for word in words)

@@ -12,7 +12,7 @@ from flipcore.datasets.tables.coding import agreement
 from flipcore.datasets.tables.own_columns import bare_column, bare_path
 from flipcore.datasets.tables.profile import Profile, number_sql, words_sql
 from flipcore.datasets.tables.roles import LOOKED_AT, lone_negatives
-from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
+from flipcore.datasets.tables.stems import last_part, lower_is_better, names, names_right, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading, score_text
 from flipcore.text.counts import count_of
 
@@ -130,6 +130,22 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
     if len(systems) < 2:
         return None
     listed = ",".join(systems)
+    are_named_scores = any(names_right(name) for name in systems)
+    if roles.target and table_profile[roles.target].is_verdict and not are_named_scores:
+        return Question(
+            "systems",
+            f"{', '.join(systems[:4])}{' …' if len(systems) > 4 else ''} and {roles.target} hold "
+            "right and wrong, and no column holds an output.",
+            Choice(
+                f"They are answers of {len(systems)} systems, compared with {roles.target}.",
+                (f"model_columns={listed}",),
+            ),
+            Choice(
+                f"They say which answers are right; {systems[0]} leads.",
+                (f"score={listed}", "target="),
+                mean_of(table_profile, systems[0]),
+            ),
+        )
     return Question(
         "systems",
         f"{', '.join(systems[:4])}{' …' if len(systems) > 4 else ''} hold scores, and no column "

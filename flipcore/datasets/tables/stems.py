@@ -108,6 +108,14 @@ def is_known_word(word: str) -> bool:
     return len(word) < 3 or word.isdigit() or any(names(word, kind) for kind in kinds)
 
 
+def names_right(name: str) -> bool:
+    """Tell whether a column is called after being right: is_correct, unlike semantic_result."""
+    return not _RIGHT.isdisjoint(words_of(last_part(name)))
+
+
+_RIGHT = set("correct right accuracy acc passed pass success solved match em score".split())
+
+
 def is_word(value: str, kind: str) -> bool:
     """Tell whether a cell is a word of the list `kind`: richtig, ✓ and true are "right"."""
     return value.strip().lower().replace(" ", "_") in stems(kind).words

@@ -1468,10 +1468,9 @@ def test_lists_beside_the_output_are_asked_about(tmp_path):
         row = {"problem_id": i, "ground_truth": str(i % 7), "router_output": f"So it is {i % 5}, by rule {i}."}
         later = [f"Step {k} of {i}: it is {k}." for k in range(5)] if i else []
         rows.append(row | {"initial_correct": i % 3 == 0, "escalation_outputs": later})
-    question, direction = read(tmp_path, rows).questions
+    (question,) = read(tmp_path, rows).questions
     assert question.seen == "router_output holds one output beside the list in escalation_outputs."
-    assert direction.about == "direction"  # initial_correct grades another step than the output
-    answered = read_table(tmp_path / "table.jsonl", {"sample_columns": "", "lower": ""})
+    answered = read_table(tmp_path / "table.jsonl", {"sample_columns": ""})
     assert (answered.n_items, answered.n_runs, answered.roles.output) == (40, 1, "router_output")
     assert not answered.questions and round(answered.scores["", "initial_correct"], 2) == 0.35
 
@@ -1839,3 +1838,42 @@ def test_a_measure_names_no_row_of_a_summary(tmp_path):
                 rows.append(row | {"wer": round(0.1 + clip / 50 + len(model) / 300, 3)})
     reading = read(tmp_path, rows)
     assert "payload_kb" not in reading.refusal and reading.questions
+
+
+def test_models_that_say_true_or_false_are_compared_with_the_right_answer(tmp_path):
+    """The model that always said True led, with 92%; it was right in 56%."""
+    rows = [{"": i, "statement": f"It is {i}.", "gt": i % 2 == 0, "ada": i % 3 == 0, "davinci": i % 12 > 0} for i in range(60)]
+    question, *_ = read(tmp_path, rows).questions
+    assert question.first.words == ("model_columns=ada,davinci",)
+    scores = answered(tmp_path, question.first).scores
+    assert scores["davinci", MATCH] == pytest.approx(sum(row["davinci"] == row["gt"] for row in rows) / 60)
+
+
+def test_texts_that_now_repeat_and_now_contain_the_right_answer_are_asked_about(tmp_path):
+    answers = ["Hasty Generalization", "Straw Man", "Red Herring", "False Cause", "Slippery Slope"]
+
+    def rows(n_equal, n_contained):
+        texts = [answers[i % 5] if i < n_equal else f"The fallacy here may be a {answers[i % 5]} or none" for i in range(60)]
+        texts = [text if i < n_equal + n_contained else "I do not know what it is" for i, text in enumerate(texts)]
+        return [{"id": i, "gt": answers[i % 5], "pred": text} for i, text in enumerate(texts)]
+
+    (question,) = read(tmp_path, rows(5, 20)).questions
+    assert question.seen == "pred repeats gt word for word in 8% of the rows, and contains it in 42%."
+    assert question.first.score == pytest.approx(25 / 60) and question.second.words == ("target=",)
+    for n_equal, n_contained in ((40, 0), (0, 40), (40, 4)):  # one way of answering, or no clear difference
+        assert not read(tmp_path, rows(n_equal, n_contained)).questions
+
+
+def test_a_mark_of_0_or_1_beside_texts_is_asked_about(tmp_path):
+    """Whether a student was right was the right answer of what a model wrote about the question."""
+    rows = [
+        {
+            "question_id": i,
+            "true_label": i % 5 > 0,
+            "response": f"The student saw step {i} of 3, and I cannot say more about it.",
+        }
+        for i in range(10)
+    ]
+    rows = [row | {"true_label": int(row["true_label"])} for row in rows]
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "match" and question.second.words == ("target=",)
