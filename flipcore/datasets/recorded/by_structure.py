@@ -112,9 +112,9 @@ def _recording_of_roles(reading: TableReading, first_rows: Sequence[Mapping[str,
     fields = _fields(reading, variants, columns, text=text, target=target)
     taken = {prompt, question, text, target, declared["axes"]}
     n_questions = len(set(map(str, _cells(variants, prompt.partition(",")[0])))) if prompt else reading.n_items
-    # the first rows cannot show whether a column of items has several rows per task
+    # the first rows cannot show that each question has a value of its own
     items = set(reading.grid.items) if len(reading.grid.items) == 1 else set()
-    task = _task_column(variants, columns, n_questions, taken=taken | items)
+    task = _task_column(variants, columns, n_questions, taken=taken | items | reading.alike)
     answer_columns = [target] if target else [field.column for field in fields if field.extractor != FIRST]
     answers = ""
     if not (options or pattern):

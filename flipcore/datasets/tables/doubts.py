@@ -75,6 +75,7 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         or _doubt_lead(table_profile, reading)
         or _doubt_labels(table_profile, reading)
         or _doubt_count(table_profile, reading)
+        or _doubt_places(table_profile, reading)
         or _doubt_score(table_profile, reading),
         _doubt_target(table_profile, reading) or _doubt_differing_target(table_profile, reading),
         _doubt_direction(table_profile, reading),
@@ -501,6 +502,24 @@ def _doubt_count(table_profile: Profile, reading: TableReading) -> Question | No
                 _score_choice(table_profile, score),
             )
     return None
+
+
+def _doubt_places(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether numbers under a name such as qa_correct are grades, or the right options."""
+    name = _lead(reading)
+    if not name or reading.roles.target or reading.shape:
+        return None
+    column, words = table_profile[name], words_of(last_part(name))
+    is_count = bool({"n", "num", "number", "count", "total"} & set(words))
+    if words[-1:] != ("correct",) or is_count or not column.is_integer or column.n_distinct < 3:
+        return None
+    return Question(
+        "match",
+        f"{name} leads the scores and holds whole numbers from {column.least:g} to "
+        f"{column.most:g}.",
+        Choice("They are grades.", (f"score={name}",), mean_of(table_profile, name)),
+        Choice("They are right answers, and no scores.", (f"target={name}", "score=")),
+    )
 
 
 def _is_bound(table_profile: Profile, total: str, score: str) -> bool:

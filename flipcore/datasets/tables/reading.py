@@ -480,6 +480,9 @@ def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
     is found there (coding, models, columns, people's labels, letters)."""
     grid, roles = reading.grid, reading.roles
     n_items = table_profile.n_distinct(grid.items) if grid.items else table_profile.n_rows
+    if not grid.items and reading.shape.models:  # the systems of a row answer one question
+        places = f"SELECT DISTINCT {table_profile.table.place} FROM {table_profile.table.relation}"
+        n_items = table_profile.table.rows(f"SELECT count(*) FROM ({places})")[0][0]
     conditions = tuple(name for name in grid.conditions if name not in grid.items)
     n_conditions = table_profile.n_levels(conditions) if conditions else 1
     cell = [*grid.items, *conditions, *grid.variants, *filter(None, [grid.scorer])]

@@ -73,7 +73,10 @@ def find_shape(profile: Profile) -> Shape:
     if any(names(key, "model") for key in keys):
         return Shape(models=keys)
     models = _models_of_objects(profile) or _models_with_affixes(profile)
-    return Shape(models=models or _models_beside_key(profile))
+    beside_key = _models_beside_key(profile)
+    # a system whose name is in no list may stand beside those that are known
+    is_part = set(models) <= set(beside_key)
+    return Shape(models=beside_key if is_part else models)
 
 
 def _versions(profile: Profile) -> tuple[str, ...]:
@@ -473,7 +476,7 @@ def _models_beside_key(profile: Profile) -> tuple[str, ...]:
         matched = [
             name for name in profile.names if name != key and _holds_values(profile, name, key)
         ]
-        if len(matched) > 1:
+        if len(matched) > 1 and not _are_numbered(matched):
             return tuple(matched)
     return _texts_beside_key(profile, keys)
 

@@ -19,6 +19,7 @@ HARMLESS = (
 ).split()
 MAX_LEVELS = 12  # values of a column in words that may be systems or settings
 MAX_GRADE = 10  # a whole number up to this may be a grade
+KEY_VALUES = 0.8  # least share of a column's cells that are values of the right answer
 MAX_NAMED = 4  # columns in the question; it ends with "…" if there are more
 # right answers that a comparison finds without doubt
 PLAIN_CODINGS = (Coding.LETTER, Coding.LETTERS, Coding.SAME_VALUE, Coding.LABEL, Coding.NUMBER)
@@ -26,6 +27,8 @@ PLAIN_CODINGS = (Coding.LETTER, Coding.LETTERS, Coding.SAME_VALUE, Coding.LABEL,
 
 def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether columns without a role have none. None if there are no such columns."""
+    if question := _ask_further_systems(table_profile, reading):
+        return question
     found: dict[str, str] = {}  # column -> the role that it might have
     for name in dict.fromkeys((*reading.roles.unnamed_scores, *reading.unused)):
         role = "" if _is_explained(table_profile, reading, name) else _role(table_profile, name)
@@ -53,6 +56,39 @@ def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question |
         f"{named} {verb} no role in this reading.",
         Choice(f"{they} nothing; the table is read as it says above.", ("unused=yes",), score),
         Choice(says, (f"{found[first]}={first}",), found_score),
+    )
+
+
+def _ask_further_systems(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether columns that hold right answers' values are systems like those that are read."""
+    models, target = reading.shape.models, reading.roles.target
+    if not (models and target) or not table_profile.table.is_whole:
+        return None
+    if set(models) != set(reading.made_from.get(reading.roles.output, ())):
+        return None  # a system has several columns, and another one would have them too
+    table = table_profile.table
+    values = f"(SELECT lower({table.sql(target)}) FROM {table.relation})"
+    further = []
+    for name in reading.unused:
+        sql = f"lower({table.sql(name)})"
+        share = table.rows(f"SELECT avg(({sql} IN {values})::INT) FROM {table.relation}")[0][0]
+        if (share or 0) >= KEY_VALUES and table_profile[name].n_distinct > 1 and "," not in name:
+            further.append(name)
+    if not further:
+        return None
+    hold = "holds values" if len(further) == 1 else "hold values"
+    all_models = ",".join([*models, *further])
+    n_systems = len(models) + len(further)
+    return Question(
+        "unused",
+        f"{', '.join(further[:MAX_NAMED])}{' …' if len(further) > MAX_NAMED else ''} {hold} of "
+        f"{target} too.",
+        Choice(
+            f"There are {len(models)} systems; the rest changes nothing.",
+            ("unused=yes",),
+            overall(reading),
+        ),
+        Choice(f"There are {n_systems} systems.", (f"model_columns={all_models}",)),
     )
 
 

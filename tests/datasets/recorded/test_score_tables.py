@@ -277,6 +277,10 @@ def test_items_of_a_long_table_are_no_tasks(tmp_path):
     path.write_text("\n".join(["task_id,score,eval_date", *lines]), encoding="utf-8")
     read = survey([path], {})
     assert list(read.kinds) == ["scores"] and read.n_records == 900
+    rows = [(f"p{i}", f"Eval/{i}", model) for i in range(164) for model in ("alpha-1", "beta-2", "gamma-3")]
+    lines = [f"{problem},{task},{model},{place % 5 / 4}" for place, (problem, task, model) in enumerate(rows)]
+    path.write_text("\n".join(["problem_id,task_id,model_name,success_rate", *lines]), encoding="utf-8")
+    assert list(survey([path], {}).kinds) == ["scores"]  # a second id of the question is no task
     lines = [f"{'math' if i % 3 else 'law'},q{i},{i * 7 % 10 / 10}" for i in range(900)]
     path.write_text("\n".join(["task,question_id,score", *lines]), encoding="utf-8")
     assert sorted(survey([path], {}).kinds) == ["law", "math"]

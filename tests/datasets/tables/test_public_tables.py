@@ -1877,3 +1877,44 @@ def test_a_mark_of_0_or_1_beside_texts_is_asked_about(tmp_path):
     rows = [row | {"true_label": int(row["true_label"])} for row in rows]
     (question,) = read(tmp_path, rows).questions
     assert question.about == "match" and question.second.words == ("target=",)
+
+
+def test_columns_named_otherwise_that_hold_right_answers_may_be_systems_too(tmp_path):
+    """Six of ten systems were read, and each of their answers was a question: 936 of 156."""
+    rows = []
+    for i in range(60):
+        row = {"truth": i % 6, "alpha_llama": i * i % 6, "alpha_mixtral": (i + i // 9) % 6}
+        rows.append(row | {"alpha_no_synth": (i + i // 5) % 6, "alpha_ensemble": (i + i // 7) % 6})
+    reading = read(tmp_path, rows)
+    assert (reading.n_items, reading.n_conditions) == (60, 2)
+    (question,) = reading.questions
+    assert question.seen == "alpha_no_synth, alpha_ensemble hold values of truth too."
+    assert answered(tmp_path, question.second).n_conditions == 4
+    recording = guess_recording(str(tmp_path / "table.jsonl"), {"unused": "yes"})
+    records = recorded(tmp_path / "table.jsonl", recording).records
+    assert len(records) == 120 and len({record.item.item_id for record in records}) == 60
+
+
+def test_numbered_ranks_of_one_system_are_no_systems(tmp_path):
+    """Three guesses of one classifier were three systems: 76, 20 and 4%."""
+    labels = ("billing", "account", "shipping", "refund")
+    rows = [
+        {
+            "ticket_id": i,
+            "true_label": labels[i % 4],
+            "top_1": labels[i * i % 4],
+            "top_2": labels[(i + 1) % 4],
+            "top_3": labels[(i + 2) % 4],
+        }
+        for i in range(40)
+    ]
+    assert not read(tmp_path, rows).shape.models
+
+
+def test_right_options_under_correct_are_asked_about(tmp_path):
+    """The number of the right option was the score: 2.28 of 5."""
+    rows = [{"id": f"q{i}", "qa_correct": 1 + i * i % 5, "category": "law" if i % 3 else "art"} for i in range(60)]
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen.startswith("qa_correct leads the scores and holds whole numbers from 1 to 5")
+    counts = [row | {"num_correct": row.pop("qa_correct")} for row in rows]
+    assert all("num_correct leads the scores and holds" not in one.seen for one in read(tmp_path, counts).questions)

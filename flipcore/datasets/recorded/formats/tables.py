@@ -384,7 +384,8 @@ class _Rows:
         if self.recording.answers == SETS:
             variants = [_sort_letters(row, self.recording) for row in variants]
         base, prompt_column = variants[0], self.recording.prompt
-        if not (prompt_column or self.recording.item):  # rows of two models cannot be matched to one item
+        # rows of two models cannot be matched to one item, unless they are parts of one row
+        if not (prompt_column or self.recording.item or self.recording.model_columns):
             key = key._replace(item=f"{key.item} of {key.model}")
         for row_index, row in enumerate(variants):
             try:
