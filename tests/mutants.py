@@ -79,7 +79,19 @@ _COUNTED = "if self.about.plan and len(self.rows) < MAX_ITEMS:"
 _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _PATIENCE = "how long a write may take before it counts as failed"
 _GUARDED = "flipcore/stats/base/guarded.py"
+_TWO_SHARES = "flipcore/stats/base/two_shares.py"
+_EXCEEDANCE = "flipcore/stats/memory/exceedance.py"
 SAME: dict[tuple[str, str, str], str] = {
+    (_TWO_SHARES, "error = round((1 - level) / 2, 12)", "13"): "either rounds away what is left of 0.95",
+    (_TWO_SHARES, "low, high = 0.0, 8.0", "0.01"): "where the search begins",
+    (_TWO_SHARES, "low, high = 0.0, 8.0", "12.01"): "where the search begins",
+    (_TWO_SHARES, "while high - low > 1e-3:", "high - low >= 0.001"): "halving 8 never gives a thousandth",
+    (_EXCEEDANCE, "_CELLS = 2_000_000  # values permuted at once", "2000001"): _SPEED,
+    (
+        "flipcore/stats/score/reducers.py",
+        "pairs = zip(n.tolist(), n_right.tolist(), strict=True)",
+        "False",
+    ): "both count the epochs of the same items",
     ("flipcore/claims/audit_prompts.py", "place, n = Counter(places).most_common(1)[0]", "2"): "the first of two is the first",
     (
         "flipcore/claims/plans.py",

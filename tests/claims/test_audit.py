@@ -2,12 +2,15 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from flipcore.claims.audit import (
+    GRADES_DIFFER,
+    READOUTS_DIFFER,
     ReadoutPair,
     _alpha_of,
     _best_extractor_words,
@@ -18,6 +21,7 @@ from flipcore.claims.audit import (
     _places,
     _reported_rows,
     _undecided_words,
+    check_reported_scores,
     compare_grades,
     compare_models,
     find_contradictions,
@@ -746,3 +750,97 @@ def test_a_reported_score_is_of_the_rows_of_its_log_and_task():
     assert found() == [0, 1] and found(file="one") == [0] and found(file="two") == [1, 2]
     assert found(task="u") == [2] and found(task="v") == [3] and found(task="unknown") == [0, 1]
     assert found(rows.drop(columns="file"), file="one") == [0, 1]
+
+
+def test_pairs_of_readouts_stand_in_the_order_of_the_log():
+    rows = [(name, f"t/{k}", 0, float(name != "b")) for name in "cab" for k in (1, 0)]
+    log = base_rows(*rows)
+    frame = pd.concat([log.frame.assign(model=model) for model in ("z", "m")], ignore_index=True)
+    pairs, disagreements = pair_readouts(log, frame)
+    assert [(pair.model, pair.first, pair.second) for pair in pairs] == [
+        (model, *names) for model in "zm" for names in (("c", "a"), ("c", "b"), ("a", "b"))
+    ]
+    assert [one.share for one in disagreements] == [0, 1, 1] * 2 and list(disagreements[1].items) == ["t/1", "t/0"]
+
+
+def test_of_models_that_are_level_the_first_is_named_first():
+    rows = ranking_worlds.readouts({name: {("identity", "base", "regex"): row} for name, row in (("z", "1100"), ("a", "0011"))})
+    part = scored(rows.assign(item_id="t/" + rows["item_id"], family=rows["item_id"], value=np.nan))
+    (found,) = _pairs_of_models(part, "regex", "", is_ranking=False)
+    assert (found.model, found.other_model) == ("z", "a") and "whether z or a is ahead on these 4 items" in found.claim.text
+
+
+def reported_of(values, reported, **more):
+    """What is said of a score that a log reports and the rows that it holds, two per item."""
+    log = base_rows(*[("e", f"t/{k // 2}", k % 2, value) for k, value in enumerate(values)])
+    entry = {"model": "m", "task": "t", "readout": "e", "value": reported} | more
+    found = list(
+        check_reported_scores(replace(log, reported=[entry]), log.frame.assign(variant="base", **more.pop("rows", {})))
+    )
+    return [(finding.claim.outcome, finding.rank, finding.claim.text) for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("values", "reported", "more", "outcome", "rank", "words"),
+    [
+        ([1, 0, 1, 0], 0.6, {}, "does not hold", 100, "m on t, e: reported 0.600, recomputed 0.500 from all 4 rows."),
+        (
+            [1, 0, 1, 0],
+            0.6,
+            {"reducer": "max"},
+            "does not hold",
+            100,
+            "m on t, e (max): reported 0.600, recomputed 1.000 from all 4 rows.",
+        ),
+        (
+            [1, 0, 1, 0],
+            0.5007,
+            {"reducer": "mean"},
+            "does not hold",
+            100,
+            "m on t, e: reported 0.501, recomputed 0.500 from all 4 rows.",
+        ),
+        ([1, 0, 1, 0], 0.4993, {"n": 4}, "does not hold", 100, "m on t, e: reported 0.499, recomputed 0.500 from all 4 rows."),
+        (
+            [1, 0, 1, 0],
+            0.6,
+            {"n": 5},
+            "rows missing",
+            60,
+            "m on t, e: the reported 0.600 is of 5 rows; the log holds 4, with mean 0.500.",
+        ),
+        (
+            [1, 0, 1, 0],
+            0.6,
+            {"n": 5, "reducer": "own"},
+            "rows missing",
+            60,
+            "m on t, e (own): the reported 0.600 is of 5 rows; the log holds 4, with mean –.",
+        ),
+        ([], 0.6, {"n": 5}, "no rows", 40, "m on t, e: the log reports 0.600, and holds no row of it."),
+        ([np.nan] * 4, 0.6, {}, "no rows", 40, "m on t, e: the log reports 0.600, and holds no row of it."),
+    ],
+)
+def test_a_reported_score_is_compared_with_the_rows_by_its_reducer(values, reported, more, outcome, rank, words):
+    assert reported_of(values, reported, **more) == [(outcome, rank, words)]
+
+
+@pytest.mark.parametrize(
+    ("reported", "more"),
+    [(0.5, {}), (0.5005, {}), (0.4995, {"n": 4}), (1.0, {"reducer": "max"}), (0.7, {"reducer": "own"}), (0.5, {"n": 2})],
+)
+def test_a_reported_score_that_holds_or_cannot_be_recomputed_is_no_finding(reported, more):
+    assert reported_of([1, 0, 1, 0], reported, **more) == []
+
+
+def test_a_metric_of_all_rows_together_is_not_compared():
+    log = base_rows(("e", "t/0", 0, np.nan), ("e", "t/1", 0, np.nan))
+    log = replace(log, reported=[{"model": "m", "task": "t", "readout": "e", "value": 0.6}])
+    frame = log.frame.assign(variant="base")
+    assert list(check_reported_scores(log, frame.assign(status="absent"))) == []
+    some = frame.assign(status=["absent", "unreadable"])
+    assert [finding.claim.outcome for finding in check_reported_scores(log, some)] == ["no rows"]
+
+
+def test_readouts_and_grades_are_said_to_differ_falsely_in_one_of_twenty():
+    assert {(assertion.error_rate, assertion.sides) for assertion in (READOUTS_DIFFER, GRADES_DIFFER)} == {(0.05, 2)}

@@ -25,3 +25,7 @@ def test_subjects_differ_at_the_error_rate_and_only_where_groups_are_wider(p, by
     claim = standard_error_claim(GroupedScores("m", "e", "", spread), p)
     assert claim.is_made == is_made
     assert ("are not shown to differ" in claim.text) != is_made
+
+
+def test_groups_are_said_to_differ_falsely_in_one_of_twenty():
+    assert (GROUPS_DIFFER.error_rate, GROUPS_DIFFER.sides) == (0.05, 1)

@@ -636,10 +636,14 @@ def test_silent_cuts_say_how_many_have_all_tokens():
 
 
 @pytest.mark.parametrize(
-    ("n_models", "voters", "about"), [(3, "all 3 models", "keys alone"), (1, "all its runs", "keys of one model")]
+    ("answers", "voters", "about"),
+    [
+        (ALONE, "all 3 models", "keys alone"),
+        ({"a": ["x"], "b": ["x", "x"]}, "all 2 models", "keys alone"),
+        (OF_ONE, "all its runs", "keys of one model"),
+    ],
 )
-def test_keys_alone_name_their_voters(n_models, voters, about):
-    answers = ALONE if n_models > 1 else OF_ONE
+def test_keys_alone_name_their_voters(answers, voters, about):
     log = votes_of([answers] * LEAST_KEYS)
     (finding,) = audit_outputs._find_wrong_keys(log, log.frame)
     assert finding.claim.text == f"On 5 items no answer agrees with the right answer, and {voters} give one other answer."

@@ -1,14 +1,28 @@
 """A decision survives every choice only by the p of the coarsest units too."""
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from flipcore.claims.choices import DIRECTION, SURVIVED, survives_claim
+from flipcore.claims.choices import (
+    AFTER,
+    ASSERTIONS,
+    BEFORE,
+    DIRECTION,
+    FEW_OPEN,
+    MOVED,
+    NOT_MOVED,
+    SURVIVED,
+    moves_claim,
+    survives_claim,
+)
 from flipcore.claims.decisions import Decision
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
 from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.curve import Effect
 from flipcore.stats.choices.material import ArrayMaterial
 
 
@@ -43,3 +57,159 @@ def test_what_every_way_shows_survives_by_half_of_alpha_over_the_coarsest_units(
     curve = replace(count(material), coarse_tests=CoarseTests(p))
     claim = survives_claim(curve, Decision("A", "B"), level)
     assert (claim.outcome, claim.is_made) == (outcome, outcome == SURVIVED)
+
+
+def lead(n_ahead):
+    """40 items, of which so many are ahead, or behind if negative."""
+    return np.where(np.arange(40) < abs(n_ahead), np.sign(n_ahead), 0.0)
+
+
+def curve_of(*leads, closed=0, n_items=40):
+    """One way of counting per lead; the last `closed` of them may not be claimed."""
+    n_open = len(leads) - closed
+    options = tuple(Option(f"e{k}", f"e{k}", "", closed="" if k < n_open else "reads too little") for k in range(len(leads)))
+    extractor = Choice("extractor", "Extractor", options, ChoiceClass.EQUAL, "")
+    states = {(f"e{k}",): lead(n)[:n_items] for k, n in enumerate(leads)}
+    parts = np.arange(n_items), np.zeros(n_items, dtype=int)
+    return count(ArrayMaterial((extractor,), ("extractor",), states, {}, *parts))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("leads", "ending"),
+    [
+        ((2, 20), "; 1 shows it, where extractor: e1."),
+        ((20, 2), "; 1 shows it."),
+        ((2, 20, 2), "; 1 shows it, where extractor: e1."),
+        ((2, 20, 25), "; 2 show it."),
+        ((2, 3), "; none by more than chance."),
+        ((2,), "; not by more than chance."),
+    ],
+)
+def test_a_direction_says_how_many_ways_show_it_and_where(leads, ending, sign):
+    claim = survives_claim(curve_of(*(sign * n for n in leads)), Decision("A", "B"))
+    assert claim.outcome == DIRECTION and not claim.is_made
+    assert claim.text.startswith("A leads in " if sign > 0 else "B leads in ") and claim.text.endswith(ending)
+
+
+def test_ways_that_all_show_it_alone_share_what_they_have_in_common():
+    options = tuple(Option(name, name, "") for name in "ab")
+    extractor = Choice("extractor", "Extractor", options, ChoiceClass.EQUAL, "")
+    key = Choice("key", "Key", (Option("all", "all", ""), Option("out", "left out", "")), ChoiceClass.EQUAL, "")
+    states = {("a",): lead(2), ("b",): lead(20)}
+    parts = np.arange(40), np.zeros(40, dtype=int)
+    curve = count(ArrayMaterial((extractor, key), ("extractor",), states, {"key=out": np.arange(40) == 39}, *parts))
+    text = survives_claim(curve, Decision("A", "B")).text
+    assert text.endswith("; 2 show it, all of them where extractor: b.")
+
+
+def test_what_the_coarsest_units_do_not_show_is_said_with_their_number():
+    curve = replace(curve_of(20, 25), coarse_tests=CoarseTests(0.2))
+    assert survives_claim(curve, Decision("A", "B")).text.endswith(
+        "; all show it, but not over the 40 units that a choice leaves out whole."
+    )
+
+
+@pytest.mark.parametrize(
+    ("leads", "closed", "is_said"), [((20, 25), 1, True), ((20, 25, 26), 2, False), ((20, 25, 26), 1, True)]
+)
+def test_of_half_the_ways_on_something_is_said(leads, closed, is_said):
+    claim = survives_claim(curve_of(*leads, closed=closed), Decision("A", "B"))
+    assert claim.outcome == (SURVIVED if is_said else FEW_OPEN) and bool(claim.withheld) != is_said
+    n_open = len(leads) - closed
+    assert claim.numbers["ways"] == n_open
+    if is_said:
+        assert f"{closed} more may not be claimed: reads too little." in claim.detail
+    else:
+        words = f"{n_open} of {len(leads)} ways of counting may be claimed: reads too little."
+        assert claim.withheld == f"that A scores higher than B. {words}"
+
+
+def test_the_only_way_and_ways_that_say_the_same_are_named():
+    only = survives_claim(curve_of(20), Decision("A", "B"))
+    assert only.is_made and only.text == "A scores higher than B; no other way of counting is open."
+    same = survives_claim(curve_of(20, 20), Decision("A", "B"))
+    assert same.is_made and same.text == "A scores higher than B; both ways of counting say the same."
+    behind = survives_claim(curve_of(-20), Decision("A", "B"))
+    assert behind.text == "A scores lower than B; no other way of counting is open." and behind.numbers["below"]
+    assert "in the only way of counting" in survives_claim(curve_of(2), Decision("A", "B")).text
+    assert "in the only open way of counting" in survives_claim(curve_of(2, 25, closed=1), Decision("A", "B")).text
+    assert "in both ways of counting" in survives_claim(curve_of(2, 2), Decision("A", "B")).text
+
+
+def test_choices_before_and_after_the_answers_are_told_apart():
+    curve = curve_of(20, 25)
+    after, before = (survives_claim(curve, Decision("A", "B"), is_locked=locked) for locked in (False, True))
+    assert survives_claim(curve, Decision("A", "B")) == after
+    assert after.detail.endswith(f"40 questions as declared. {AFTER}") and before.detail.endswith(BEFORE)
+    assert (after.numbers["lowest"], after.numbers["highest"]) == (0.5, 0.625) and after.numbers["p"] < 0.001
+
+
+def with_effects(*changes, labels=(), decision_leads=(20, 25)):
+    """A curve whose options change the estimate by so many points, with these corrected p."""
+    curve = curve_of(*decision_leads)
+    effects = []
+    for k, (points, p) in enumerate(changes):
+        options = (Option("declared", "as declared", ""), Option("other", f"other {k}", ""))
+        label = labels[k] if labels else f"Choice {k}"
+        change = Estimate(points / 100, points / 100 - 0.01, points / 100 + 0.01, 0.95, "guarded t", 40, None)
+        effects.append(Effect(Choice(f"c{k}", label, options, ChoiceClass.EQUAL, ""), 1, change, p, p))
+    return replace(curve, effects=tuple(effects))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            [(1, 0.01), (-3, 0.05)],
+            "These move the lead by more than chance: choice 1: other 1 (−3.0 points); choice 0: other 0 (+1.0 points).",
+        ),
+        ([(1, 0.06), (-3, 0.05)], "This moves the lead by more than chance: choice 1: other 1 (−3.0 points)."),
+        ([(1, 0.06), (-3, 0.051)], "No choice moves the lead by more than chance."),
+        (
+            [(1, np.nan), (-3, 0.06), (2, np.nan)],
+            "No choice moves the lead by more than chance. For 2 options too few units differ to say.",
+        ),
+        ([(1, np.nan), (-3, np.nan)], "Too few units differ to say whether a choice moves the lead."),
+    ],
+)
+def test_options_that_move_the_lead_are_named_by_size(changes, words):
+    claim = moves_claim(with_effects(*changes), Decision("A", "B"))
+    assert claim.text == words and claim.is_made == (" move" in words and "more than chance: " in words)
+    assert claim.outcome == (MOVED if claim.is_made else NOT_MOVED)
+    assert claim.detail == f"Over 40 independent units; p corrected for {len(changes)} options (Holm)."
+    assert list(claim.numbers) == [f"c{k}=other" for k in range(len(changes))]
+
+
+def test_three_options_that_move_most_are_named_and_the_others_counted():
+    changes = [(k, 0.01) for k in (1, -5, 3, -2, 4)]
+    text = moves_claim(with_effects(*changes), Decision("A", "B")).text
+    assert re.findall(r"other (\d)", text) == ["1", "4", "2"] and text.endswith(", and 2 more.")
+    three = moves_claim(with_effects(*changes[:3]), Decision("A", "B")).text
+    assert "more." not in three
+    assert moves_claim(curve_of(20), Decision("A", "B")).text == "No choice is open here."
+    assert moves_claim(with_effects((1, 0.09)), Decision("A", "B"), 0.9).is_made
+
+
+@pytest.mark.parametrize(
+    ("changes", "decision", "start"),
+    [
+        (
+            [(4, 0.01), (-2, 0.01), (1.9, 0.01)],
+            Decision("A", margin=0.4),
+            "Whether it is 55 or 65% is mostly a matter of readers and keys. ",
+        ),
+        ([(4, 0.01), (1, 0.01)], Decision("A", margin=0.4), "Whether it is 55 or 65% is mostly a matter of readers. "),
+        ([(4, 0.01)], Decision("A", "B"), ""),
+    ],
+)
+def test_what_the_range_of_a_score_is_a_matter_of_stands_first(changes, decision, start):
+    curve = with_effects(*changes, labels=("Readers", "Keys", "Prompts"), decision_leads=(22, 26))
+    text = moves_claim(curve, decision).text
+    assert text.startswith(start or "This moves") and ("Whether it is" in text) == bool(start)
+    level = with_effects(*changes, labels=("Readers", "Keys", "Prompts"), decision_leads=(22, 22))
+    assert "Whether it is" not in moves_claim(level, decision).text
+
+
+def test_each_claim_errs_in_one_of_twenty():
+    assert {(assertion.error_rate, assertion.sides) for assertion in ASSERTIONS} == {(0.05, 2)}

@@ -33,6 +33,10 @@ def test_a_description_asserts_nothing_and_keeps_its_numbers():
     )
 
 
+def test_some_detector_sees_memory_falsely_in_one_of_twenty():
+    assert (ANY_DETECTOR.error_rate, ANY_DETECTOR.sides) == (0.05, 1)
+
+
 def test_an_assertion_states_the_rate_that_was_simulated():
     """A stated error rate cannot be raised without simulating the claim again."""
     for path in sorted((ROOT / "tests" / "stats" / "claims").glob("*.json")):

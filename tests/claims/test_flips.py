@@ -325,3 +325,4 @@ def test_a_plan_says_which_effect_its_items_can_show(monkeypatch, n, n_cells, di
 
 def test_each_claim_of_whose_flips_errs_in_one_of_twenty():
     assert (WHOSE.error_rate, WHOSE.sides) == (ANYWHERE.error_rate, ANYWHERE.sides) == (0.05, 1)
+    assert (flips.PLAN.error_rate, flips.PLAN.sides) == (0.20, 1)  # the plan errs by what it misses

@@ -135,3 +135,7 @@ def test_a_look_at_an_open_gate_is_claimed_only_where_it_holds_at_any_look():
     often, once = gate_rules.paraphrase_gate(400, 400), gate_rules.paraphrase_gate(47, 50)
     assert gates.looks_claim(often).is_made and gates.looks_claim(often).outcome == "holds"
     assert not gates.looks_claim(once).is_made and gates.looks_claim(once).outcome == "one look"
+
+
+def test_gates_that_pass_err_in_three_of_a_hundred_and_judges_in_one_of_forty():
+    assert [(assertion.error_rate, assertion.sides) for assertion in gates.ASSERTIONS] == [(0.03, 1), (0.03, 1), (0.025, 1)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flipcore.annotation.paraphrases.verdicts import verdict_row
-from flipcore.claims.locks import locked_claim
+from flipcore.claims.locks import LOCKED, locked_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.locks import lock_id
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -182,3 +182,7 @@ def test_the_word_is_withheld_where_either_release_saw_answers_before(seen, word
     claim = locked_claim(lock, [lock])
     assert claim.is_made == (not words)
     assert f"could be read before: {words}" in claim.text or not words
+
+
+def test_a_lock_is_never_wrong():
+    assert (LOCKED.error_rate, LOCKED.sides) == (0, 1)

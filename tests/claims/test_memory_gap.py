@@ -8,6 +8,7 @@ import pytest
 
 from flipcore.claims.catalogue import BY_NAME
 from flipcore.claims.memory_gap import (
+    ASSERTIONS,
     CAUTION,
     GAP_OTHER,
     GAP_PAIRED,
@@ -268,6 +269,7 @@ def test_the_withdrawn_rule_is_only_described():
 
 def test_no_memory_errs_in_one_of_twenty_and_each_side_of_memory_in_half_as_many():
     assert (NO_MEMORY.error_rate, NO_MEMORY.sides) == (0.05, 1)
+    assert {assertion.sides for assertion in ASSERTIONS} == {1}
     assert {name: BY_NAME[name].error_rate for name in BY_NAME if name.startswith("memory by drop gap")} == {
         "memory by drop gap, random control": 0.025,
         "memory by drop gap, paired control": 0.025,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flipcore.claims.memory_gap import FAMILY_LEVEL
-from flipcore.claims.memory_score import score_claim
+from flipcore.claims.memory_score import ASSERTIONS, score_claim
 from flipcore.stats.memory.published_score import FRESH, RANDOM, score_gap
 
 
@@ -30,3 +30,7 @@ def test_a_corrected_p_decides_at_its_level():
     assert score_claim(higher, FAMILY_LEVEL, 3).is_made
     above = score_claim(higher, np.nextafter(FAMILY_LEVEL, 1), 3)
     assert not above.is_made and above.text.startswith("Undecided: the published score is +30.0 points")
+
+
+def test_each_claim_about_a_published_score_errs_in_one_of_forty():
+    assert {(assertion.error_rate, assertion.sides) for assertion in ASSERTIONS} == {(FAMILY_LEVEL / 2, 1)} == {(0.025, 1)}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from flipcore.claims import ranking
 from flipcore.claims.ranking import (
     BETTER,
     FIRST,
@@ -263,3 +264,7 @@ def test_a_pair_whose_p_is_1_has_bonferronis_share_of_alpha():
     found = difference(three, 0, 1)
     assert (found.low, found.high) == (wanted.low, wanted.high)
     assert found.high > three.order.difference(three.declared_way, 0, 1, 0.025).high
+
+
+def test_each_claim_errs_in_one_of_twenty():
+    assert {(assertion.error_rate, assertion.sides) for assertion in ranking.ASSERTIONS} == {(0.05, 1)}

@@ -8,7 +8,9 @@ from scipy.stats import binom
 
 from flipcore.claims.score import (
     ALL_LEAD,
+    ASSERTIONS,
     FEW,
+    HIGHER,
     QUESTIONS,
     QUESTIONS_ONLY,
     SHORT_HIGHER,
@@ -139,6 +141,9 @@ def test_a_difference_is_asserted_where_its_whole_interval_lies_beside_nothing()
 def test_ranks_follow_from_the_leads_of_all_pairs():
     claim = rank_claim(["A", "B", "C"], [1, 2, 2], [1, 3, 3])
     assert claim.is_made and claim.text == "Ranks with other questions and prompts like these: A 1, B 2 to 3, C 2 to 3."
+    assert claim.assertion is HIGHER and claim.outcome == "ranked"
+    assert rank_claim(["A", "B"], [1, 2], [1, 2], is_short=True).assertion is SHORT_HIGHER
+    assert claim.numbers == {"best": {"A": 1, "B": 2, "C": 2}, "worst": {"A": 1, "B": 3, "C": 3}}
     none = rank_claim(["A", "B"], [1, 1], [2, 2])
     assert (
         not none.is_made and none.text == "No model is shown to rank above another with other questions and prompts like these."
@@ -229,3 +234,9 @@ def test_so_many_prompts_must_lead_that_equal_models_seldom_do():
             least = next((k for k in range(n + 1) if binom.sf(k - 1, n, 0.5) <= half), n + 1)
             wanted = n if n <= ALL_LEAD else min(least, n - 1)
             assert least_leads(n, level) == wanted, (level, n)
+
+
+def test_scores_err_in_one_of_twenty_and_short_intervals_in_nine_of_a_hundred():
+    short = [assertion for assertion in ASSERTIONS if assertion.name.endswith(", about 91%")]
+    assert {(assertion.error_rate, assertion.sides) for assertion in short} == {(0.09, 2)} and len(short) == 4
+    assert {(assertion.error_rate, assertion.sides) for assertion in ASSERTIONS if assertion not in short} == {(0.05, 2)}

@@ -8,7 +8,17 @@ from scipy.stats import barnard_exact, binom
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.two_shares import MAX_EXACT, Counts, critical_score, difference_limits, p_above, p_two_sided, z_score
+from flipcore.stats.base import two_shares
+from flipcore.stats.base.two_shares import (
+    MAX_EXACT,
+    Counts,
+    critical_score,
+    difference_limits,
+    p_above,
+    p_two_sided,
+    tail,
+    z_score,
+)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -63,3 +73,18 @@ def test_larger_sets_take_the_normal_score():
 def test_impossible_counts_are_refused(counts):
     with pytest.raises(BadInput, match="each set needs items"):
         p_above(counts)
+
+
+@pytest.mark.parametrize(("n1", "n2", "difference"), [(30, 40, 0.0), (25, 60, 0.1), (50, 20, -0.1), (12, 15, 0.0)])
+def test_the_critical_score_is_the_smallest_with_a_small_enough_p(n1, n2, difference):
+    for error in (0.025, 0.1):
+        critical = critical_score(n1, n2, difference, error)
+        assert tail(critical, n1, n2, difference) <= error < tail(critical - 1e-3, n1, n2, difference)
+
+
+def test_the_critical_score_is_the_normal_one_where_the_smaller_set_is_large(monkeypatch):
+    assert critical_score(MAX_EXACT + 1, MAX_EXACT + 1, 0.0, 0.025) == pytest.approx(1.959964, abs=1e-6)
+    assert critical_score(MAX_EXACT + 1, 20, 0.0, 0.025) != pytest.approx(1.959964, abs=1e-3)
+    monkeypatch.setattr(two_shares, "MAX_EXACT", 30)
+    exact, normal = (critical_score.__wrapped__(n, n, 0.0, 0.025) for n in (30, 31))
+    assert abs(exact - 1.959964) > 1e-3 and normal == pytest.approx(1.959964, abs=1e-6)

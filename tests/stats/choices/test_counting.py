@@ -9,7 +9,7 @@ from flipcore.stats.audit.paired import paired_scores
 from flipcore.stats.base.guarded import guarded_limits
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
-from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.counting import _category_weights, count
 from flipcore.stats.choices.material import ArrayMaterial
 from flipcore.stats.choices.readouts import ItemFacts, item_choices
 
@@ -82,3 +82,26 @@ def test_items_without_a_value_are_no_units():
     _, stuff = material(np.random.default_rng(3), np.arange(150))
     gaps = {name: np.where(np.arange(150) < 40, np.nan, values) for name, values in stuff.states.items()}
     assert count(stuff).n_coarse == 150 and count(replace(stuff, states=gaps)).n_coarse == 110
+
+
+@pytest.mark.parametrize("n_pairs", [1, 2, 70])
+def test_items_that_share_a_unit_are_one_unit_however_few_they_are(n_pairs):
+    """With a single pair of items there is one unit less than items."""
+    clusters = np.arange(150)
+    clusters[: 2 * n_pairs] = np.repeat(np.arange(n_pairs), 2)
+    clusters[2 * n_pairs :] -= n_pairs
+    states, stuff = material(np.random.default_rng(5), clusters)
+    curve = count(stuff)
+    first, second = states["a",]
+    expected = guarded_limits(first - second, first - second, SIGNED, 0.025, clusters)
+    low, high = curve.limits(0.95)
+    assert (low[0], high[0]) == pytest.approx(expected) and curve.n_coarse == 150 - n_pairs
+
+
+def test_all_categories_that_have_items_weigh_the_same():
+    categories = np.array([0, 0, 0, 1, 2])
+    counted = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [1, 0, 0]], dtype=float)
+    weights = _category_weights(counted, categories)
+    assert weights[:, 0] == pytest.approx([5 / 9] * 3 + [5 / 3] * 2)
+    assert weights[:, 1] == pytest.approx([1, 1, 0, 0, 0]) and weights[:, 2] == pytest.approx([0, 0, 0, 1, 0])
+    assert (_category_weights(np.zeros((5, 1)), categories) == 0).all()

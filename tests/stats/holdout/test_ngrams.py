@@ -51,6 +51,9 @@ def test_paired_sets_count_the_pairs_in_which_one_alone_has_it():
     table = ngrams(["x", "x", "y", "y", "y", "y"], ["x", "x", "x", "x", "x", "y"], fewest=1, paired=True)
     found = row(table, "x")
     assert found.log_odds.value == pytest.approx(math.log(3.5 / 0.5))
+    se = math.sqrt(1 / 3.5 + 1 / 0.5)
+    assert found.log_odds.high - found.log_odds.value == pytest.approx(1.959964 * se, rel=1e-5)
+    assert found.log_odds.value - found.log_odds.low == pytest.approx(1.959964 * se, rel=1e-5)
     assert found.p == pytest.approx(2 * 0.5**3) == binomtest(3, 3).pvalue
 
 

@@ -5,11 +5,20 @@ import pytest
 from scipy.stats import binomtest
 from scipy.stats import t as t_distribution
 
-from flipcore.claims.memory_truth import best_detector, detector_claim, truth_claim
+from flipcore.claims.memory_truth import (
+    SEES,
+    SHIFTS,
+    KnownDose,
+    Record,
+    best_detector,
+    detector_claim,
+    record_claim,
+    truth_claim,
+)
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.proportions import clopper_pearson
-from flipcore.stats.memory.ground_truth import auc_interval, detector, exact_share, ground_truth, roc, share_text
+from flipcore.stats.memory.ground_truth import GroundTruth, auc_interval, detector, exact_share, ground_truth, roc, share_text
 from flipcore.stats.memory.pearl_alpha import alpha_conformal
 
 
@@ -89,6 +98,9 @@ def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
     assert claim.detail == (
         "At 5% false positives. Single items are found by question loss if read 16 times or more. Nothing is shown by answer loss."
     )
+    assert claim.is_made and claim.outcome == "sees" and claim.assertion is SEES
+    seen, none = (detector_claim(one) for one in truth.detectors)
+    assert (seen.is_made, seen.outcome, none.is_made, none.outcome) == (True, "sees", False, "none shown")
     assert detector_claim(truth.detectors[1]).text == "answer loss shows nothing, however often items were read."
     assert detector_claim(truth.detectors[0]).text.startswith(
         "question loss finds single items that were read 16 times or more ("
@@ -128,6 +140,9 @@ def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
     scores = {f"n{i}": x for i, x in enumerate(never)} | {f"s{i}": float(i % 2) for i in range(40)}
     doses = {item: 0 if item[0] == "n" else 16 for item in scores}
     claim = truth_claim(ground_truth({"drop": scores}, doses))
+    group = detector_claim(one)
+    assert group.is_made and group.assertion is SHIFTS and group.outcome == "group"
+    assert claim.is_made and claim.assertion is SHIFTS and claim.outcome == "group"
     assert claim.text == "No detector shows memory of a single item; 1 of 1 tell whole groups from never-seen items."
     assert claim.detail == "At 5% false positives. Only whole groups are found by drop if read 16 times or more."
 
@@ -159,6 +174,9 @@ def test_a_dose_is_seen_only_if_every_larger_one_is():
 def test_too_few_never_seen_items_set_no_cut_off_and_say_so():
     one = detector("x", np.arange(10.0), np.arange(10.0), {16: np.arange(20.0)})
     assert one.cutoff is None and one.items_from is None and math.isnan(one.false_positives.value)
+    assert not detector_claim(one).is_made and detector_claim(one).outcome == "no claim"
+    none = truth_claim(GroundTruth((one, one), "conformal", 0.05, 0))
+    assert none.text.startswith("Not enough never-seen items to set any cut-off") and none.outcome == "no claim"
     assert "10 never-seen items, too few" in detector_claim(one).text and math.isnan(one.doses[0].detected.value)
 
 
@@ -189,6 +207,7 @@ def test_that_all_detectors_show_nothing_is_said_once():
     blind, doses = made(-1.0)
     claim = truth_claim(ground_truth({"a": blind}, doses))
     assert not claim.is_made and "Nothing is shown by" not in claim.detail
+    assert claim.text == "No detector shows memory of a single item." and claim.outcome == "none shown"
 
 
 def test_the_limits_are_delongs_on_the_logit():
@@ -202,3 +221,28 @@ def test_the_limits_are_delongs_on_the_logit():
     limits = [1 / (1 + math.exp(-(math.log(area / (1 - area)) + sign * half))) for sign in (-1, 1)]
     found = auc_interval(seen, never)
     assert [found.value, found.low, found.high] == pytest.approx([area, *limits], abs=1e-9)
+
+
+def test_detectors_are_listed_by_the_dose_that_they_see():
+    sharp, doses = made(1.0)
+    dull = {item: score if doses[item] in (0, 256) else 0.0 for item, score in sharp.items()}
+    truth = ground_truth({"z": sharp, "y": dull, "x": sharp}, doses)
+    assert [one.items_from for one in truth.detectors] == [16, 256, 16]
+    detail = truth_claim(truth).detail
+    assert "Single items are found by z and x if read 16 times or more; by y if read 256 times or more." in detail
+    assert truth_claim(truth).text.endswith("; 3 of 3 detectors find any.")
+
+
+def test_hits_and_false_accusations_are_counted_over_all_records():
+    decisions = tuple(KnownDose("a", dose, 40, 0.01, is_claimed) for dose, is_claimed in ((1, False), (16, True), (256, True)))
+    records = [Record("a", decisions, 10, 1), Record("b", decisions[:2], 20, 2)]
+    assert [record.hits for record in records] == [2, 1]
+    claim = record_claim(records)
+    assert (
+        claim.text == "The decisions accuse 3 of 5 sets that were read, and 3 of 30 sets that never were." and not claim.is_made
+    )
+    assert claim.numbers == {"hits": 3, "known": 5, "wrong": 3, "clean": 30}
+
+
+def test_a_detector_is_said_to_see_falsely_in_one_of_forty():
+    assert (SEES.error_rate, SEES.sides) == (SHIFTS.error_rate, SHIFTS.sides) == (0.025, 1)

@@ -108,3 +108,9 @@ def test_a_rank_lies_in_its_interval_and_a_stricter_level_never_narrows_it(n_mod
     assert (best <= one.ranks).all() and (one.ranks <= worst).all()
     best_strict, worst_strict = rank_limits(p, alpha / 10)
     assert (best_strict <= best).all() and (worst_strict >= worst).all()
+
+
+@pytest.mark.parametrize(("p", "is_shown"), [(0.05, True), (0.05 + 1e-15, True), (0.051, False), (np.nan, False)])
+def test_ranks_follow_from_p_up_to_alpha_itself(p, is_shown):
+    best, worst = rank_limits(np.array([[np.nan, p], [1.0, np.nan]]), 0.05)
+    assert (best.tolist(), worst.tolist()) == (([1, 2], [1, 2]) if is_shown else ([1, 1], [2, 2]))

@@ -37,3 +37,27 @@ def test_a_sample_without_a_score_is_no_epoch():
 
 def test_a_reducer_of_ones_own_is_not_known():
     assert is_known("pass_at_12") and not is_known("my_reducer") and not is_known("mean_score_2")
+
+
+@pytest.mark.parametrize("reducer", ["mean", "mode", "at_least_1", "pass_at_1", "pass_hat_1"])
+def test_items_stay_in_their_order_with_their_own_epochs(reducer):
+    scores = pd.Series([1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+    items = pd.Series(["z", "a", "m", "a", "z", "m"])
+    found = item_scores(scores, items, reducer)
+    assert found.index.tolist() == ["z", "a", "m"] and found.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("reducer", "expected"),
+    [
+        ("at_least_1", (1, 0)),
+        ("at_least_2", (0, 0)),
+        ("pass_at_3", (1, 0)),
+        ("pass_at_4", (1, 1)),  # fewer epochs than k, as Inspect has it
+        ("pass_hat_3", (0, 0)),
+        ("pass_hat_4", (np.nan, np.nan)),
+    ],
+)
+def test_items_with_as_many_epochs_as_k_and_with_fewer(reducer, expected):
+    found = item_scores(pd.Series([1.0, 0.9, 0.0, 0.0, 0.0, 0.0]), pd.Series(["a"] * 3 + ["b"] * 3), reducer)
+    assert found.to_numpy() == pytest.approx(expected, nan_ok=True)
