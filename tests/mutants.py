@@ -80,12 +80,23 @@ _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _PATIENCE = "how long a write may take before it counts as failed"
 _GUARDED = "flipcore/stats/base/guarded.py"
 _TWO_SHARES = "flipcore/stats/base/two_shares.py"
+_ORDER = "flipcore/stats/ranking/order.py"
+_SQUARE = "there are as many rows as columns"
 _EXCEEDANCE = "flipcore/stats/memory/exceedance.py"
 SAME: dict[tuple[str, str, str], str] = {
     (_TWO_SHARES, "error = round((1 - level) / 2, 12)", "13"): "either rounds away what is left of 0.95",
     (_TWO_SHARES, "low, high = 0.0, 8.0", "0.01"): "where the search begins",
     (_TWO_SHARES, "low, high = 0.0, 8.0", "12.01"): "where the search begins",
     (_TWO_SHARES, "while high - low > 1e-3:", "high - low >= 0.001"): "halving 8 never gives a thousandth",
+    (_ORDER, "is_better = np.nan_to_num(p, nan=1.0) <= alpha + 1e-12", "1.51"): "either p shows no difference",
+    (_ORDER, "is_better = np.nan_to_num(p, nan=1.0) <= alpha + 1e-12", "np.nan_to_num(p, nan=1.0) < alpha + 1e-12"): _TIE,
+    (_ORDER, "return 1 + is_better.sum(axis=-2), p.shape[-1] - is_better.sum(axis=-1)", "1"): _SQUARE,
+    (_ORDER, "return 1 + is_better.sum(axis=-2), p.shape[-1] - is_better.sum(axis=-1)", "2"): _SQUARE,
+    (
+        "flipcore/stats/memory/gap_decision.py",
+        "item if label in shared else label for item, label in zip(ids, labels, strict=True)",
+        "False",
+    ): "each item has a label",
     (_EXCEEDANCE, "_CELLS = 2_000_000  # values permuted at once", "2000001"): _SPEED,
     (
         "flipcore/stats/score/reducers.py",

@@ -1,12 +1,15 @@
 """What is said of flips: three parts, floors first, one family of cells, and nothing where nothing may be claimed."""
 
+import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from flipcore.claims import flips
+from flipcore.claims.claim import Claim
 from flipcore.claims.flips import ANYWHERE, WHOSE, prediction_claim
 from flipcore.claims.plans import equality_plan, gap_plan
 from flipcore.reports.flips import map_claim
@@ -16,6 +19,7 @@ from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from flipcore.stats.flips.pooled import ALL_AXES
 from flipcore.stats.flips.predictor import FlipPrediction
+from flipcore.stats.flips.unread import RATES
 from tests.stats.flips.test_decomposition import REF, E, readme, readouts, with_samples
 from tests.stats.flips.test_surface import asked, frame
 
@@ -326,3 +330,132 @@ def test_a_plan_says_which_effect_its_items_can_show(monkeypatch, n, n_cells, di
 def test_each_claim_of_whose_flips_errs_in_one_of_twenty():
     assert (WHOSE.error_rate, WHOSE.sides) == (ANYWHERE.error_rate, ANYWHERE.sides) == (0.05, 1)
     assert (flips.PLAN.error_rate, flips.PLAN.sides) == (0.20, 1)  # the plan errs by what it misses
+
+
+@pytest.mark.parametrize(
+    ("p", "level", "outcome"),
+    [
+        ((0.05, 0.05, 0.05), 0.95, flips.OF_BOTH),
+        ((0.05, 0.051, 0.05), 0.95, flips.ARTIFACT),
+        ((0.051, 0.05, 0.05), 0.95, flips.OF_REFERENCE),
+        ((0.051, 0.051, 0.05), 0.95, flips.GENUINE),
+        ((0.051, 0.051, 0.051), 0.95, flips.OPEN),
+        ((0.051, 0.2, 0.2), 0.9, flips.ARTIFACT),
+        ((np.nan, 0.2, 0.05), 0.95, flips.GENUINE),
+        ((np.nan, np.nan, np.nan), 0.95, flips.FEW),
+    ],
+)
+def test_a_verdict_is_the_artifacts_that_are_shown_else_what_is_genuine(p, level, outcome):
+    verdict = flips.Verdict(None, None, p=np.array(p), sentences={}, leads={}, detail_starts={})
+    assert verdict.outcome(level) == outcome
+
+
+@pytest.mark.parametrize(
+    ("outcome", "p"),
+    [
+        (flips.ARTIFACT, 0.01),
+        (flips.OF_REFERENCE, 0.02),
+        (flips.OF_BOTH, 0.02),
+        (flips.GENUINE, 0.6),
+        (flips.OPEN, 0.01),
+        (flips.FEW, 0.01),
+    ],
+)
+def test_a_sentence_gives_the_p_of_its_outcome(outcome, p):
+    assert flips.p_of(np.array([0.01, 0.02, 0.6]), outcome) == p
+    assert flips.p_of(np.array([np.nan, 0.02, 0.6]), flips.OPEN) == 0.02
+
+
+@pytest.mark.parametrize(
+    ("a", "g", "difference", "paired", "apart"),
+    [
+        ((0.3, 0.4), (0.1, 0.2), (-0.1, 0.4), flips.OPEN, flips.ABOVE),
+        ((0.3, 0.4), (0.1, 0.3), (0.1, 0.4), flips.ABOVE, flips.OPEN),
+        ((0.1, 0.2), (0.3, 0.4), (0.0, 0.4), flips.OPEN, flips.BELOW),
+        ((0.1, 0.3), (0.3, 0.4), (-0.4, -0.1), flips.BELOW, flips.OPEN),
+        ((0.1, 0.4), (0.2, 0.3), (-0.4, 0.0), flips.OPEN, flips.OPEN),
+    ],
+)
+def test_the_rule_of_the_source_compares_the_difference_or_both_intervals(a, g, difference, paired, apart):
+    assert flips.source_outcome("paired", a, g, difference) == paired
+    assert flips.source_outcome("overlap", a, g, difference) == apart
+
+
+def test_the_p_of_cells_are_corrected_together_and_at_least_doubled():
+    first, second = flips._adjusted([np.array([0.001, 0.5, np.nan]), np.array([0.01, 0.3, 0.9])])
+    assert first[:2].tolist() == pytest.approx([0.005, 1.0]) and np.isnan(first[2])
+    assert second.tolist() == pytest.approx([0.04, 0.9, 1.0])
+    (alone,) = flips._adjusted([np.array([0.01, np.nan, np.nan])])
+    assert alone[0] == 0.02 and flips._adjusted([]) == []
+
+
+def test_extractors_that_change_places_change_their_p():
+    p = np.array([0.1, 0.2, 0.3])
+    for names, order in ((("a", "b"), [0.1, 0.2, 0.3]), (("b", "a"), [0.2, 0.1, 0.3])):
+        cell = SimpleNamespace(axis="style", extractor=names[0], reference=names[1])
+        assert flips._in_name_order(cell, p).tolist() == order and flips._pair(cell) == ("style", "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_asserted", "n_labelled", "is_said"),
+    [
+        (flips.GENUINE, True, 0, True),
+        (flips.GENUINE, True, 1, False),
+        (flips.ARTIFACT, True, 0, False),
+        (flips.GENUINE, False, 0, False),
+    ],
+)
+def test_genuine_flips_of_outputs_that_nobody_checked_have_a_warning(outcome, is_asserted, n_labelled, is_said):
+    claims = [Claim(WHOSE, flips.OPEN, "Open."), Claim(WHOSE, outcome, "Said.", asserted=is_asserted)]
+    assert flips.unchecked_words(claims, n_labelled) == (flips.UNCHECKED if is_said else "")
+    assert flips.unchecked_words([claim.not_claimed("Closed.") for claim in claims], 0) == ""
+
+
+def floor_of(floor, reference_floor=math.nan, is_reference=False):
+    share, other = (Estimate(x, x - 0.01, x + 0.01, 0.95, "t", 40, None) for x in (floor, reference_floor))
+    return SimpleNamespace(W=share, W_ref=other, is_reference=is_reference, floor_source="reruns")
+
+
+@pytest.mark.parametrize(
+    ("floor", "temperature", "words"),
+    [
+        (floor_of(math.nan), 0.0, "Noise floor: not measured, so flips include decoding noise."),
+        (floor_of(0.0), 0.0, "Noise floor: deterministic, no floor to measure."),
+        (floor_of(0.0), 1.0, "Noise floor: 0.0% [−1.0, 1.0] (reruns)."),
+        (floor_of(0.1), 0.0, "Noise floor: 10.0% [9.0, 11.0] (reruns)."),
+        (floor_of(0.1, 0.2), None, "Noise floor: 10.0% [9.0, 11.0], under the reference 20.0% [19.0, 21.0] (reruns)."),
+        (floor_of(0.1, 0.2, is_reference=True), None, "Noise floor: 10.0% [9.0, 11.0] (reruns)."),
+    ],
+)
+def test_the_noise_floor_is_said_as_far_as_it_is_known(floor, temperature, words):
+    assert flips.floor_words(floor, temperature) == words
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"), [([0.2, np.nan, 0.4], [0.4, np.nan, 0.5], ("30", "45%")), ([np.nan], [np.nan], ("–", "–"))]
+)
+@pytest.mark.parametrize("is_beyond_noise", [False, True])
+def test_the_range_of_a_rate_is_over_items_with_pairs(low, high, words, is_beyond_noise):
+    column = list(RATES).index("A_plus")
+    limits = [np.full((len(low), len(RATES)), 0.9) for _ in range(2)]
+    limits[0][:, column], limits[1][:, column] = low, high
+    wanted, other = SimpleNamespace(low=limits[0], high=limits[1]), SimpleNamespace(low=limits[1] * 0, high=limits[1] * 0)
+    unread = SimpleNamespace(
+        n=3, shares=(0.01, 0.025), **({"beyond": wanted, "raw": other} if is_beyond_noise else {"beyond": other, "raw": wanted})
+    )
+    cell = SimpleNamespace(unread=unread)
+    assert flips.unread_limits(cell, "A_plus", is_beyond_noise=is_beyond_noise) == words
+    if words[0] != "–":
+        suffix = flips._unread_suffix(cell, "A_plus", is_beyond_noise=is_beyond_noise)
+        assert suffix == ", or 30 to 45%, depending on the 2.5% of answers that could not be read"
+        name = "A_plus_excess" if is_beyond_noise else "A_plus"
+        for lead, said in (((0.3, 0.45), ""), ((0.31, 0.45), "It may"), ((0.3, 0.44), "It may")):
+            setattr(cell, name, Estimate(0.35, *lead, 0.95, "t", 40, None))
+            found = flips._headline_suffix(cell, "A_plus", is_beyond_noise=is_beyond_noise)
+            assert found == (" It may be 30 to 45%, because 2.5% of answers were not read." if said else "")
+        unread.n = 0
+        assert flips._unread_suffix(cell, "A_plus", is_beyond_noise=is_beyond_noise) == ""
+
+
+def test_a_range_that_prints_as_one_number_is_one():
+    assert flips._range_words("20", "30%") == "20 to 30%" and flips._range_words("20", "20%") == "20%"

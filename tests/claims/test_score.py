@@ -2,8 +2,11 @@
 
 import math
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 
 from flipcore.claims.score import (
@@ -18,20 +21,28 @@ from flipcore.claims.score import (
     WHOLE,
     WHOLE_BAR,
     additivity_claim,
+    corrected_words,
     difference_claim,
     elsewhere_claim,
+    half_text,
+    largest_shares_words,
     least_leads,
+    limits_text,
+    narrower_words,
     next_calls_words,
     other_extractors_words,
     plan_words,
     rank_claim,
+    scale_words,
     score_claim,
+    score_text,
     share_words,
+    split_words,
 )
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import Components, error_bar, shares
-from flipcore.stats.score.next_calls import gains
+from flipcore.stats.score.next_calls import Design, best_design, designs_after, gains, half_width
 from tests.stats.score.tables import rows_of
 
 
@@ -240,3 +251,168 @@ def test_scores_err_in_one_of_twenty_and_short_intervals_in_nine_of_a_hundred():
     short = [assertion for assertion in ASSERTIONS if assertion.name.endswith(", about 91%")]
     assert {(assertion.error_rate, assertion.sides) for assertion in short} == {(0.09, 2)} and len(short) == 4
     assert {(assertion.error_rate, assertion.sides) for assertion in ASSERTIONS if assertion not in short} == {(0.05, 2)}
+
+
+def test_ranks_are_open_only_where_every_model_may_have_every_rank():
+    for best, worst in (([1, 1, 2], [3, 3, 3]), ([1, 1, 1], [3, 2, 3]), ([2, 1, 1], [3, 3, 3])):
+        assert rank_claim(["A", "B", "C"], best, worst).is_made
+    none = rank_claim(["A", "B", "C"], [1, 1, 1], [3, 3, 3])
+    assert none.outcome == "undecided" and none.detail == "" and not none.is_made
+    assert rank_claim(["A", "B"], [1, 2], [1, 2], "nobody checked it.").text == "Not claimed: nobody checked it."
+
+
+def estimate(value, low=math.nan, high=math.nan, n=60, **more):
+    return Estimate(value, low, high, 0.95, "crossed", n, None, **more)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "words", "small_print"),
+    [
+        (
+            {"a": (0.1, 0.01, 0.2), "b": (-0.3, -0.7, 0.1)},
+            "Several changes at once do not add up for m: a is +10.0 points",
+            "1 of 2 ways of asking differs;",
+        ),
+        (
+            {"a": (0.1, 0.0, 0.2), "b": (-0.3, -0.7, 0.1)},
+            "Undecided whether several changes at once add up for m: at most, b is −30.0 points",
+            "0 of 2 ways of asking differ;",
+        ),
+        (
+            {"a": (0.1, 0.01, 0.2), "b": (-0.3, -0.7, -0.1)},
+            "Several changes at once do not add up for m: b is −30.0 points",
+            "2 of 2 ways of asking differ;",
+        ),
+    ],
+)
+def test_the_largest_gap_of_those_that_are_shown_is_named(gaps, words, small_print):
+    estimates = {name: estimate(*limits) for name, limits in gaps.items()}
+    claim = additivity_claim("m", estimates)
+    assert claim.text.startswith(words) and claim.detail.startswith(small_print)
+    assert claim.is_made == (claim.outcome == "differs") == words.startswith("Several")
+    short = {name: replace(gap, effective=5.0) for name, gap in estimates.items()}
+    assert not additivity_claim("m", short).is_made  # five clusters carry no claim
+
+
+@pytest.mark.parametrize(
+    ("scores", "is_share", "words"),
+    [
+        ([0.53, 0.861], True, " Other extractors read the same outputs as 53 to 86% right."),
+        ([0.861, 0.53, 0.6], True, " Other extractors read the same outputs as 53 to 86% right."),
+        ([0.531, 0.529], True, " Other extractors: 53%."),
+        ([0.53, math.nan], True, " Other extractors: 53%."),
+        ([3.2, 0.25], False, " Other scores: 0.25 to 3.20."),
+        ([0.25], False, " Another score: 0.25."),
+        ([0.25, 0.25], False, " Other scores: 0.25."),
+    ],
+)
+def test_scores_of_other_extractors_are_a_range_or_one_number(scores, is_share, words):
+    assert other_extractors_words(scores, is_share=is_share) == words
+    assert other_extractors_words([0.531, 0.529], digits=1) == " Other extractors read the same outputs as 52.9 to 53.1% right."
+
+
+def test_shares_and_grades_are_printed_on_their_own_scales():
+    assert (score_text(0.871, is_share=True), score_text(0.871, 1, is_share=True), score_text(3.421, is_share=False)) == (
+        "87%",
+        "87.1%",
+        "3.42",
+    )
+    assert (half_text(0.081), half_text(0.081, is_share=False)) == ("± 8.1 points", "± 0.081")
+    assert limits_text(estimate(0.86, 0.8, 0.92), is_share=True) == "80 to 92%"
+    assert limits_text(estimate(0.86, 0.84, 0.88), is_share=True) == "84.0 to 88.0%"
+    assert limits_text(estimate(3.4, 3.1, 3.6), is_share=False) == "3.10 to 3.60"
+    scales = [(0.0, 1.0), (1, 5), (-math.inf, math.inf), (0, 5), (0, math.inf)]
+    words = ["", " on a scale from 1 to 5", "", " on a scale from 0 to 5", ""]
+    assert [scale_words(SimpleNamespace(bounds=scale)) for scale in scales] == words
+
+
+def test_the_parts_of_the_uncertainty_are_named_the_largest_first():
+    parts = {
+        "questions": estimate(0.35),
+        "wordings": estimate(0.49, 0.2, 0.7),
+        "reruns": estimate(0.16),
+        "question × wording": estimate(math.nan),
+    }
+    assert largest_shares_words(parts) == "49% comes from how they were asked, 35% from which questions were asked."
+    assert share_words(parts) == (
+        "Of the uncertainty, 49% [20, 70] from how they were asked, 35% from which questions were asked, 16% from chance between reruns."
+    )
+    assert largest_shares_words({}) == "" and largest_shares_words({"own": estimate(1.0)}) == "100% comes from own."
+
+
+@pytest.mark.parametrize(
+    ("half_widths", "is_share", "words"),
+    [
+        ((0.08, 0.09, 0.095), True, "1,000 more calls on new prompts would narrow the range by 2.0 points at most."),
+        ((0.09, 0.08, 0.095), True, "1,000 more calls on new questions would narrow the range by 2.0 points at most."),
+        ((0.095, 0.09, 0.0), False, "1,000 more calls on reruns would narrow the range by 0.100 at most."),
+        ((0.12, 0.11, 0.13), True, "1,000 more calls on new questions would narrow the range by 0.0 points at most."),
+    ],
+)
+def test_the_next_calls_go_where_they_narrow_the_range_most(half_widths, is_share, words):
+    designs = {name: Design(1, 1, 1, half) for name, half in zip(("wordings", "questions", "reruns"), half_widths, strict=True)}
+    assert next_calls_words(0.1, designs, 1_000, is_share=is_share) == words
+
+
+def test_a_plan_has_an_interval_from_ten_questions_and_three_prompts_on():
+    parts = Components(0.1, 0.002, 0.03, 0.03)
+    assert "too few questions" in plan_words(parts, 9, 3, 1, 100)[0]
+    now, more = plan_words(parts, 10, 3, 1, 100)
+    assert (
+        now == f"10 questions × 3 prompts × 1 run: {half_text(half_width(parts, 10, 3, 1))} with other questions and prompts."
+    )
+    assert more == next_calls_words(half_width(parts, 10, 3, 1), designs_after(parts, 10, 3, 1, 100), 100)
+    two = plan_words(parts, 10, 2, 1, 100)
+    assert two == (
+        "10 questions × 2 prompts × 1 run: no interval over other prompts.",
+        f"Eight prompts drawn at random would give {half_text(half_width(parts, 10, 8, 1))}.",
+    )
+    best = best_design(parts, 1_440, 480)
+    size = f"{best.n_questions} questions × {best.n_wordings} prompts × 1 run"
+    assert (
+        best.n_runs == 1
+        and split_words(parts, 1_440, 480) == f"1,440 calls are split best as {size}: {half_text(best.half_width)}"
+    )
+
+
+def labelled(n_labels=40, n_more=30, *, is_normal=False, has_interval=True):
+    limits = (0.7, 0.9) if has_interval else (math.nan, math.nan)
+    return SimpleNamespace(
+        n_labels=n_labels,
+        n_more=n_more,
+        n_disagreements=4,
+        has_normal_limits=is_normal,
+        estimate=estimate(0.8, *limits, note="" if has_interval else "No interval: few."),
+        raw=estimate(0.85, 0.8, 0.9),
+        false_rights=estimate(0.0, 0.0, 0.12),
+        half_width=lambda n: {0: 0.1, 50: 0.08}.get(n, 0.05),
+    )
+
+
+def test_a_corrected_score_says_what_makes_its_interval():
+    start = "m with 40 labels by people: 80% right; match alone: 85% [80, 90]."
+    few = corrected_words("m", "match", labelled())
+    assert few == (
+        "m with 40 labels by people: 80% [70, 90] right; match alone: 85% [80, 90]. 4 of 40 labels differ in right or wrong, so "
+        "exact limits of both error rates make the interval."
+    )
+    assert corrected_words("m", "match", labelled(has_interval=False)) == f"{start} No interval: few."
+    assert (
+        corrected_words("m", "match", labelled(is_normal=True))
+        == "m with 40 labels by people: 80% [70, 90] right; match alone: 85% [80, 90]."
+    )
+
+
+def test_further_labels_are_said_to_narrow_the_interval_or_how_many_it_needs():
+    assert narrower_words(labelled(is_normal=True), 50) == (
+        "50 more labels: ± 10.0 points becomes ± 8.0 points; no number of labels takes it below ± 5.0 points."
+    )
+    assert (
+        narrower_words(labelled(n_labels=9), 50) == "Label about 1 more."
+        and narrower_words(labelled(n_labels=0), 50) == "Label about 10 more."
+    )
+    assert narrower_words(labelled(n_labels=10), 50) == "Label about 30 more for an interval by prediction-powered inference."
+    assert (
+        narrower_words(labelled(n_more=None), 50)
+        == "No label differs from the extractor yet: at most 12% of its rights are wrong."
+    )

@@ -8,9 +8,9 @@ import pytest
 from flipcore.stats.audit.paired import paired_scores
 from flipcore.stats.base.guarded import guarded_limits
 from flipcore.stats.base.intervals import SIGNED
-from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
+from flipcore.stats.choices.choice import WEIGHTS, Choice, ChoiceClass, Option
 from flipcore.stats.choices.counting import _category_weights, count
-from flipcore.stats.choices.material import ArrayMaterial
+from flipcore.stats.choices.material import ALIKE, ArrayMaterial
 from flipcore.stats.choices.readouts import ItemFacts, item_choices
 
 
@@ -105,3 +105,23 @@ def test_all_categories_that_have_items_weigh_the_same():
     assert weights[:, 0] == pytest.approx([5 / 9] * 3 + [5 / 3] * 2)
     assert weights[:, 1] == pytest.approx([1, 1, 0, 0, 0]) and weights[:, 2] == pytest.approx([0, 0, 0, 1, 0])
     assert (_category_weights(np.zeros((5, 1)), categories) == 0).all()
+
+
+@pytest.mark.parametrize("clusters", [np.arange(150), np.repeat(np.arange(30), 5)], ids=["items", "clusters"])
+def test_weights_that_are_all_alike_already_change_nothing(clusters):
+    """Three categories of 50 items, all read; then one of them has 10 items and counts as much as the others."""
+    states, stuff = material(np.random.default_rng(6), clusters)
+    gaps = {(option,): np.nan_to_num(first - second) for (option,), (first, second) in states.items()}
+    weights = choice(WEIGHTS, "number", ALIKE)
+    stuff = replace(stuff, choices=(stuff.choices[0], weights), states=gaps, categories=np.arange(150) % 3)
+    curve = count(stuff, stuff.choices)
+    low, high = curve.limits(0.95)
+    for numbers in (curve.estimate, curve.se, curve.df, curve.n_units, curve.n_items, low, high, curve.tests.p(0.0)):
+        assert numbers[1::2] == pytest.approx(numbers[::2])
+    assert all(effect.change.value == pytest.approx(0) for effect in curve.effects if effect.choice is weights)
+
+    categories = np.where(np.arange(150) < 10, 0, 1 + np.arange(150) % 2)
+    uneven = count(replace(stuff, categories=categories), stuff.choices)
+    means = [gaps["a",][categories == category].mean() for category in range(3)]
+    assert uneven.estimate[:2] == pytest.approx([gaps["a",].mean(), np.mean(means)])
+    assert uneven.n_items.tolist() == [150] * 10 and uneven.se[1] != uneven.se[0]

@@ -96,3 +96,10 @@ def test_random_parts_of_one_source_rarely_differ(share):
         order = generator(i, "part").permutation(300)
         found += bool(ngrams([texts[j] for j in order[n:]], [texts[j] for j in order[:n]]).different())
     assert binomtest(found, 100, 0.05, alternative="greater").pvalue > 0.01
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_a_word_that_is_as_frequent_in_both_sets_has_a_p_of_1(paired):
+    table = ngrams(["x", "y"], ["y", "x"], fewest=1, paired=paired)
+    found = row(table, "x")
+    assert found.p == 1 and found.log_odds.value == 0 and found.log_odds.low == pytest.approx(-found.log_odds.high)

@@ -46,6 +46,12 @@ def test_a_gap_is_larger_by_its_p_and_its_interval(control, p, low, is_larger):
     assert not decided(control, p, low, withheld="Too few items.").is_larger
 
 
+def test_a_decision_is_of_items_and_without_mended_ones_unless_it_says_so():
+    decision = decided(RANDOM, 0.01, 0.1)
+    assert not decision.families and decision.mended == (0, 0) and decision.without_mended is None
+    assert Sides(items("a", 2), items("b", 2)).guess == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("p", "scales", "is_larger"),
     [
