@@ -417,7 +417,7 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
 
 def _any_shown(p: np.ndarray, level: float) -> bool:
     """Tell whether any of the p (3,) shows something at this level; NaN shows nothing."""
-    return bool((np.nan_to_num(p, nan=1.0) <= 1 - level).any())
+    return any(is_shown(value, level) for value in p)
 
 
 def _endings(

@@ -432,7 +432,7 @@ def test_the_noise_floor_is_said_as_far_as_it_is_known(floor, temperature, words
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "words"), [([0.2, np.nan, 0.4], [0.4, np.nan, 0.5], ("30", "45%")), ([np.nan], [np.nan], ("–", "–"))]
+    ("low", "high", "words"), [([0.5, np.nan, 0.7], [0.7, np.nan, 0.8], ("60", "75%")), ([np.nan], [np.nan], ("–", "–"))]
 )
 @pytest.mark.parametrize("is_beyond_noise", [False, True])
 def test_the_range_of_a_rate_is_over_items_with_pairs(low, high, words, is_beyond_noise):
@@ -447,15 +447,27 @@ def test_the_range_of_a_rate_is_over_items_with_pairs(low, high, words, is_beyon
     assert flips.unread_limits(cell, "A_plus", is_beyond_noise=is_beyond_noise) == words
     if words[0] != "–":
         suffix = flips._unread_suffix(cell, "A_plus", is_beyond_noise=is_beyond_noise)
-        assert suffix == ", or 30 to 45%, depending on the 2.5% of answers that could not be read"
+        assert suffix == ", or 60 to 75%, depending on the 2.5% of answers that could not be read"
         name = "A_plus_excess" if is_beyond_noise else "A_plus"
-        for lead, said in (((0.3, 0.45), ""), ((0.31, 0.45), "It may"), ((0.3, 0.44), "It may")):
-            setattr(cell, name, Estimate(0.35, *lead, 0.95, "t", 40, None))
+        for lead, said in (((0.59, 0.76), ""), ((0.61, 0.76), "It may"), ((0.59, 0.74), "It may")):
+            setattr(cell, name, Estimate(0.65, *lead, 0.95, "t", 40, None))
             found = flips._headline_suffix(cell, "A_plus", is_beyond_noise=is_beyond_noise)
-            assert found == (" It may be 30 to 45%, because 2.5% of answers were not read." if said else "")
+            assert found == (" It may be 60 to 75%, because 2.5% of answers were not read." if said else "")
+        if not is_beyond_noise:
+            assert flips._unread_suffix(cell, "A_plus") == suffix and flips.unread_limits(cell, "A_plus") == words
+            assert flips._headline_suffix(cell, "A_plus") == found
         unread.n = 0
         assert flips._unread_suffix(cell, "A_plus", is_beyond_noise=is_beyond_noise) == ""
 
 
 def test_a_range_that_prints_as_one_number_is_one():
     assert flips._range_words("20", "30%") == "20 to 30%" and flips._range_words("20", "20%") == "20%"
+
+
+@pytest.mark.parametrize(
+    ("p", "level", "is_shown"), [(0.1, 0.9, True), (0.5, 0.5, True), (0.051, 0.95, False), (np.nan, 0.95, False)]
+)
+def test_what_is_shown_among_the_answers_that_were_read_is_what_a_verdict_would_show(p, level, is_shown):
+    assert flips._any_shown(np.array([np.nan, 0.9, p]), level) == is_shown
+    verdict = flips.Verdict(None, None, p=np.array([0.9, 0.9, p]), sentences={}, leads={}, detail_starts={})
+    assert (verdict.outcome(level) == flips.GENUINE) == is_shown
