@@ -8,12 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from flipcore.claims import audit as claims_audit
 from flipcore.claims.audit import (
     GRADES_DIFFER,
     READOUTS_DIFFER,
+    Disagreement,
+    GradedPair,
     ReadoutPair,
     _alpha_of,
     _best_extractor_words,
+    _clusters,
+    _disagreement,
     _flips_of_repeats,
     _grade_words,
     _negated,
@@ -22,17 +27,22 @@ from flipcore.claims.audit import (
     _reported_rows,
     _undecided_words,
     check_reported_scores,
+    check_score_rate,
     compare_grades,
     compare_models,
+    compare_readouts,
     find_contradictions,
+    find_flips,
     find_lost_calls,
     find_unread_outputs,
     findings,
+    graded_pair_claims,
     pair_readouts,
     readout_claims,
 )
 from flipcore.claims.audit_checks import CHECKS, coverage
 from flipcore.claims.audit_input import OWN_PROMPT, AuditInput, scored
+from flipcore.claims.claim import Claim
 from flipcore.claims.ranking import round_up
 from flipcore.core.randomness import generator
 from flipcore.core.records import OTHER_PROMPT, WRITTEN_ANSWER
@@ -45,6 +55,7 @@ from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.stats.audit.paired import largest_flip_rate, n_to_decide
 from flipcore.stats.base.estimate import Estimate, p_text
+from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.flips.surface import column_means, surface
 from flipcore.store.queries import studies
 from tests.browser.test_main_job import SIMULATED
@@ -844,3 +855,147 @@ def test_a_metric_of_all_rows_together_is_not_compared():
 
 def test_readouts_and_grades_are_said_to_differ_falsely_in_one_of_twenty():
     assert {(assertion.error_rate, assertion.sides) for assertion in (READOUTS_DIFFER, GRADES_DIFFER)} == {(0.05, 2)}
+
+
+@pytest.mark.parametrize(
+    ("is_asserted", "share", "rank"), [(True, 0.5, 75), (False, 0.5, 50), (True, 1.0, 95), (False, 0.0, None)]
+)
+def test_readouts_that_differ_rank_by_the_share_of_outputs(monkeypatch, is_asserted, share, rank):
+    claim = Claim(None, "differ", "They differ.", asserted=is_asserted)
+    asked = []
+    monkeypatch.setattr(claims_audit, "readout_claims", lambda pairs, other_ps: asked.append(other_ps) or [claim])
+    items = pd.Index(["t/1", "t/0", "t/1"])
+    found = list(compare_readouts([graded([1, 2], [2, 2])], [Disagreement("a", share, items)], [0.5]))
+    assert [(one.rank, one.items, one.model, one.extractor) for one in found] == [(rank, ("t/1", "t/0"), "m", "a")] * (
+        rank is not None
+    )
+    assert asked == [[0.5]]
+
+
+@pytest.mark.parametrize("is_second_higher", [True, False])
+def test_the_readout_that_scores_higher_is_named_first_with_a_positive_difference(is_second_higher):
+    low, high = np.r_[np.zeros(30), np.ones(30)], np.r_[np.zeros(10), np.ones(50)]
+    scores = (low, high) if is_second_higher else (high, low)
+    (claim,) = readout_claims([ReadoutPair("m", "a", "b", *scores)])
+    higher, lower = ("b", "a") if is_second_higher else ("a", "b")
+    assert claim.is_made and claim.text.startswith(
+        f"m scores higher by {higher} than by {lower} on the same 60 items: +33.3 points [+"
+    )
+    only = (0, 20) if is_second_higher else (20, 0)
+    assert (
+        f"Right only under a: {only[0]}; only under b: {only[1]}. Unpaired, as harnesses print it: +33.3 points [+"
+        in claim.detail
+    )
+    assert "p corrected" not in claim.detail and CLUSTERS_LIKE_SEEN not in claim.detail
+    (clustered,) = readout_claims([ReadoutPair("m", "a", "b", *scores, clusters=np.arange(60) // 2)])
+    assert clustered.detail.endswith(CLUSTERS_LIKE_SEEN)
+
+
+@pytest.mark.parametrize("is_second_higher", [True, False])
+def test_the_readout_that_grades_higher_is_named_first(is_second_higher):
+    low, high = np.tile([1.0, 2, 3, 4], 15), np.tile([2.0, 3, 4, 4], 15)
+    (claim,) = readout_claims([graded(*((low, high) if is_second_higher else (high, low)))])
+    higher, lower = ("b", "a") if is_second_higher else ("a", "b")
+    assert claim.is_made and claim.text.startswith(f"m: {higher} grades higher than {lower} on the same 60 items: 0.75 [0.")
+    alike, other = np.tile([1.0, 2, 3, 4], 3), np.tile([1.0, 2, 4, 4], 3)
+    (undecided,) = readout_claims([graded(alike, other) if is_second_higher else graded(other, alike)])
+    assert (
+        undecided.text.startswith("m: undecided whether a and b differ on 12 items: 0.25 [")
+        and f"({higher} − {lower})." in undecided.text
+    )
+    assert not undecided.is_made and undecided.outcome == "undecided"
+
+
+@pytest.mark.parametrize("is_second_higher", [True, False])
+def test_the_model_that_is_graded_higher_is_named_first(is_second_higher):
+    low, high = np.tile([1.0, 2, 3, 4], 15), np.tile([2.0, 3, 4, 4], 15)
+    scores = (low, high) if is_second_higher else (high, low)
+    pair = GradedPair("one", "two", *scores, low=1.0, high=5.0)
+    equal = GradedPair("one", "three", low, low[::-1], low=1.0, high=5.0)
+    ahead, behind = ("two", "one") if is_second_higher else ("one", "two")
+    alone, (claim, undecided) = graded_pair_claims([pair], "e"), graded_pair_claims([pair, equal], "e")
+    assert claim.is_made and claim.text.startswith(
+        f"{ahead} is graded higher than {behind} on the same 60 items by e: 0.75 [0."
+    )
+    assert "p corrected for 2 pairs of models (Holm)." in claim.detail and "p corrected" not in alone[0].detail
+    assert not undecided.is_made and undecided.text.startswith("Undecided whether one or three is graded higher by e: ")
+
+
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [
+        ([1, 0], 1.0),
+        ([1, 1], 0.0),
+        ([1, 1, 0], 2 / 3),
+        ([1, 0, 0.5], 1.0),
+        ([1, 1, 0, 0], 2 / 3),
+        ([np.nan, np.nan], 0.0),
+        ([1], np.nan),
+    ],
+)
+def test_the_share_of_pairs_of_runs_that_differ(values, share):
+    assert _disagreement(pd.Series(values, dtype=float)) == pytest.approx(share, nan_ok=True)
+
+
+def moved_options(*answers):
+    """One item per row, whose right option 0 stands at its own place, then at B, then at C."""
+    rows = [
+        {"model": "m", "extractor": "e", "item_id": f"t/{item}", "axis": "option_order", "variant": variant, "answer": answer}
+        for item, by_variant in enumerate(answers)
+        for variant, answer in zip(("base", "right at B", "right at C"), by_variant, strict=True)
+    ]
+    items = pd.DataFrame({"item_id": [f"t/{item}" for item in range(len(answers))], "target": ["0"] * len(answers)})
+    return AuditInput(pd.DataFrame(rows), items, pd.DataFrame())
+
+
+def test_a_consistency_that_counts_places_for_answers_is_said():
+    """Always the first place is an answer that changes with its order."""
+    log = moved_options(("0", "1", "2"), ("0", "0", "0"))
+    (finding,) = check_score_rate(log, log.frame)
+    assert (finding.about, finding.rank, finding.items, finding.axis) == ("SCORE rate", 82, ("t/0", "t/1"), "option_order")
+    assert (
+        finding.claim.text.startswith("m, e: lm-eval's SCORE consistency is ")
+        and " of the pairs of answers agree." in finding.claim.text
+    )
+    same = moved_options(("0", "0", "0"), ("0", "0", "0"))
+    assert not list(check_score_rate(same, same.frame))
+    for change in ({"axis": "style"}, {"variant": "other"}, {"answer": None}, {"variant": "base"}):
+        assert not list(check_score_rate(log, log.frame.assign(**change)))
+    letters = replace(log, items=log.items.assign(target="A"))
+    assert not list(check_score_rate(letters, letters.frame))
+
+
+def test_clusters_are_families_that_several_items_share():
+    log = base_rows(("a", "t/0", 0, 1.0))
+    index = pd.Index(["t/0", "t/1", "t/2"])
+    assert _clusters(log, index) is None
+    families = pd.DataFrame({"item_id": ["t/0", "t/1"], "family": ["f", "f"]})
+    assert _clusters(replace(log, items=families), index).tolist() == ["f", "f", "t/2"]
+    assert _clusters(replace(log, items=families.assign(family=["f", "g"])), index) is None
+
+
+def prompts_log(right, other=None):
+    """Two prompts of the same items with these answers, right where they are "1"."""
+    rows = []
+    for position, answers in enumerate((right, other or right)):
+        for item, answer in enumerate(answers):
+            row = {"item_id": f"t/{item}", "family": f"t/{item}", "variant": ("base", "v")[position], "position": position}
+            rows.append(row | {"answer": answer, "is_correct": answer == "1"})
+    same = {"model": "m", "axis": "option_order", "sample": 0, "extractor": "e", "status": "ok", "value": np.nan}
+    return pd.DataFrame(rows).assign(**same)
+
+
+def test_prompts_that_get_different_answers_rank_by_their_share_and_name_their_items():
+    harmless = prompts_log("1111", "1122")
+    log = AuditInput(harmless, pd.DataFrame(), pd.DataFrame(), harmless)
+    (finding,) = find_flips(log, scored(harmless))
+    assert finding.about == "prompts" and finding.items == ("t/2", "t/3") and finding.axis == "option_order"
+    assert finding.rank == pytest.approx(45 + 30 * 0.5)
+    assert finding.claim.text == "m: 50% of pairs of variants get different answers under option order, by e."
+    assert finding.claim.detail == "4 items, counted as on Flips. Scores range from 0.500 to 1.000."
+    (level,) = find_flips(replace(log, harmless=prompts_log("1122", "2211")), scored(harmless))
+    assert level.claim.detail == "4 items, counted as on Flips."
+    same = prompts_log("1111")
+    assert not list(find_flips(replace(log, harmless=same), scored(same)))
+    once = harmless[harmless["variant"] == "base"]
+    assert not list(find_flips(replace(log, harmless=once), scored(once)))

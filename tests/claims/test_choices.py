@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,10 +12,15 @@ from flipcore.claims.choices import (
     ASSERTIONS,
     BEFORE,
     DIRECTION,
+    FALLS,
     FEW_OPEN,
+    LEVEL_WAYS,
     MOVED,
     NOT_MOVED,
     SURVIVED,
+    _all_intervals_hold_both,
+    _changed_choices,
+    _option_clause,
     moves_claim,
     survives_claim,
 )
@@ -213,3 +219,100 @@ def test_what_the_range_of_a_score_is_a_matter_of_stands_first(changes, decision
 
 def test_each_claim_errs_in_one_of_twenty():
     assert {(assertion.error_rate, assertion.sides) for assertion in ASSERTIONS} == {(0.05, 2)}
+
+
+def test_a_lead_that_is_declared_level_is_tested_from_above():
+    curve = curve_of(0, 20)
+    claim = survives_claim(curve, Decision("A", "B"))
+    assert claim.outcome == FALLS and claim.text.endswith("As declared they are level.")
+    assert claim.numbers["p"] == curve.p_survives(below=False) != curve.p_survives(below=True)
+
+
+@pytest.mark.parametrize(
+    ("leads", "ahead", "words"),
+    [
+        ((20, -20, -25), "in 1 of 3", "in 1 by more than chance. It is behind in 2, in each by more than chance."),
+        ((20, -20, -2), "in 1 of 3", "in 1 by more than chance. It is behind in 2, in 1 by more than chance."),
+        ((2, -2, 20), "in 2 of 3", "in 1 by more than chance. It falls"),
+        ((2, -2, 3), "in 2 of 3", "in none by more than chance. It falls"),
+    ],
+)
+def test_ways_on_both_sides_are_counted_with_what_they_show(leads, ahead, words):
+    claim = survives_claim(curve_of(*leads), Decision("A", "B"))
+    assert (
+        claim.outcome == FALLS
+        and f"A is not safely ahead of B. It leads {ahead} defensible ways of counting, {words}" in claim.text
+    )
+
+
+def test_ways_that_merge_are_counted_once():
+    assert "in both ways of counting" in survives_claim(curve_of(2, 3, 3), Decision("A", "B")).text
+    assert "in all 3 ways of counting" in survives_claim(curve_of(2, 2, 2), Decision("A", "B")).text
+
+
+def test_ways_whose_intervals_hold_0_and_the_margin_are_level():
+    level = survives_claim(curve_of(2, 3), Decision("A", "B", 0.05))
+    assert level.outcome == LEVEL_WAYS and not level.is_made
+    assert level.text == "A and B are not told apart in any of 2 ways of counting: their intervals hold 0 and 5.0 points."
+    assert survives_claim(curve_of(2), Decision("A", "B", 0.05)).outcome != LEVEL_WAYS  # one way is no choice
+    assert survives_claim(curve_of(2, 20), Decision("A", "B", 0.05)).outcome != LEVEL_WAYS
+
+
+@pytest.mark.parametrize(
+    ("leads", "margin", "ending"),
+    [
+        ((4, 20), 0.1, "As declared it is just the margin ahead."),
+        ((20, 0), 0.0, "They are level only where extractor: e1."),
+        ((-20, 20), 0.0, "It leads only where extractor: e1."),
+        ((20, -20, -3), 0.0, "It falls behind already where one choice changes (extractor)."),
+    ],
+)
+def test_where_a_decision_turns_is_said(leads, margin, ending):
+    assert survives_claim(curve_of(*leads), Decision("A", "B", margin)).text.endswith(f" {ending}")
+
+
+def test_choices_that_each_turn_a_decision_are_named():
+    options = tuple(Option(name, name, "") for name in "ab")
+    extractor = Choice("extractor", "Extractor", options, ChoiceClass.EQUAL, "")
+    key = Choice("key", "Key", (Option("all", "all", ""), Option("out", "left out", "")), ChoiceClass.EQUAL, "")
+    first, second = lead(20), lead(-20)
+    first[20:38] = -1
+    parts = np.arange(40), np.zeros(40, dtype=int)
+    material = ArrayMaterial(
+        (extractor, key), ("extractor",), {("a",): first, ("b",): second}, {"key=out": np.arange(40) < 4}, *parts
+    )
+    curve = count(material)
+    assert [round(40 * value) for value in curve.estimate[:1]] == [2]
+    text = survives_claim(curve, Decision("A", "B")).text
+    assert text.endswith("It falls behind already where one choice changes (extractor or key).")
+    assert _changed_choices(curve, [3], 2) == "2 choices change"
+
+
+@pytest.mark.parametrize(
+    ("label", "option", "words"),
+    [
+        ("Unread answers", "count as wrong", "unread answers count as wrong"),
+        ("Unread answers", "left out", "unread answers are left out"),
+        ("Repeated questions", "counted once", "repeated questions are counted once"),
+        ("Prompt", "mean of 15 prompts", "prompt: mean of 15 prompts"),
+    ],
+)
+def test_an_option_is_said_as_a_clause(label, option, words):
+    assert _option_clause(Choice("c", label, (), ChoiceClass.EQUAL, ""), Option("o", option, "")) == words
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "holds_both"),
+    [
+        ([-0.1, -0.2], [0.1, 0.2], True),
+        ([-0.1, 0.0], [0.1, 0.2], False),
+        ([-0.1, -0.2], [0.1, 0.05], False),
+        ([0.1, 0.1], [0.2, 0.2], False),
+    ],
+)
+def test_both_ends_of_an_interval_are_beyond_what_it_holds(low, high, holds_both):
+    """The last way may not be claimed."""
+    limits = np.array([*low, 0.3]), np.array([*high, 0.4])
+    curve = SimpleNamespace(ends=None, limits=lambda level: limits, is_open=np.array([True, True, False]))
+    assert _all_intervals_hold_both(curve, 0.95, 0.05) == holds_both
+    assert not _all_intervals_hold_both(curve, 0.95, 0.0)

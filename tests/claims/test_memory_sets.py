@@ -122,7 +122,15 @@ def test_a_set_and_every_cut_off_may_be_called_beyond_falsely_in_1_of_20():
 @pytest.mark.parametrize("control", [OTHER, RANDOM, PAIRED])
 @pytest.mark.parametrize(
     ("p", "adjusted", "is_shown"),
-    [(0.05, None, True), (0.051, None, False), (0.01, 0.05, True), (0.01, 0.06, False), (math.nan, None, False)],
+    [
+        (0.05, None, True),
+        (0.051, None, False),
+        (0.01, 0.05, True),
+        (0.01, 0.06, False),
+        (0.05, 0.06, False),
+        (0.06, 0.1, False),
+        (math.nan, None, False),
+    ],
 )
 def test_a_set_is_judged_by_its_corrected_p_and_named_by_its_control(control, p, adjusted, is_shown):
     claim = set_claim(replace(TEST, p=p), "problems", control, adjusted, n_family=4)
@@ -137,7 +145,7 @@ def test_a_set_is_judged_by_its_corrected_p_and_named_by_its_control(control, p,
     )
     assert claim.is_made == is_shown and claim.outcome == ((BEYOND if control == OTHER else MEMORY) if is_shown else NONE_SHOWN)
     assert claim.text.endswith("Controls of another kind can do the same.") == (is_shown and control == OTHER)
-    assert ("Holm" in claim.text) == (adjusted is not None and not is_shown)
+    assert ("Holm" in claim.text) == (adjusted is not None and not is_shown and p <= 0.05)
     assert claim.numbers["p_adjusted"] == pytest.approx(p if adjusted is None else adjusted, nan_ok=True)
 
 
