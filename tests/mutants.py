@@ -97,6 +97,11 @@ SAME: dict[tuple[str, str, str], str] = {
         "item if label in shared else label for item, label in zip(ids, labels, strict=True)",
         "False",
     ): "each item has a label",
+    (
+        "flipcore/claims/corrected_ranks.py",
+        "ordered = sorted(models, key=lambda model: -np.nan_to_num(model.score.estimate.value, nan=-1.0))",
+        "1.51",
+    ): "either stands behind every score",
     (_EXCEEDANCE, "_CELLS = 2_000_000  # values permuted at once", "2000001"): _SPEED,
     (
         "flipcore/stats/score/reducers.py",
