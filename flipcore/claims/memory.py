@@ -54,7 +54,9 @@ def after_rl(claim: Claim) -> Claim:
 def adjusted(gap_ps: Sequence[float], set_ps: Sequence[float]) -> tuple[list[float], list[float]]:
     """Correct the p of gaps and sets by Holm over all detectors; NaN (no test) stays NaN."""
     # A gap is tested one-sided at .025 and a set at .05, so the p of a gap is doubled.
-    family = holm([min(1.0, 2 * p) for p in gap_ps] + list(set_ps))
+    # `min(1.0, nan)` is 1.0, which would count as a test.
+    doubled = [p if math.isnan(p) else min(1.0, 2 * p) for p in gap_ps]
+    family = holm([*doubled, *set_ps])
     return family[: len(gap_ps)], family[len(gap_ps) :]
 
 
