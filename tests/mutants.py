@@ -82,6 +82,8 @@ _GUARDED = "flipcore/stats/base/guarded.py"
 _TWO_SHARES = "flipcore/stats/base/two_shares.py"
 _ORDER = "flipcore/stats/ranking/order.py"
 _SQUARE = "there are as many rows as columns"
+_COUNTING = "flipcore/stats/choices/counting.py"
+_SINGLE = "is_single = int(units.max(initial=-1)) + 1 == len(units)"
 _EXCEEDANCE = "flipcore/stats/memory/exceedance.py"
 SAME: dict[tuple[str, str, str], str] = {
     (_TWO_SHARES, "error = round((1 - level) / 2, 12)", "13"): "either rounds away what is left of 0.95",
@@ -102,6 +104,9 @@ SAME: dict[tuple[str, str, str], str] = {
         "ordered = sorted(models, key=lambda model: -np.nan_to_num(model.score.estimate.value, nan=-1.0))",
         "1.51",
     ): "either stands behind every score",
+    (_COUNTING, _SINGLE, "int(units.max(initial=-1)) - 1"): _SPEED,
+    (_COUNTING, _SINGLE, "1"): _SPEED,
+    (_COUNTING, "is_weighted = part.weights.ndim > 1", "part.weights.ndim >= 1"): _SPEED,
     (_EXCEEDANCE, "_CELLS = 2_000_000  # values permuted at once", "2000001"): _SPEED,
     (
         "flipcore/stats/score/reducers.py",

@@ -881,6 +881,7 @@ def test_the_readout_that_scores_higher_is_named_first_with_a_positive_differenc
     assert claim.is_made and claim.text.startswith(
         f"m scores higher by {higher} than by {lower} on the same 60 items: +33.3 points [+"
     )
+    assert claim.numbers["difference"].level == pytest.approx(0.95)
     only = (0, 20) if is_second_higher else (20, 0)
     assert (
         f"Right only under a: {only[0]}; only under b: {only[1]}. Unpaired, as harnesses print it: +33.3 points [+"
@@ -999,3 +1000,36 @@ def test_prompts_that_get_different_answers_rank_by_their_share_and_name_their_i
     assert not list(find_flips(replace(log, harmless=same), scored(same)))
     once = harmless[harmless["variant"] == "base"]
     assert not list(find_flips(replace(log, harmless=once), scored(once)))
+
+
+@pytest.mark.parametrize(("stated", "is_found"), [(0.01, True), (0.05, False)])
+def test_a_reported_standard_error_is_said_beside_that_of_the_rows(stated, is_found):
+    log = base_rows(*[("e", f"t/{k}", 0, float(k % 2)) for k in range(100)])
+    entry = {"model": "m", "task": "t", "readout": "e", "value": 0.5, "stderr": stated}
+    found = list(check_reported_scores(replace(log, reported=[entry]), log.frame.assign(variant="base")))
+    words = "m on t, e: reported standard error 0.0100, recomputed 0.0503 from 100 items."
+    assert [(one.about, one.rank, one.claim.text, one.extractor) for one in found] == [
+        ("reported error", 86, words, "e")
+    ] * is_found
+
+
+def test_right_answers_that_count_as_wrong_are_counted_apart():
+    readouts, items, calls = frame_of(4)
+    readouts["answer"] = ["1", "1", "2", "1"]
+    readouts["is_correct"] = [False, False, True, True]
+    (finding,) = find_contradictions(AuditInput(readouts, items, calls), scored(readouts))
+    assert finding.claim.text == "m, e: 3 of 4 scores contradict the log's own answer; 2 right answers count as wrong."
+    assert finding.rank == pytest.approx(95)
+
+
+@pytest.mark.parametrize(
+    ("scale", "ranks"),
+    [(None, []), ((0.0, 1.0), []), ((0.0, 5.0), [30]), ((-1.0, 1.0), [40])],  # undecided, and claimed
+    ids=["none", "shares", "to 5", "from -1"],
+)
+def test_grades_are_compared_on_any_scale_but_that_of_shares(scale, ranks):
+    log = base_rows(*[("e", f"t/{k}", 0, float(k % 2)) for k in range(20)])
+    frame = pd.concat([log.frame, log.frame.assign(model="n", score=1.0)], ignore_index=True)
+    found = list(compare_grades(replace(log, scales={("t", "e"): scale} if scale else {}), frame))
+    assert [(one.model, one.other_model, len(one.items), one.extractor) for one in found] == [("m", "n", 10, "e")] * len(ranks)
+    assert [one.rank for one in found] == ranks

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flipcore.stats.audit.paired import paired_scores
+from flipcore.stats.base.families import FamilyMeans
 from flipcore.stats.base.guarded import guarded_limits
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import WEIGHTS, Choice, ChoiceClass, Option
@@ -124,4 +125,8 @@ def test_weights_that_are_all_alike_already_change_nothing(clusters):
     uneven = count(replace(stuff, categories=categories), stuff.choices)
     means = [gaps["a",][categories == category].mean() for category in range(3)]
     assert uneven.estimate[:2] == pytest.approx([gaps["a",].mean(), np.mean(means)])
-    assert uneven.n_items.tolist() == [150] * 10 and uneven.se[1] != uneven.se[0]
+    each = _category_weights(np.ones((150, 1)), categories)[:, 0]
+    sizes, totals = (np.bincount(clusters, weights=values)[:, None] for values in (each, each * gaps["a",]))
+    expected = FamilyMeans(totals, sizes)
+    assert uneven.n_items.tolist() == [150] * 10
+    assert (uneven.se[1], uneven.df[1]) == pytest.approx((expected.se[0], expected.df[0]))
