@@ -107,6 +107,11 @@ SAME: dict[tuple[str, str, str], str] = {
     (_COUNTING, _SINGLE, "int(units.max(initial=-1)) - 1"): _SPEED,
     (_COUNTING, _SINGLE, "1"): _SPEED,
     (_COUNTING, "is_weighted = part.weights.ndim > 1", "part.weights.ndim >= 1"): _SPEED,
+    (
+        "flipcore/stats/score/next_calls.py",
+        "df = variance**2 / denominator if denominator else n_questions - 1",
+        "2",
+    ): "where nothing varies the half-width is 0",
     (_EXCEEDANCE, "_CELLS = 2_000_000  # values permuted at once", "2000001"): _SPEED,
     (
         "flipcore/stats/score/reducers.py",

@@ -123,3 +123,18 @@ def test_assumptions_at_the_edge_of_what_can_be_have_parts_of_0():
     parts = assumed_components(0.5, 0.5, 0.25, 0.0)
     assert (parts.questions, parts.wordings, parts.interaction, parts.reruns) == (0, 0, 0.125, 0.125)
     assert assumed_components(0.5, 0.25, 0.25, 0.0).interaction == 0
+    one = assumed_components(0.8, 0.15, 0.08, 0.05)
+    assert (one.questions, one.wordings, one.interaction, one.reruns) == pytest.approx((0.085, 0.0025, 0.0325, 0.04))
+
+
+@pytest.mark.parametrize(("n_families", "is_few"), [(5, True), (6, False)])
+def test_few_clusters_take_the_part_of_questions_at_its_upper_limit(n_families, is_few):
+    rows = rows_of(n=30, m=6)
+    bar = error_bar(score_cells(rows.assign(family=rows["item_id"].str[1:].astype(int) % n_families)))
+    assert bar.n_effective == pytest.approx(n_families)
+    square, _ = bar.squares.with_df("questions")
+    upper = (square * (n_families - 1) / chi2.ppf(0.05, n_families - 1) - bar.squares.residual) / 6
+    wanted = max(upper, bar.components.questions) if is_few else bar.components.questions
+    careful = careful_components(bar)
+    assert careful.questions == pytest.approx(wanted) and careful.wordings == bar.components.wordings
+    assert (careful.questions > bar.components.questions) == is_few
