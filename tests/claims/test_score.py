@@ -17,6 +17,7 @@ from flipcore.claims.score import (
     QUESTIONS,
     QUESTIONS_ONLY,
     SHORT_HIGHER,
+    SHORT_QUESTIONS,
     SHORT_WHOLE,
     WHOLE,
     WHOLE_BAR,
@@ -329,13 +330,13 @@ def test_shares_and_grades_are_printed_on_their_own_scales():
 def test_the_parts_of_the_uncertainty_are_named_the_largest_first():
     parts = {
         "questions": estimate(0.35),
-        "wordings": estimate(0.49, 0.2, 0.7),
+        "wordings": estimate(0.65, 0.6, 0.7),
         "reruns": estimate(0.16),
         "question × wording": estimate(math.nan),
     }
-    assert largest_shares_words(parts) == "49% comes from how they were asked, 35% from which questions were asked."
+    assert largest_shares_words(parts) == "65% comes from how they were asked, 35% from which questions were asked."
     assert share_words(parts) == (
-        "Of the uncertainty, 49% [20, 70] from how they were asked, 35% from which questions were asked, 16% from chance between reruns."
+        "Of the uncertainty, 65% [60, 70] from how they were asked, 35% from which questions were asked, 16% from chance between reruns."
     )
     assert largest_shares_words({}) == "" and largest_shares_words({"own": estimate(1.0)}) == "100% comes from own."
 
@@ -416,3 +417,22 @@ def test_further_labels_are_said_to_narrow_the_interval_or_how_many_it_needs():
         narrower_words(labelled(n_more=None), 50)
         == "No label differs from the extractor yet: at most 12% of its rights are wrong."
     )
+
+
+def test_a_short_interval_over_questions_is_one_over_clusters():
+    assert SHORT_QUESTIONS.worlds == ("questions in clusters",) and SHORT_QUESTIONS.error_rate == 0.09
+    ten = rows_of(n=10).assign(family="all")
+    assert score_claim("m", error_bar(score_cells(ten))).text.endswith("too few clusters for an interval (1).")
+
+
+def test_how_many_prompts_are_needed_is_said_only_where_the_interval_alone_would_do():
+    strong, weak = (score_cells(rows_of(n=60, m=8, seed=seed)) for seed in (0, 1))
+    ones = ScoreCells(np.ones((60, 8)), weak.n_runs, weak.squares, weak.questions, weak.wordings)
+    beyond, within = error_bar(ones.minus(weak)), error_bar(strong.minus(weak))
+    needed = "A lead in at least 7 prompts is needed."
+    said = [
+        difference_claim("A", "B", bar, leads).detail
+        for bar, leads in ((beyond, (8, 0, 0)), (beyond, (6, 2, 0)), (within, (4, 4, 0)))
+    ]
+    assert [needed in detail for detail in said] == [False, True, False]
+    assert elsewhere_claim("m", error_bar(weak)).is_made
