@@ -77,6 +77,7 @@ _GROUPED = 'for _, part in rows.groupby(["task", "extractor"], sort=False, obser
 _BY_READOUT = 'parts = groups.groupby([rows["model"], rows["extractor"]], sort=False, observed=True)'
 _COUNTED = "if self.about.plan and len(self.rows) < MAX_ITEMS:"
 _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
+_ESCAPED = "the same JSON, with its letters written as numbers"
 _PATIENCE = "how long a write may take before it counts as failed"
 _GUARDED = "flipcore/stats/base/guarded.py"
 _TWO_SHARES = "flipcore/stats/base/two_shares.py"
@@ -125,6 +126,18 @@ SAME: dict[tuple[str, str, str], str] = {
         "61",
     ): "a simulation with one run more",
     ("flipcore/store/queries/invitations.py", ").result(30)", "31"): _PATIENCE,
+    ("flipcore/store/queries/invitations.py", ").result(60)", "61"): _PATIENCE,
+    ("flipcore/store/writer.py", "is_counted: bool = True  # counts as a commit of this file", "False"): (
+        "it is read of batches with an action, and those say it"
+    ),
+    ("flipcore/store/archives.py", "value = json.dumps(asdict(archive), ensure_ascii=False)", "True"): _ESCAPED,
+    (_PACKING, "[study_id, rule_hash(), token_hex(8), n_readouts, *lists],", "9"): "a longer random text is as unlike another",
+    (
+        "flipcore/runs/asking.py",
+        "if self.spent_usd + self.reserved_usd + price > self.cap_usd + _ROUNDING_USD:",
+        "self.spent_usd + self.reserved_usd + price >= self.cap_usd + _ROUNDING_USD",
+    ): _TIE,
+    ("flipcore/runs/asking.py", "self._revision = -1", "2"): "no revision is below 0",
     (
         "flipcore/runs/log_survey.py",
         "if not self._last or self._last[0] != content:",
@@ -139,7 +152,7 @@ SAME: dict[tuple[str, str, str], str] = {
         "flipcore/runs/rereading.py",
         'mark = {"key": _versions_key(study_id), "value": json.dumps(versions, ensure_ascii=False)}',
         "True",
-    ): "the same JSON, with its letters written as numbers",
+    ): _ESCAPED,
     ("flipcore/stats/score/reducers.py", "return Counter(scores).most_common(1)[0][0]", "2"): "the first of two is the first",
     (
         "flipcore/stats/base/guarded.py",
@@ -186,7 +199,7 @@ SAME: dict[tuple[str, str, str], str] = {
     (_PACKING, "for code, (factor, position_factor) in zip(codes, odd_factors, strict=True)", "False"): (
         "the factors are as many as the codes"
     ),
-    (_PACKING, "step = max(1, int(CHUNK * len(items) / max(n, 1)))", "2"): "one readout fits into a chunk, as none does",
+    (_PACKING, "step = max(1, int(CHUNK * len(items) / max(n_readouts, 1)))", "2"): "one readout fits into a chunk, as none does",
     (_ROWS, "return pd.DataFrame(columns, copy=False)", "True"): _SPEED,
     (_ROWS, "return pd.DataFrame({name: column(name) for name in table.column_names}, copy=False)", "True"): _SPEED,
     (_ROWS, "codes = codes.astype(_smallest_int(len(texts)), copy=False)", "True"): _SPEED,

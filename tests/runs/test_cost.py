@@ -5,7 +5,6 @@ from flipcore.models.cards import ModelCard
 from flipcore.runs.cost import (
     NOTHING,
     TEMPLATE_TOKENS,
-    TYPICAL_RATE,
     Projection,
     call_bound,
     call_price,
@@ -118,7 +117,8 @@ def test_amounts_below_a_cent_have_two_digits_that_say_something(usd, text):
 
 
 def test_a_card_says_how_fast_its_model_answers_before_anybody_measured():
-    assert (rate(None), rate(FREE), rate(PAID)) == (TYPICAL_RATE["callable"], TYPICAL_RATE["simulated"], 5.0)
+    pocket = ModelCard("pocket", "pocket", n_in_flight=1)
+    assert [rate(card) for card in (None, FREE, pocket, PAID)] == [200.0, 3_000.0, 60.0, 5.0]
 
 
 def test_the_most_that_a_call_can_cost_counts_bytes_and_what_a_template_adds():

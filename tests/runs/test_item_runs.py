@@ -6,12 +6,14 @@ import dataclasses
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.core.records import Completion
 from flipcore.core.study import ModelUse, Part
 from flipcore.models import model_cards
 from flipcore.models.simulated import Simulated
 from flipcore.runs import runner
 from flipcore.runs.cluster.place import Place
-from flipcore.runs.plan import plan_inputs
+from flipcore.runs.plan import plan_inputs, plan_of
+from flipcore.runs.truncation import CutCount
 from flipcore.store.queries import planning, review
 from tests.runs.test_runner import n_completions, tiny_study
 
@@ -55,6 +57,25 @@ def test_what_was_cut_off_is_said_again(store):
     study = tiny_study(models=(ModelUse("simulated-artifact-prone", max_tokens=6),))
     first, again = runner.run(study, store), runner.run(study, store)
     assert "were cut off" in first.cut and again.cut == first.cut and again.message == first.message
+
+
+@pytest.mark.parametrize("status", ["ok", "failed"])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_an_item_counts_as_complete_once_all_its_calls_were_answered(store, monkeypatch, status, is_known):
+    if not is_known:
+        monkeypatch.setattr(runner, "study_hash", lambda study, backends: runner.UNKNOWN)
+    study = tiny_study()
+    item_plan = next(iter(plan_of(plan_inputs(study, store)).items))
+    runs = runner.ItemRuns(plan_inputs(study, store), model_cards(), store, is_whole=True)
+    completions = {"a": Completion("a", "ok"), "b": Completion("b", status)}
+    cut = CutCount()
+    cut.add_counts(study.models[0], 5, 1)
+    rows = runs.rows(item_plan, "m", completions, ["a readout"], cut)
+    is_complete = is_known and status == "ok"
+    assert len(rows) == runs.n_complete == is_complete
+    for row in rows:
+        counts = [row[name] for name in ("n_calls", "n_readouts", "n_answers", "n_cut")]
+        assert counts == [2, 1, 5, 1] and (row["model"], row["item_id"]) == ("m", item_plan.item.item_id)
 
 
 LOSSES = {

@@ -542,6 +542,28 @@ def test_a_scale_is_declared_only_beyond_0_to_1(tmp_path, score, scale):
     assert study.items[0].options["scorers"] == [{"task": "x", "scorer": "strict-match", "reducer": "mean", **scale}]
 
 
+@pytest.mark.parametrize(("score", "is_grade"), [(1.0, False), (0.0, False), (1.5, True), (-0.5, True), (-0.5 - 1e-9, True)])
+def test_scores_beyond_0_to_1_are_grades(tmp_path, score, is_grade):
+    rows = [made.lm_eval_row(i, "2", "2", value) for i, value in enumerate((0.0, 1.0, score))]
+    found = survey([made.lines(tmp_path / "samples_x.jsonl", rows)], {"model": "m"})
+    assert log_import._joining(found).grades == ({("x", "strict-match")} if is_grade else set())
+
+
+def test_corrections_of_axes_and_roles_are_those_of_the_rows(tmp_path):
+    rows = [made.lm_eval_row(i, "2", "2", 1.0) for i in range(3)]
+    path = made.lines(tmp_path / "samples_x.jsonl", rows)
+    words = ["axis:tone=politeness", "harmless:politeness=yes", "harmless:order=no"]
+
+    def joining(*more):
+        found = survey([path], {"model": "m"})
+        found.corrections = dict(word.split("=") for word in (*words, *more))
+        return log_import._joining(found)
+
+    assert joining().axes == {"tone": "politeness"} and joining().harmless == {"politeness": True, "order": False}
+    assert joining().roles == {} and joining("role=control").roles == {"x": "control"}
+    assert joining("role:x=target", "role=control").roles == {"x": "target"}
+
+
 @pytest.mark.parametrize(
     ("sampling", "kept"),
     [

@@ -593,6 +593,35 @@ def test_files_that_are_no_logs_are_named_unless_they_belong_beside_logs(tmp_pat
     assert log_survey.recognize_files(paths)[2] == [f"{name} is no log that is known here; it is left out." for name in unread]
 
 
+@pytest.mark.parametrize(("n_files", "prefix"), [(1, ""), (2, "a.dat: ")])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_file_that_cannot_be_read_is_named_once_where_there_are_several(tmp_path, monkeypatch, n_files, prefix, is_named):
+    reason = "a.dat is damaged." if is_named else "It is damaged."
+
+    def reader(source, corrections):
+        if source.name == "a.dat":
+            raise BadInput(reason)
+
+    monkeypatch.setattr(log_survey, "_reader", reader)
+    paths = [tmp_path / "a.dat", tmp_path / "README.md"][:n_files]
+    for path in paths:
+        path.write_text("Some words.", encoding="utf-8")
+    assert log_survey.recognize_files(paths)[2] == [reason if is_named else prefix + reason]
+
+
+@pytest.mark.parametrize("name", ["lm-eval", "inspect", "openai_evals"])
+def test_a_format_that_is_named_needs_no_recognition(name):
+    assert log_survey._reader(None, {"format": name}).name == name
+
+
+@pytest.mark.parametrize("is_table", [False, True])
+def test_the_first_eight_rows_are_shown(tmp_path, is_table):
+    path = tmp_path / "table.csv"
+    path.write_text("id,output,target\n" + "".join(f"q{i},It is {i}.,{i}\n" for i in range(9)), encoding="utf-8")
+    found = survey([path if is_table else harness_files.lm_eval(tmp_path / "run", n=9).parent])
+    assert found.is_plain == is_table and found.n_records > 8 and len(found.first) == 8
+
+
 @pytest.mark.parametrize("is_table", [False, True])
 def test_progress_is_told_in_steps_and_only_to_whoever_asks(tmp_path, monkeypatch, is_table):
     monkeypatch.setattr(log_survey, "_REPORT_EVERY", 2)

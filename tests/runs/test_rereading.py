@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, Completion, Item, Prompt, Variant
 from flipcore.reports.audit import audit
 from flipcore.reports.rereading import changes, old_readout
 from flipcore.runs import rereading, runner
@@ -14,7 +15,7 @@ from flipcore.runs.cost import NOTHING
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
-from flipcore.runs.rereading import CAN_REREAD, fitting, reread, version_of, versions_of
+from flipcore.runs.rereading import CAN_REREAD, Answer, fitting, reread, version_of, versions_of
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
@@ -217,3 +218,39 @@ def test_a_judges_prompt_holds_the_text_and_asks_for_a_final_line(prompt, reason
             rereading.checked_prompt(prompt)
     else:
         assert rereading.checked_prompt(prompt) == prompt
+
+
+ITEM = Item("i", "d", "number", "What is 1 + 1?", target="2")
+
+
+def answer_of(text="It is 2.", **fields):
+    """A stored answer of model m to the item."""
+    variant = Variant("i", "identity", BASE, Prompt((("stem", ITEM.question),)), "2")
+    return Answer("m", ITEM, variant, variant_id="v", sample=0, completion=Completion("c", "ok", text=text, **fields))
+
+
+def judged(answer, *reply, **fields):
+    """The reading by a judge, and its number of calls, before or after its reply."""
+    method = rereading._ByOwnPrompt("judge", rereading.EXAMPLE)
+    backend = SimpleNamespace(name="judge", revision="r")
+    ((_, reading, calls),) = method.read([answer], backend, {})
+    if reply:
+        replies = {calls[0].call_id: Completion(calls[0].call_id, text=reply[0], **{"status": "ok"} | fields)}
+        ((_, reading, calls),) = method.read([answer], backend, replies)
+    assert all(call.parent_id == "c" and call.sample == 0 for call in calls)
+    return reading.status, reading.answer, len(calls)
+
+
+def test_an_answer_is_judged_by_the_reply_to_its_own_call():
+    assert judged(answer_of()) == ("absent", None, 1)
+    assert judged(answer_of(), "Final: 2") == ("ok", "2", 1)
+    assert judged(answer_of(), "Final: none") == ("unreadable", None, 1)
+    assert judged(answer_of(), "Final: 2", finish_reason="length") == ("unreadable", None, 1)  # it may go on as 20
+    assert judged(answer_of(), "", status="failed") == ("absent", None, 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"), [({"text": " "}, "unreadable"), ({"text": "It is", "finish_reason": "length"}, "cut")]
+)
+def test_an_answer_that_says_nothing_is_not_judged(fields, status):
+    assert judged(answer_of(**fields)) == (status, None, 0)

@@ -306,3 +306,12 @@ def test_the_oldest_results_of_other_content_go(tmp_path):
         os.utime(tmp_path / f"{number}.result", (number, number))
     kept_results._remove_oldest(tmp_path)
     assert sorted(int(path.stem) for path in tmp_path.iterdir()) == list(range(2, 102))
+
+
+def test_what_cannot_be_removed_keeps_no_earlier_state_from_being_removed(tmp_path, monkeypatch):
+    for name in ("a", "c", "d"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "b").touch()  # no folder, so removing it fails
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([folder / name for name in "abcd"]))
+    kept_results._remove_other_states(tmp_path / "d")
+    assert sorted(os.listdir(tmp_path)) == ["b", "d"]

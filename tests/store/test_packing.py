@@ -171,6 +171,14 @@ def test_a_study_is_read_from_packs_as_from_its_readouts(small):
     pd.testing.assert_frame_equal(studies.readouts(small, SMALL.study_id), before)
 
 
+def test_a_study_whose_packing_was_stopped_is_not_packed(small):
+    stop = threading.Event()
+    stop.set()
+    assert packing.pack(small, SMALL.study_id, stop) is False and not packing.is_packed(small, SMALL.study_id)
+    stop.clear()
+    assert packing.pack(small, SMALL.study_id, stop) is True and packing.is_packed(small, SMALL.study_id)
+
+
 def test_a_deleted_study_leaves_nothing_packed_though_its_mark_was_gone(small):
     assert packing.pack(small, SMALL.study_id)
     execute(small, "DELETE FROM packed.marks")

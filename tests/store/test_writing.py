@@ -191,3 +191,17 @@ def test_only_readouts_of_locked_items_are_written_row_by_row(monkeypatch, table
     is_separated = tables_written == "readouts" and is_locked
     assert written == [("late_readouts", rows.to_pylist()) if is_separated else (tables_written, rows)]
     assert asked == ([["s"]] if tables_written == "readouts" else [])
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("  Out of\nroom.  \nHere is more.", "Out of room"),
+        ("x" * 300, "x" * 300),
+        ("a" * 121 + "b" * 180, "a" * 120 + " … " + "b" * 170),
+        ("", "ValueError"),
+        (" . ", "ValueError"),
+    ],
+)
+def test_an_error_is_said_on_one_line_by_its_begin_and_its_end(message, line):
+    assert writer._one_line(ValueError(message)) == line

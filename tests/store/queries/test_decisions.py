@@ -5,6 +5,7 @@ import json
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.store.queries import locks
 from flipcore.store.queries.decisions import (
     MAX_LETTERS,
     decisions,
@@ -76,6 +77,16 @@ def test_a_decision_keeps_its_view_the_outputs_in_sight_and_the_state_of_the_row
     assert json.loads(row["basis"]) == {"items": [0, "0"], "readouts": [0, "0"], "verdicts": {}}
     assert settings_of(store, row["decision_id"], "s", "holdout") == {"cutoff": 0.5}
     assert settings_of(store, row["decision_id"], "t", "holdout") == settings_of(store, "none", "s", "holdout") == {}
+
+
+def test_a_decision_under_a_lock_rests_on_the_items_that_it_opened_and_another_on_the_open_ones(store):
+    items = [{"study_id": "s", "item_id": item, "role": "target", "position": 0, "confirmatory": item == "i"} for item in "ijk"]
+    store.writer.add("study_items", items).result(10)
+    locks.keep_lock(store, "s", "holdout", {}, "Ada")
+    for page, mode in (("holdout", "locked"), ("holdout", "explore"), ("ranking", "locked")):
+        keep_decision(store, "s", page, mode, "Alike.", {}, "Ada")
+    n_items = [json.loads(basis)["items"][0] for basis in record(store)["basis"]]  # the newest first
+    assert n_items == [2, 2, 1]
 
 
 @pytest.mark.slow
