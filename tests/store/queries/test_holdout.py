@@ -1,3 +1,4 @@
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.connection import Store
 from flipcore.store.judgements import SURVEY_ANSWERS
 from flipcore.store.queries import holdout, judgements, locks
+from tests.stores import empty_store
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -32,6 +34,12 @@ def store(tmp_path_factory):
     runner.run(STUDY, opened)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def empty(tmp_path):
+    with closing(empty_store(tmp_path / "flips.duckdb")) as opened:
+        yield opened
 
 
 @pytest.mark.slow
@@ -158,3 +166,18 @@ def test_the_vote_by_rotation_and_its_first_vote_are_readouts_of_their_own(tmp_p
     )
     found = {one.extractor: one for one in conditions(frame_of(study, tmp_path))}
     assert {"first_token", "rotation", "rotation_single"} <= set(found) and found["rotation"].counts[1::2] == (10, 10)
+
+
+def test_sets_without_a_study_keep_what_they_set_aside_first(empty):
+    """The hash of an id decides, so a share of 0 takes none and one of 1 takes all."""
+    ids = [f"item {number}" for number in range(40)]
+    assert holdout.keep_aside(empty, "none", ids, [], share=0.0) == set()
+    assert holdout.keep_aside(empty, "all", ids[:2], ids[2:3], share=1.0) == set(ids[:3])
+    half = holdout.keep_aside(empty, "half", ids[:20], ids[20:], share=0.5)
+    assert 10 < len(half) < 30
+    assert holdout.keep_aside(empty, "half", ids[:20], ids[20:], share=1.0) == half == holdout.entries_aside(empty, "half")
+    smaller = holdout.keep_aside(empty, "quarter", ids, [], share=0.25)
+    assert smaller < half
+    stored = empty.rows("SELECT item_id, role, position FROM study_items WHERE study_id = 'half' AND confirmatory")
+    assert all(ids.index(item) == position + (20 if role == "retro" else 0) for item, role, position in stored)
+    assert {role for _, role, _ in stored} == {"target", "retro"}
