@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from flipcore.core.errors import FlipscopeError
+from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.runs import background
 from flipcore.runs.background import Registry
 from flipcore.runs.cluster.where import HERE
 from flipcore.runs.cost import Projection
+from flipcore.runs.origins import study_row
 from flipcore.runs.progress import Progress
 from tests.runs.test_runner import tiny_study
 
@@ -73,3 +74,64 @@ def test_only_a_failed_run_leaves_a_problem(store, monkeypatch):
     assert [ending.state for ending in registry.endings] == list(states)
     problems = {state: registry.problem(study.study_id) for state, study in studies.items()}
     assert problems == dict.fromkeys(states, "") | {"failed": "It is failed."}
+
+
+def queue_of(*turns, at_once=1):
+    queue = background.Queue(at_once)
+    for name, person in turns:
+        queue.add(background.Turn(tiny_study(name=name), person))
+    return queue
+
+
+@pytest.mark.parametrize(("n_running", "is_taken"), [(0, True), (7, True), (8, False)])
+def test_at_most_eight_studies_run_at_once(n_running, is_taken):
+    queue = queue_of(("a", "Ada"))
+    running = {f"study {n}": f"person {n}" for n in range(n_running)}
+    assert (queue.take(running) is not None) == is_taken and (queue.order() == []) == is_taken
+
+
+@pytest.mark.parametrize(("at_once", "n_own", "is_taken"), [(1, 0, True), (1, 1, False), (2, 1, True), (2, 2, False)])
+def test_a_person_has_as_many_studies_running_as_are_set(at_once, n_own, is_taken):
+    running = {f"study {n}": "Ada" for n in range(n_own)}
+    assert (queue_of(("a", "Ada"), at_once=at_once).take(running) is not None) == is_taken
+
+
+@pytest.mark.parametrize(
+    ("name", "places", "order"), [("a", 1, "bac"), ("a", 9, "bca"), ("c", -1, "acb"), ("c", -9, "cab"), ("b", 0, "abc")]
+)
+def test_a_study_moves_within_the_queue_of_its_person(name, places, order):
+    queue = queue_of(("a", "Ada"), ("b", "Ada"), ("c", "Ada"), ("x", "Bea"))
+    queue.move(tiny_study(name=name).study_id, places)
+    queue.move("unknown", 1)
+    assert [turn.study.name for turn in queue.order() if turn.person == "Ada"] == list(order)
+
+
+def test_a_study_leaves_the_queue_once():
+    queue = queue_of(("a", "Ada"), ("x", "Bea"))
+    study_id = tiny_study(name="a").study_id
+    assert queue.turn(study_id).person == "Ada" == queue.remove(study_id).person
+    assert queue.turn(study_id) is None is queue.remove(study_id) and [turn.person for turn in queue.order()] == ["Bea"]
+
+
+@pytest.mark.parametrize(("text", "n"), [("", 1), (" 2 ", 2), ("8", 8), ("9", None), ("0", None), ("-1", None), ("two", None)])
+def test_how_many_run_at_once_is_a_number_from_1_to_8(monkeypatch, text, n):
+    monkeypatch.setenv(background.VARIABLE, text)
+    if n:
+        assert background.runs_at_once() == n
+    else:
+        with pytest.raises(BadInput, match="it must be a whole number from 1 to 8"):
+            background.runs_at_once()
+
+
+@pytest.mark.parametrize(
+    ("state", "is_running", "state_after"),
+    [("running", False, "cancelled"), ("running", True, "running"), ("planned", False, "planned"), ("done", False, "done")],
+)
+def test_studies_that_an_earlier_process_left_running_were_cut_off(store, state, is_running, state_after):
+    registry = Registry(store)
+    study = tiny_study()
+    store.writer.add("studies", [study_row(study, state)]).result(10)
+    if is_running:
+        registry._progress[study.study_id] = Progress()
+    registry.settle()
+    assert store.rows("SELECT state FROM studies") == [(state_after,)]

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from flipcore.runs.background import Registry
-from flipcore.runs.inbox import hand_over, inbox_path, take
+from flipcore.runs.inbox import hand_over, inbox_path, take, withdraw
 from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study
 
@@ -60,3 +60,9 @@ def test_a_dashboard_takes_what_was_left_beside_its_own_database(tmp_path, monke
         assert taken == ["its own"] and left.exists()
     finally:
         store.close()
+
+
+def test_a_study_is_taken_back_unless_the_dashboard_has_it(tmp_path):
+    path = tmp_path / "study.toml"
+    path.touch()
+    assert withdraw(path) is True and not path.exists() and withdraw(path) is False

@@ -10,12 +10,13 @@ from flipcore.core import folders
 from flipcore.core.contracts import Ask
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator, nth_sample
-from flipcore.core.records import Call, Item
+from flipcore.core.records import BASE, CONTINUATION, Call, Item, Prompt, Variant
 from flipcore.core.study import ItemSource, ModelUse, OwnPrompt, Part, Study
 from flipcore.extractors.first_token import FirstToken
 from flipcore.extractors.readings import text_request
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.replies import body_of
+from flipcore.runs import own_prompts
 from flipcore.runs.own_prompts import OWN, PromptPlan
 from flipcore.runs.plan import is_set_aside, plan
 from tests.runs.test_runner import tiny_study
@@ -273,3 +274,53 @@ def test_examples_of_ten_times_the_items_take_about_ten_times_the_work(pick):
         whole = PromptPlan(replace(MINE, n_examples=5, pick=pick), "plain", 5, {("", ""): tuple(items)}, roles, frozenset())
         lines.append(lines_run(lambda whole=whole, items=items: [whole.examples(item) for item in items]))
     assert lines[1] < 15 * lines[0]  # ten times where it is linear, a hundred where every item looks at all
+
+
+def test_as_many_examples_as_may_be_shown_are_shown_and_one_more_is_refused():
+    items = many_items(4)
+    roles = {item.item_id: "benchmark" for item in items}
+    pools = {("benchmark", "number"): tuple(items)}
+
+    def shown(n_examples, **changes):
+        own = replace(MINE, n_examples=n_examples, pick="first", **changes)
+        return PromptPlan(own, "plain", 5, pools, roles, frozenset({"d/2"})).examples(items[0])
+
+    assert shown(2) == [items[1], items[3]]
+    with pytest.raises(BadInput, match="3 examples were asked for, and 2 may be shown"):
+        shown(3)
+    assert shown(0, same_category=True) == []
+    with pytest.raises(BadInput, match="1 examples of the category 'a' were asked for, and 0 may be shown"):
+        shown(1, same_category=True)
+
+
+def test_only_prompts_with_a_question_are_rewritten_and_what_an_axis_adds_stays():
+    item = many_items(1)[0]
+    own = replace(MINE, n_examples=0, before="", template="{{ question }} Reply:")
+    prompt_plan = PromptPlan(own, "plain", 5, {}, {item.item_id: "benchmark"}, frozenset())
+
+    def written(*parts, layout="plain"):
+        variant = Variant(item.item_id, "identity", BASE, Prompt(parts), "1", layout=layout)
+        return variant, prompt_plan.write_variants([variant], item)[0]
+
+    stem = ("stem", item.question)
+    for before, after in (written(stem, layout=CONTINUATION), written(("text", "It goes on"))):
+        assert after == before
+    _, plain = written(stem, ("cue", " A:"))
+    assert plain.prompt.parts == (stem, ("cue", " Reply:")) and plain.layout == OWN
+    _, longer = written(("hint", " Take care.\n"), stem, ("cue", " A:"))
+    assert longer.prompt.parts == (("hint", "Take care.\n\n"), stem, ("cue", " Reply:"))
+    options = ("options", "A. 1\n")
+    _, turned = written(options, stem)  # the question after its options keeps its own words
+    assert turned.prompt.parts == (options, stem)
+    _, usual = written(stem, options)
+    assert usual.prompt.parts == (stem, ("cue", " Reply:"))
+
+
+@pytest.mark.parametrize(("item_id", "row"), [("d/7", 7), ("d/12@v2", 12), ("d/x", None), ("7", None)])
+def test_the_row_of_an_item_in_its_split_is_in_its_id(item_id, row):
+    item = replace(many_items(1)[0], item_id=item_id)
+    if row is None:
+        with pytest.raises(BadInput, match="holds none. Choose pick = first"):
+            own_prompts._row_in_split(item)
+    else:
+        assert own_prompts._row_in_split(item) == row

@@ -10,13 +10,14 @@ from flipcore.axes import AXES
 from flipcore.core import bounds
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.paths import DATA
-from flipcore.core.records import Call, Request
+from flipcore.core.records import Call, Item, Prompt, Request, Variant
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.detectors import DETECTORS
+from flipcore.runs import plan as planning
 from flipcore.runs import runner
 from flipcore.runs.demo import demo_study
 from flipcore.runs.origins import origins, study_row
-from flipcore.runs.plan import plan, priced, projection
+from flipcore.runs.plan import ItemPlan, is_set_aside, plan, priced, projection
 from flipcore.store.queries.studies import plugins_text
 from tests.plugins.offers import entry, offered
 from tests.store.test_harmless import STUDY
@@ -145,3 +146,71 @@ def test_variants_of_a_change_that_matters_are_marked_and_the_base_is_not(monkey
     assert marks() == {(True, None), (False, None)}
     monkeypatch.setattr(type(AXES["option_order"]), "harmless", False)
     assert marks() == {(True, None), (False, False)}
+
+
+def item_plan(item_id, *variants):
+    """An item with variants (axis, key, params)."""
+    made = tuple(
+        Variant(item_id, axis, key, Prompt((("stem", "Which?"),)), "0", params=params) for axis, key, params in variants
+    )
+    return ItemPlan(Item(item_id, "d", "choice", "Which?", target="0"), "benchmark", confirmatory=False, variants=made)
+
+
+def test_items_whose_options_stay_where_they_are_are_noted():
+    refused, kept = {"refusal": "refers"}, {"kept_last": True}
+    plans = [
+        item_plan(
+            "i", ("option_order", "base", refused), ("option_order", "rotate-1", refused), ("label_set", "base", refused)
+        ),
+        item_plan("j", ("option_order", "base", refused), ("label_set", "lower", {"refusal": "other"})),
+        item_plan("k", ("option_order", "rotate-1", kept)),
+    ]
+    texts = [note for note, is_warning in planning._option_notes(plans) if not is_warning]
+    assert [text.partition(":")[0] for text in texts[:2]] == [
+        "2 of 3 items are not reordered",
+        "1 of 3 items are not relabelled",
+    ]
+    assert texts[2:] == ["1 item keeps an option such as “none of the above” last while the others move."]
+    assert planning._option_notes([item_plan("l", ("option_order", "rotate-1", {}))]) == []
+
+
+def test_an_axis_without_a_rewording_is_a_warning():
+    study = replace(voting(), axes=(Part("paraphrase"), Part("language")))
+    plans = [
+        item_plan(
+            "i", ("paraphrase", "base", {}), ("paraphrase", "p-1", {}), ("paraphrase", "p-2", {}), ("language", "base", {})
+        ),
+        item_plan("j", ("paraphrase", "base", {}), ("identity", "again", {})),
+    ]
+    (first, is_first_warning), (second, is_second_warning) = planning._paraphrase_notes(study, plans)
+    assert first == "1 of 2 items have a paraphrase that may be asked." and not is_first_warning
+    assert second.startswith("No item has an accepted translation: the language axis will be empty.") and is_second_warning
+    assert planning._paraphrase_notes(voting(), plans) == []
+
+
+@pytest.mark.parametrize(("share", "is_aside"), [(0.0, False), (1.0, True)])
+def test_a_share_of_none_or_all_is_set_aside(share, is_aside):
+    study = replace(voting(), confirmatory_share=share)
+    assert {is_set_aside(study, Item(f"i{n}", "d", "choice", "Which?")) for n in range(20)} == {is_aside}
+
+
+def test_about_the_share_is_set_aside_and_a_larger_share_holds_a_smaller_one():
+    items = [Item(f"i{n}", "d", "choice", "Which?") for n in range(200)]
+    quarter, half = (
+        {item.item_id for item in items if is_set_aside(replace(voting(), confirmatory_share=share), item)}
+        for share in (0.25, 0.5)
+    )
+    assert 25 < len(quarter) < 75 < len(half) < 125 and quarter < half
+
+
+def test_examples_have_the_items_own_role_and_kind_and_a_right_answer():
+    items = [(Item(f"i{n}", "d", "choice", "Which?", target="0"), "benchmark") for n in range(3)]
+    items += [
+        (Item("keyless", "d", "choice", "Which?"), "benchmark"),
+        (Item("number", "d", "number", "Which?", target="0"), "benchmark"),
+    ]
+    items += [(Item("other", "d", "choice", "Which?", target="0"), "control")]
+    examples = planning._examples(items, frozenset({"i1", "other"}))
+    ids = {item_id: [item.item_id for item in shown] for item_id, shown in examples.items()}
+    own = ["i0", "i2"]
+    assert ids == {"i0": own, "i1": own, "i2": own, "keyless": own, "number": ["number"], "other": []}

@@ -1,13 +1,15 @@
 """Stored outputs read again: new readouts beside the old ones, the difference said, no call made, nothing set aside shown."""
 
+import asyncio
 import re
 from dataclasses import replace
+from itertools import chain, combinations
 from types import SimpleNamespace
 
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, Completion, Item, Prompt, Variant
+from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Request, Variant
 from flipcore.reports.audit import audit
 from flipcore.reports.rereading import changes, old_readout
 from flipcore.runs import rereading, runner
@@ -15,7 +17,7 @@ from flipcore.runs.cost import NOTHING
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
-from flipcore.runs.rereading import CAN_REREAD, Answer, fitting, reread, version_of, versions_of
+from flipcore.runs.rereading import CAN_REREAD, Answer, fitting, params_of, reread, version_of, versions_of
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
@@ -254,3 +256,146 @@ def test_an_answer_is_judged_by_the_reply_to_its_own_call():
 )
 def test_an_answer_that_says_nothing_is_not_judged(fields, status):
     assert judged(answer_of(**fields)) == (status, None, 0)
+
+
+MODELS_AND_ITEMS = [("m", "i"), ("m", "i"), ("m", "i"), ("m", "j"), ("n", "j"), ("n", "j")]
+
+
+def test_a_block_never_splits_the_answers_of_a_model_to_an_item(monkeypatch):
+    answers = [replace(answer_of(), model=model, item=replace(ITEM, item_id=item)) for model, item in MODELS_AND_ITEMS]
+    monkeypatch.setattr(rereading, "stored_answers", lambda store, study_id, kinds: iter(answers))
+    for size, lengths in ((1, [3, 1, 2]), (2, [3, 3]), (3, [3, 3]), (4, [4, 2]), (6, [6])):
+        monkeypatch.setattr(rereading, "_BLOCK", size)
+        blocks = list(rereading._blocks(None, "s", ()))
+        assert [len(block) for block in blocks] == lengths and list(chain.from_iterable(blocks)) == answers
+    answers.clear()
+    assert list(rereading._blocks(None, "s", ())) == []
+
+
+class Asked:
+    """An asking that answers each call at once, or stops after so many."""
+
+    def __init__(self, n_replies=100, ending="", n_failed=0):
+        self.n_left, self._ending, self.why = n_replies, ending, "The server is down."
+        self.backends = {"judge": SimpleNamespace(name="judge", revision="r")}
+        self.progress = SimpleNamespace(n_failed=n_failed)
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *error):
+        pass
+
+    @property
+    def ending(self):
+        return self._ending if self.n_left < 0 else ""
+
+    def check_stopped(self):
+        return bool(self.ending)
+
+    async def replies(self, calls):
+        self.n_left -= len(calls)
+        return {call.call_id: Completion(call.call_id, "ok", text="Final: 2") for call in calls}
+
+
+def judge_blocks(monkeypatch, asking, texts=("It is 2.", "It is 3.", " "), kinds=rereading.KINDS):
+    """The result of a judge who reads these texts in blocks of one, what was stored, and the progress."""
+    kept, told = [], []
+    blocks = [[replace(answer_of(text), completion=Completion(f"c {n}", "ok", text=text))] for n, text in enumerate(texts)]
+    monkeypatch.setattr(rereading, "_blocks", lambda store, study_id, kinds: iter(blocks))
+    monkeypatch.setattr(rereading, "version_of", lambda *words: ("judge v1", {}))
+    monkeypatch.setattr(rereading, "keep_version", lambda *words: kept.extend(words[-1]))
+    method = rereading._ByOwnPrompt("judge", rereading.EXAMPLE)
+    monkeypatch.setattr(method, "kinds", kinds, raising=False)
+    result = asyncio.run(rereading._Judging(None, "s", method, asking).go(told.append))
+    return result, kept, [(progress.n_done, progress.n_all) for progress in told]
+
+
+@pytest.mark.parametrize(("n_failed", "rest"), [(0, ""), (1, " 1 call failed; the same again asks only those.")])
+def test_a_judges_readouts_are_stored_once_all_answers_are_judged(monkeypatch, n_failed, rest):
+    result, kept, told = judge_blocks(monkeypatch, Asked(n_failed=n_failed))
+    assert (result.name, told) == ("judge v1", [(1, 3), (2, 3), (3, 3)])
+    assert result.sentence == f"judge judged 3 answers; stored as the readout 'judge v1'.{rest}"
+    assert [(readout.is_correct, len(readout.source_ids)) for readout in kept] == [(True, 2), (True, 2), (False, 1)]
+    assert [readout.source_ids[0] for readout in kept] == ["c 0", "c 1", "c 2"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "why"),
+    [
+        ("over_budget", " before its budget is used up. The same again asks only the missing ones."),
+        ("cancelled", " before you stopped it. The same again asks only the missing ones."),
+        ("failed", ". The server is down."),
+    ],
+)
+def test_a_judge_who_stopped_early_leaves_no_readout(monkeypatch, ending, why):
+    result, kept, told = judge_blocks(monkeypatch, Asked(n_replies=1, ending=ending))
+    assert (result.name, result.sentence) == ("", f"The judge read 1 of 3 answers{why}") and kept == [] and told == [(1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "what"), [(rereading.KINDS, "answer,"), (("number", "text"), "answer to a number or text item,")]
+)
+def test_a_judge_without_an_answer_to_read_says_so(monkeypatch, kinds, what):
+    with pytest.raises(BadInput, match=f"holds no written {what} so there is nothing to judge"):
+        judge_blocks(monkeypatch, Asked(), texts=(), kinds=kinds)
+
+
+def test_comparisons_are_priced_at_their_most_less_those_that_were_made():
+    """Three texts to compare in pairs; of an item whose calls all have replies no more is asked."""
+    method = object.__new__(rereading._ByComparison)
+    method.judge = "judge"
+    by_pairs = lambda item, requests: list(combinations([request.max_tokens for request in requests], 2))  # noqa: E731
+    method.reader = SimpleNamespace(judge_requests=by_pairs)
+    calls = [Call("judge", "r", Request("generate", text)) for text in "xyz"]
+    texts = ("a" * 8, "b" * 41, "b" * 41, "c" * 4)
+    open_item = [(answer_of(text), None, [call] if call else []) for text, call in zip(texts, [*calls, None], strict=True)]
+    done = replace(answer_of(), item=replace(ITEM, item_id="done"))
+    other = Call("judge", "r", Request("generate", "other"))
+    for n_open, n_most in ((3, 3), (2, 2), (1, 1), (0, 0)):
+        still_open = {call.call_id: call for call in calls[3 - n_open :]}
+        most = method.most_calls([*open_item, (done, None, [other])], still_open)
+        assert len(most) == n_most and all(call.model == "judge" for call in most)
+        assert all(set(call.request) < {2, 10, 1} for call in most)  # in tokens of four characters
+
+
+def test_a_judge_reads_by_a_prompt_or_as_an_extractor_that_compares():
+    (name, *_) = rereading.COMPARING_EXTRACTORS
+    assert rereading._judging_method("m", "", name).extractor == name
+    assert rereading._judging_method("m", rereading.EXAMPLE, "judge").params == {"model": "m", "prompt": rereading.EXAMPLE}
+    with pytest.raises(BadInput, match="No judge reads stored answers as 'regex'"):
+        rereading._judging_method("m", rereading.EXAMPLE, "regex")
+
+
+def test_the_name_of_a_re_reading_is_one_that_the_study_does_not_have(store, monkeypatch):
+    def name(*names):
+        monkeypatch.setattr(rereading.studies, "axes_and_extractors", lambda store, study_id: ((), names))
+        return version_of(store, "s", "regex", {})[0]
+
+    assert name() == "regex v1" and name("regex") == "regex v2" and name("text_match") == "regex v1"
+    assert name("regex v1") == "regex v2" and name("regex", "regex v2", "regex v3") == "regex v4"
+
+
+def test_readouts_are_stored_in_batches(store, monkeypatch):
+    monkeypatch.setattr(rereading, "_BATCH", 2)
+    batches, add = [], store.writer.add_together
+    monkeypatch.setattr(store.writer, "add_together", lambda parts: batches.append(len(parts[0][1])) or add(parts))
+    reading = rereading.unreadable("It says nothing.")
+    readouts = [
+        replace(answer_of(), variant_id=f"v{n}").readout("regex v1", reading, is_correct=None, sources=["c"]) for n in range(5)
+    ]
+    assert rereading._store_readouts(store, "s", readouts) == 5 and batches == [2, 2, 1]
+    assert store.rows("SELECT count(*) FROM readouts") == store.rows("SELECT count(*) FROM readout_sources") == [(5,)]
+
+
+@pytest.mark.parametrize(
+    ("words", "params"),
+    [([], {}), (["expression=a=b", "group=2"], {"expression": "a=b", "group": "2"}), (["expression="], {"expression": ""})],
+)
+def test_words_set_the_parameters_of_an_extractor(words, params):
+    assert params_of("pattern", words) == params
+
+
+def test_a_word_that_sets_nothing_is_refused():
+    with pytest.raises(BadInput, match="'group' sets nothing; write KEY=VALUE"):
+        params_of("pattern", ["group"])

@@ -405,3 +405,33 @@ def test_each_models_rows_have_a_file_of_their_own(tmp_path, monkeypatch, table,
         assert connection.places == paths
     else:
         assert all(Path(path).is_file() for path in paths) and not {*paths} & {*connection.places}
+
+
+@pytest.mark.parametrize(
+    ("tables", "rows", "is_refused"),
+    [
+        (("readouts", "completions"), (), False),
+        (("readouts",), ("INSERT INTO theirs_readouts VALUES ('s')",), True),
+        (("readouts",), ("INSERT INTO theirs_readouts VALUES ('t')",), False),
+        (("completions",), ("INSERT INTO theirs_completions VALUES ('c')",), True),
+        (("completions",), ("INSERT INTO theirs_completions VALUES ('d')",), False),
+        (("studies",), ("INSERT INTO theirs_readouts VALUES ('s')",), False),
+    ],
+)
+@pytest.mark.parametrize("has_calls", [True, False])
+def test_a_file_with_rows_of_a_study_that_is_archived_here_is_not_merged(
+    monkeypatch, tmp_path, tables, rows, is_refused, has_calls
+):
+    connection = duckdb.connect()
+    calls = tmp_path / "calls.parquet"
+    connection.execute(f"COPY (SELECT 'c' AS call_id) TO '{calls}' (FORMAT parquet)")
+    connection.execute("CREATE TABLE theirs_readouts (study_id TEXT); CREATE TABLE theirs_completions (call_id TEXT)")
+    for sql in rows:
+        connection.execute(sql)
+    archive = SimpleNamespace(files={"completions": [str(calls)] if has_calls else []})
+    monkeypatch.setattr(archives, "archives", lambda connection: {"s": archive})
+    if is_refused and (has_calls or "readouts" in tables):
+        with pytest.raises(BadInput, match="The study s is archived"):
+            archives.check_merge(connection, set(tables))
+    else:
+        archives.check_merge(connection, set(tables))

@@ -11,7 +11,7 @@ import pytest
 from flipcore.core.paths import home
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
-from flipcore.store import kept_results, packing
+from flipcore.store import commits, kept_results, packing
 from flipcore.store.connection import Store, results_folder
 from flipcore.store.export import export
 from flipcore.store.merge import merge
@@ -315,3 +315,11 @@ def test_what_cannot_be_removed_keeps_no_earlier_state_from_being_removed(tmp_pa
     monkeypatch.setattr(Path, "iterdir", lambda folder: iter([folder / name for name in "abcd"]))
     kept_results._remove_other_states(tmp_path / "d")
     assert sorted(os.listdir(tmp_path)) == ["b", "d"]
+
+
+def test_a_database_in_memory_keeps_no_result_of_content(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    make = Counted()
+    in_memory = SimpleNamespace(path=Path(commits.MEMORY))
+    assert [kept_results.kept_of_content(in_memory, ["a"], make)["n"] for _ in range(2)] == [1, 2]
+    assert list(tmp_path.iterdir()) == []

@@ -1,12 +1,18 @@
 """SQL says of most calls that their id is their hash, and of none that Python refuses."""
 
 import json
+from concurrent.futures import Future
+from types import SimpleNamespace
 
 import duckdb
+import pyarrow as pa
 import pytest
 
+from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.records import Call, Request, digest
+from flipcore.store import merge as merging
 from flipcore.store.merge import _is_call, _unproven_calls
+from tests.runs.test_runner import tiny_study
 
 TRUE = {
     "plain": Request("generate", "What is 1 plus 1?", max_tokens=16),
@@ -86,3 +92,30 @@ def test_what_is_no_such_call_is_never_proven_and_python_refuses_it(unproven, na
 @pytest.mark.parametrize("name", LEFT_TO_PYTHON)
 def test_what_the_two_write_in_other_ways_is_proven_or_left_to_python(unproven, name):
     assert all(map(_is_call, unproven[name]))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (BadInput("It is so."), "b.duckdb could not be merged. It is so. Nothing of it was taken over."),
+        (NotStored("The disk is full."), "b.duckdb could not be merged (The disk is full.). Nothing of it was taken over."),
+        (duckdb.Error("\n First.\nSecond."), "b.duckdb could not be merged (First.). Nothing of it was taken over."),
+        (pa.ArrowInvalid("x" * 201), f"b.duckdb could not be merged ({'x' * 200}). Nothing of it was taken over."),
+    ],
+)
+def test_a_file_that_cannot_be_merged_is_a_sentence(error, reason):
+    def transact(*words, **more):
+        future = Future()
+        future.set_exception(error)
+        return future
+
+    report, store = merging.Merged(), SimpleNamespace(writer=SimpleNamespace(transact=transact))
+    with pytest.raises(BadInput) as refused:
+        merging._merge_one("b.duckdb", {}, store, report)
+    assert str(refused.value) == reason and report == merging.Merged()
+
+
+def test_a_study_is_what_its_declaration_says_or_what_a_later_version_wrote():
+    study = tiny_study()
+    assert merging._is_study((study.study_id, study.to_toml())) and merging._is_study(("any", "later = ["))
+    assert not merging._is_study(("another", study.to_toml()))

@@ -87,3 +87,11 @@ def test_a_file_without_the_number_of_its_schema_is_one_of_unknown_age(tmp_path)
         connection.execute("UPDATE store_info SET value = '7'")
         assert migrations._version(connection, {"store_info": ""}) == 7
         assert migrations._version(connection, {}) is None
+
+
+def test_a_file_that_was_put_aside_before_is_not_overwritten(old_file):
+    for name in ("flips.schema-1.duckdb", "flips.schema-1-1.duckdb"):
+        (old_file.parent / name).write_text("an earlier copy")
+    Store.open(old_file).close()
+    copies = {path.name: path.stat().st_size > 15 for path in old_file.parent.glob("flips.schema-*")}
+    assert copies == {"flips.schema-1.duckdb": False, "flips.schema-1-1.duckdb": False, "flips.schema-1-2.duckdb": True}
