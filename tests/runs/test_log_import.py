@@ -597,3 +597,32 @@ def test_a_declared_pair_leads_from_the_benchmark_item_to_its_control():
         pairs.add(SimpleNamespace(pair=pair, role=role, item=SimpleNamespace(item_id=item_id)))
     pairs.add(SimpleNamespace(pair="", role="control", item=SimpleNamespace(item_id="alone")))
     assert pairs.control_of == {"b": "c"}
+
+
+@pytest.mark.parametrize(
+    ("word", "names"), [(None, ()), ("", ()), (" m , n,", ("m", "n")), ("n", ("n",)), ("m,other", None), ("other", None)]
+)
+def test_reference_models_are_models_of_the_logs(word, names):
+    found = SimpleNamespace(corrections={} if word is None else {"reference": word}, models={"m": {}, "n": {}})
+    if names is None:
+        with pytest.raises(BadInput, match=r"is none of the models: m, n\."):
+            log_import._references(found)
+    else:
+        assert log_import._references(found) == names
+
+
+def test_facts_that_came_with_a_later_release_are_remarks():
+    later, *_ = log_import.LATER_FACTS
+    found = SimpleNamespace(facts=[("rows doubled", "Twice."), (later, "Odd."), ("rows missing", "One.")])
+    assert log_import._fact_options(found) == {
+        "facts": [{"about": "rows doubled", "sentence": "Twice."}, {"about": "rows missing", "sentence": "One."}],
+        log_import.REMARKS: [{"about": later, "sentence": "Odd."}],
+    }
+    assert log_import._fact_options(SimpleNamespace(facts=[])) == {}
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_scores_are_read_only_where_the_rows_alone_tell_them(monkeypatch, is_whole):
+    monkeypatch.setattr(log_import, "_own_names", lambda found: ["regex"])
+    read = SimpleNamespace(is_whole=is_whole, scores=lambda found, name: [name("regex"), name("acc")])
+    assert log_import.scores_read(None, read) == (["regex (log)", "acc"] if is_whole else [])

@@ -651,3 +651,39 @@ def test_formulas_are_read_as_mathematics_and_without_their_reader_it_is_said(tm
     reason = "math-verify is missing. Without it the formulas of formulas are compared as words."
     assert (reason in found.joining) is not can_read and (("formulas", reason) in found.facts) is not can_read
     assert survey([tmp_path / "words.jsonl"]).mathematics == []
+
+
+def test_a_preview_has_as_many_rows_as_are_wanted_or_are_there(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("id,output,target\n" + "".join(f"q{i},It is {i}.,{i}\n" for i in range(5)), encoding="utf-8")
+    lengths = {n: len(log_survey.first_rows([path], {}, n)) for n in (0, 1, 4, 5, 6)}
+    assert lengths == {0: 0, 1: 1, 4: 4, 5: 5, 6: 5}
+    both = [path, harness_files.lm_eval(tmp_path / "run", n=3).parent]
+    assert len(log_survey.first_rows(both, {}, 100)) > 5 >= len(log_survey.first_rows(both, {}, 5))
+
+
+@pytest.mark.parametrize(
+    ("n_families", "has_families"), [(0, False), (1, False), (9, False), (10, True), (23, True), (24, False)]
+)
+def test_families_are_clusters_where_they_are_enough_and_are_shared(n_families, has_families):
+    """Of 24 items; a family is counted once per task."""
+    items = log_survey._Items("", SimpleNamespace(add=lambda document: None))
+    for number in range(24):
+        family = f"f{number % n_families}" if n_families else ""
+        items.note(record_of(f"i{number}", family=family), Document(number, "t", shares_hash=False, is_new=True))
+        items.note(record_of(f"i{number}", family=family), Document(number, "t", shares_hash=False, is_new=False))
+    assert items.n_items == {"t": 24} and items.n_families["t"] == n_families
+    assert items.has_families("t") == has_families and not items.has_families("other")
+
+
+def test_the_first_prompt_of_a_model_and_item_is_its_own_and_another_is_a_version():
+    items = log_survey._Items("", SimpleNamespace(add=lambda document: None))
+    first, other = record_of("i"), replace(record_of("i"), prompt="Another?")
+    asked = ((first, "m"), (first, "m"), (other, "m"), (other, "n"), (first, "m"))
+    found = [items.axis_and_document(record, model, 0, "inspect") for record, model in asked]
+    assert [axis == OWN_PROMPT for axis, _ in found] == [True, True, False, True, True]
+    assert {document.number for _, document in found} == {0}
+    named = items.axis_and_document(replace(first, axis="tone"), "m", 0, "inspect")
+    assert named[0] == "tone"
+    second = items.axis_and_document(record_of("j"), "m", 0, "inspect")
+    assert (second[0], second[1].number, items.n_items["t"]) == (OWN_PROMPT, 1, 2)

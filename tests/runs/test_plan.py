@@ -15,6 +15,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.detectors import DETECTORS
 from flipcore.runs import plan as planning
 from flipcore.runs import runner
+from flipcore.runs.cost import NOTHING, Projection
 from flipcore.runs.demo import demo_study
 from flipcore.runs.origins import origins, study_row
 from flipcore.runs.plan import ItemPlan, is_set_aside, plan, priced, projection
@@ -71,9 +72,10 @@ def test_only_a_first_token_after_the_prompt_itself_may_need_a_second_call():
         Request("generate", "Which?", max_tokens=5),
         Request("score", "Which?", continuation="oak"),
     )
-    calls = [Call("m", "r", request) for request in requests]
+    first, after_space, generate, score = [Call("m", "r", request) for request in requests]
+    calls = [first, *[after_space] * 2, *[generate] * 3, *[score] * 4]
     found = priced(calls, SimpleNamespace(abilities={"score"}), None)
-    assert (found.n_calls, found.n_more) == (4, 1)
+    assert (found.n_calls, found.n_more) == (10, 1)
     assert priced(calls, SimpleNamespace(abilities=set()), None).n_more == 0
 
 
@@ -214,3 +216,39 @@ def test_examples_have_the_items_own_role_and_kind_and_a_right_answer():
     ids = {item_id: [item.item_id for item in shown] for item_id, shown in examples.items()}
     own = ["i0", "i2"]
     assert ids == {"i0": own, "i1": own, "i2": own, "keyless": own, "number": ["number"], "other": []}
+
+
+ALL_CALLS = Projection(100, 1_000, 500, 2.0, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("all_calls", "n_stored", "left"),
+    [
+        (ALL_CALLS, 0, (40, 400, 200, 0.75)),
+        (ALL_CALLS, 10, (30, 300, 150, 0.5625)),
+        (ALL_CALLS, 40, (0, 0, 0, 0.0)),
+        (ALL_CALLS, 50, (0, 0, 0, 0.0)),
+        (replace(ALL_CALLS, cost_usd=None), 10, (30, 300, 150, None)),
+        (Projection(60, 500, 200, 1.0, 7.0), 0, (1, 0, 0, 0.0)),  # an item more than was counted at first
+    ],
+)
+def test_what_a_judge_is_still_asked_is_the_share_without_a_reply(monkeypatch, all_calls, n_stored, left):
+    of_models = Projection(60, 600, 300, 1.25, 3.0)
+    stored = SimpleNamespace(
+        n_answers_of=lambda *words: 1, stored_ids=lambda store, ids: set(ids), n_stored_of=lambda *words: n_stored
+    )
+    monkeypatch.setattr(planning, "studies", stored)
+    monkeypatch.setattr(planning, "projection", lambda study_plan: all_calls)
+    monkeypatch.setattr(planning, "priced", lambda calls, backend, card: of_models if calls else NOTHING)
+    found = planning.remaining(plan(voting("judge", judge="simulated-clean")), None)
+    assert (found.n_calls, found.n_tokens_in, found.n_tokens_out, found.cost_usd) == left
+    assert found.seconds == pytest.approx(left[0] / 3_000)
+
+
+def test_programs_are_run_for_each_output(monkeypatch):
+    study_plan = plan(voting())
+    n_calls = projection(study_plan).n_calls
+    monkeypatch.setattr(type(study_plan), "n_programs", 2)
+    found = projection(study_plan)
+    assert found.n_calls == 3 * n_calls and found.cost_usd == 0.0
+    assert found.seconds - 2 * n_calls / 4 == pytest.approx(n_calls / 3_000)

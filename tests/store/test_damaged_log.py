@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -12,7 +13,7 @@ from flipcore.__main__ import main
 from flipcore.core.errors import BadInput
 from flipcore.store import whole_copy
 from flipcore.store.connection import Store
-from flipcore.store.whole_copy import copy_whole, log_of, repair
+from flipcore.store.whole_copy import Repaired, copy_whole, log_of, repair
 
 # Commits stand in the log alone, because the process is gone before a checkpoint.
 _KILLED = """
@@ -230,3 +231,14 @@ def test_the_readable_part_of_a_log_is_copied_and_no_log_beside_it(logged, tmp_p
     assert not log_of(draft).exists()
     with closing(duckdb.connect(str(draft), read_only=True)) as connection:
         assert connection.execute("SELECT n FROM t ORDER BY n").fetchall() == [(1,), (2,)][: 1 if is_cut else 2]
+
+
+@pytest.mark.parametrize(
+    ("missing", "end"), [("", "No commit is known to be missing."), ("One is missing.", "One is missing.")]
+)
+def test_a_repair_says_what_was_kept(missing, end):
+    repaired = Repaired((Path("a"), Path("b")), n_kept=1_200, kept_bytes=3_000, log_bytes=4_000, missing=missing)
+    assert repaired.sentence() == (
+        "The damaged files were copied to a and b. Of the log 3,000 of 4,000 bytes could be read; the file now holds commit 1,200 "
+        f"and all before. {end}"
+    )

@@ -7,6 +7,7 @@ import sys
 import threading
 from types import SimpleNamespace
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -205,3 +206,22 @@ def test_only_readouts_of_locked_items_are_written_row_by_row(monkeypatch, table
 )
 def test_an_error_is_said_on_one_line_by_its_begin_and_its_end(message, line):
     assert writer._one_line(ValueError(message)) == line
+
+
+@pytest.mark.parametrize(
+    ("error", "is_of_disk"),
+    [
+        (OSError(errno.ENOSPC, "full"), True),
+        (OSError(errno.EDQUOT, "quota"), True),
+        (OSError(errno.EFBIG, "large"), True),
+        (OSError(errno.EIO, "broken"), True),
+        (OSError(errno.EACCES, "denied"), False),
+        (OSError("No space left on device"), False),
+        (duckdb.IOException("Could not write: No space left on device"), True),
+        (duckdb.ConversionException("Could not convert"), False),
+        (pa.ArrowException("No space left on device"), True),
+        (ValueError("No space left on device"), False),
+    ],
+)
+def test_only_errors_of_the_disk_end_all_that_waits(error, is_of_disk):
+    assert writer.is_disk_error(error) == is_of_disk
