@@ -1,10 +1,16 @@
 """From a log to an experiment: its items, its model and axes to begin with; nothing that is set aside."""
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.runs import runner
+from flipcore.core.study import ModelUse
+from flipcore.models.cards import ModelCard
+from flipcore.runs import asking_again, runner
 from flipcore.runs.asking_again import draft_again
+from flipcore.runs.demo import demo_study
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
@@ -44,3 +50,53 @@ def test_answers_in_words_cannot_be_asked_in_another_way(tmp_path, store):
     study_id = store_logs(survey([tmp_path / "eee"]), store)
     with pytest.raises(BadInput, match="none can be asked in another way"):
         draft_again(store, study_id)
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """A recorded study of these models, by name, and its items."""
+
+    def of(uses, kinds=("choice",), targets=("1",)):
+        rows = [
+            {"item_id": f"{kind}-{target}", "role": "target", "kind": kind, "question": "Which?", "options": ["oak", "tin"]}
+            | {"target": target, "category": "", "confirmatory": False}
+            for kind in kinds
+            for target in targets
+        ]
+        study = tiny_study(name="log", models=uses, budget_usd=2.5)
+        monkeypatch.setattr(asking_again.studies, "declared", lambda store, study_id: study)
+        monkeypatch.setattr(asking_again.studies, "study_items", lambda store, study_id: pd.DataFrame(rows))
+        return asking_again.draft_again(None, "s")
+
+    return of
+
+
+def test_models_are_found_by_name_or_by_what_their_server_calls_them(recorded, monkeypatch):
+    cards = {"mine": ModelCard("mine", "openai_compatible", "gpt-x"), "own": ModelCard("own", "simulated")}
+    monkeypatch.setattr(asking_again, "model_cards", lambda: cards)
+    uses = [ModelUse("openai/gpt-x", 0.5, 3, seed=4, max_tokens=5, top_p=0.9, stop=("x",)), ModelUse("own"), ModelUse("lost")]
+    draft = recorded(tuple(uses))
+    assert list(draft.study.models) == [replace(uses[0], name="mine"), uses[1]]
+    assert draft.notes == ("lost is not among your models; add it under Models, or choose another.",)
+    assert (draft.study.name, draft.study.budget_usd) == ("log, asked again", 2.5)
+    nobody = recorded((ModelUse("lost"),))
+    assert [use.name for use in nobody.study.models] == [demo_study().models[0].name]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "axes"),
+    [(("choice",), ["identity", "option_order", "prompt_format"]), (("number",), ["identity", "prompt_format"])],
+)
+def test_options_are_reordered_where_there_are_options(recorded, kinds, axes):
+    assert [part.name for part in recorded((ModelUse("simulated-clean"),), kinds=kinds).study.axes] == axes
+
+
+def test_items_that_cannot_be_asked_are_counted(recorded):
+    draft = recorded((ModelUse("simulated-clean"),), kinds=("choice", "number"), targets=("1", "0\n1", None))
+    assert draft.notes == ("4 of 6 items are left out: their right answer is text, several, or missing.",)
+    assert [(source.role, "options" in source.columns) for source in draft.study.items] == [("target", True), ("target", False)]
+    items = [one.item for one in plan(draft.study).items]
+    assert sorted((item.kind, item.options, item.target, item.category) for item in items) == [
+        ("choice", ("oak", "tin"), "1", "-"),
+        ("number", (), "1", "-"),
+    ]

@@ -1,5 +1,6 @@
 """What the token limit cut off is said when a run ends, in a pilot, in `stats`, and behind the cell."""
 
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -277,6 +278,14 @@ def unread(*readouts, extractors=FOUR):
 def test_a_pilot_says_which_extractor_reads_what_another_does_not(readouts, sentences, monkeypatch):
     monkeypatch.setattr(truncation, "title_of", lambda name: {"regex": "Written answer"}.get(name, name))
     assert unread(*readouts) == sentences
+
+
+def test_the_extractor_with_the_largest_share_of_unreadable_answers_is_named_first():
+    count = UnreadableCount()
+    count.n_answers.update({("m", "regex"): 2, ("m", "judge"): 10, ("n", "regex"): 4})
+    count.n_unreadable.update({("m", "regex"): 1, ("m", "judge"): 3, ("n", "regex"): 4})
+    count.read_by = {key: Counter() for key in count.n_unreadable}
+    assert [sentence.partition("%")[0].rpartition("(")[2] for sentence in count.sentences()] == ["100", "50", "30"]
 
 
 @pytest.mark.parametrize("change", [{"gives": "value"}, {"asks": "first token"}])

@@ -225,3 +225,89 @@ def test_an_error_is_said_on_one_line_by_its_begin_and_its_end(message, line):
 )
 def test_only_errors_of_the_disk_end_all_that_waits(error, is_of_disk):
     assert writer.is_disk_error(error) == is_of_disk
+
+
+class Connection:
+    """A connection whose commits collide so many times."""
+
+    def __init__(self, n_collisions, message="Transaction conflict"):
+        self.n_left, self.message, self.statements = n_collisions, message, []
+
+    def execute(self, sql, *params):
+        self.statements.append(sql)
+        if sql == "COMMIT" and self.n_left:
+            self.n_left -= 1
+            raise duckdb.TransactionException(self.message)
+        return SimpleNamespace(fetchall=lambda: [("7",)])
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """The seconds that a writer waits, and the numbers that it writes beside the database."""
+    seconds, numbers = [], []
+    monkeypatch.setattr(writer.time, "sleep", seconds.append)
+    monkeypatch.setattr(writer.commits, "write_beside", lambda path, number: numbers.append(number))
+    return seconds, numbers
+
+
+def transaction(connection, **how):
+    made = object.__new__(writer.Writer)
+    made._store = SimpleNamespace(path="flips.duckdb")
+    return made._transaction(connection, lambda opened: "outcome", **how)
+
+
+@pytest.mark.parametrize("n_collisions", [0, 1, 4])
+def test_a_transaction_that_collides_is_tried_again_up_to_five_times(waits, n_collisions):
+    connection = Connection(n_collisions)
+    assert transaction(connection) == "outcome"
+    assert connection.statements.count("BEGIN") == n_collisions + 1 and connection.statements.count("ROLLBACK") == n_collisions
+    assert waits == ([pytest.approx(0.1 * (n + 1)) for n in range(n_collisions)], [7])
+
+
+@pytest.mark.parametrize(("n_collisions", "message", "n_tries"), [(5, "Transaction conflict", 5), (1, "No space left", 1)])
+def test_a_transaction_fails_at_the_fifth_collision_or_a_full_disk(waits, n_collisions, message, n_tries):
+    connection = Connection(n_collisions, message)
+    with pytest.raises(duckdb.TransactionException):
+        transaction(connection)
+    assert connection.statements.count("BEGIN") == n_tries and connection.statements[-1] == "ROLLBACK" and waits[1] == []
+
+
+def test_a_transaction_of_another_database_is_no_commit_of_this_one(waits):
+    connection = Connection(0)
+    assert transaction(connection, is_counted=False) == "outcome"
+    assert connection.statements == ["BEGIN", "COMMIT"] and waits == ([], [])
+
+
+@pytest.mark.parametrize(("table", "studies"), [("readouts", {"s", "t"}), ("decisions", set()), ("verdicts", {""})])
+def test_pages_are_computed_again_where_a_row_may_change_a_number(table, studies):
+    assert writer._touched_studies(table, [{"study_id": "s"}, {"study_id": "t"}, {"study_id": ""}, {}]) == studies
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [({"é": "a"}, '{"é": "a"}'), ("a\ud800b", "a?b"), ("é", "é"), (1.5, 1.5), (None, None), ({"a": "\ud800"}, '{"a": "?"}')],
+)
+def test_values_are_stored_as_the_database_takes_them(value, stored):
+    assert writer._storable(value) == stored
+
+
+def test_of_rows_with_one_key_the_one_is_sent_that_would_stay(monkeypatch):
+    sent = []
+    monkeypatch.setattr(writer, "upsert_arrow", lambda connection, table, rows: sent.append(rows.to_pylist()))
+    table = writer.tables()["store_info"]
+    keyed = [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}, {"key": "a", "value": "3"}]
+    kept = {"a": "3" if table.changing_columns else "1", "b": "2"}
+    writer._upsert(None, table, keyed)
+    assert {row["key"]: row["value"] for row in sent[0]} == kept and len(sent) == 1
+    items = writer.tables()["items"]
+    writer._upsert(None, items, [{"item_id": "i", "dataset": "first"}, {"item_id": "i", "dataset": "later"}, {"item_id": "j"}])
+    assert sorted(map(str, sent[1:])) == ["[{'item_id': 'i', 'dataset': 'first'}]", "[{'item_id': 'j'}]"]
+
+
+def test_writing_that_takes_too_long_is_a_sentence(store):
+    held = threading.Event()
+    store.writer.transact(lambda connection: held.wait(10), changes=())
+    with pytest.raises(NotStored, match=r"flips.duckdb took longer than 0.01 s to write. Check the disk and resume"):
+        store.writer.flush(0.01)
+    held.set()
+    store.writer.flush(20)
