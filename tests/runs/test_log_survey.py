@@ -687,3 +687,33 @@ def test_the_first_prompt_of_a_model_and_item_is_its_own_and_another_is_a_versio
     assert named[0] == "tone"
     second = items.axis_and_document(record_of("j"), "m", 0, "inspect")
     assert (second[0], second[1].number, items.n_items["t"]) == (OWN_PROMPT, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_plain"),
+    [
+        ({}, True),  # the questions differ
+        ({"prompt": "Which?"}, False),
+        ({"prompt": "", "question": "Which?"}, False),
+        ({"prompt": ""}, True),
+    ],
+)
+def test_items_of_a_plain_table_have_prompts_of_their_own(fields, is_plain):
+    items = _PlainItems()
+    for item in "ij":
+        record = replace(record_of(item, axis=OWN_PROMPT, variant=BASE), **fields)
+        table = SimpleNamespace(content=lambda row: 1, record=lambda row, record=record: record)
+        items.number(table, plain_row(item), "m")
+    if is_plain:
+        items.require_own_prompts()
+    else:
+        with pytest.raises(NotPlain):
+            items.require_own_prompts()
+
+
+@pytest.mark.parametrize(("column", "cell", "has_text"), [("output", "It is {}.", True), ("score", "1", False)])
+def test_a_table_of_scores_alone_has_no_texts(tmp_path, column, cell, has_text):
+    path = tmp_path / "table.csv"
+    path.write_text(f"id,question,{column},target\n" + "".join(f"q{i},What is {i}?,{cell.format(i)},{i}\n" for i in range(20)))
+    found = survey([path])
+    assert found.is_plain and found.has_text == has_text

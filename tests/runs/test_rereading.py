@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from flipcore.core.errors import BadInput
+from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Request, Variant
 from flipcore.reports.audit import audit
 from flipcore.reports.rereading import changes, old_readout
@@ -399,3 +399,57 @@ def test_words_set_the_parameters_of_an_extractor(words, params):
 def test_a_word_that_sets_nothing_is_refused():
     with pytest.raises(BadInput, match="'group' sets nothing; write KEY=VALUE"):
         params_of("pattern", ["group"])
+
+
+@pytest.fixture
+def judge_again(monkeypatch):
+    """What a judge is told when it begins, and which items were kept from whom."""
+    kept_from, budgets_set = [], []
+    money = SimpleNamespace(
+        set_budget=lambda store, study_id, usd: budgets_set.append(usd),
+        budget_usd=lambda store, study: (budgets_set or [1.0])[-1],
+        spent_usd=lambda store, study_id: 0.25,
+    )
+
+    def judging(store, study_id, method, asking):
+        async def go(on_progress):
+            on_progress(rereading.JudgeProgress(1, 2))
+            return asking
+
+        return SimpleNamespace(go=go)
+
+    def price(store, study_id, judge, prompt, extractor):
+        return replace(NOTHING, n_calls=1, cost_usd=0.5)
+
+    for name, stand_in in {
+        "require": lambda permission: None,
+        "studies": SimpleNamespace(declared=lambda store, study_id: tiny_study()),
+        "budgets": money,
+        "planning": SimpleNamespace(members=lambda store, study_id: [{"item_id": "i"}]),
+        "under_embargo": lambda store, ids: ids,
+        "check_embargo": lambda ids, judge, may_send, how: kept_from.append((ids, judge, may_send)),
+        "priced": price,
+        "Asking": lambda *words, **named: (words, named),
+        "_Judging": judging,
+    }.items():
+        monkeypatch.setattr(rereading, name, stand_in)
+
+    def begin(judge, **how):
+        return rereading.judge_again(None, "s", judge, **how), kept_from
+
+    return begin
+
+
+def test_a_judge_begins_with_what_is_left_of_the_budget_and_its_calls_are_the_studys(judge_again):
+    told = []
+    ((_, study_id, judges, _, cap, spent), how), kept_from = judge_again("judge", on_progress=told.append)
+    assert (study_id, judges, cap, spent, how["links_calls"], how["cancel"]) == ("s", ["judge"], 1.0, 0.25, True, None)
+    assert kept_from == [(["i"], "judge", False)] and told == [rereading.JudgeProgress(1, 2)]
+    assert judge_again("judge", budget_usd=2.0)[0][0][4] == 2.0
+    with pytest.raises(OverBudget, match=r"\$0.74"):
+        judge_again("judge", budget_usd=0.74)
+
+
+def test_a_model_of_the_study_has_seen_its_items_already(judge_again):
+    (model,) = (use.name for use in tiny_study().models)
+    assert judge_again(model)[1] == [] and judge_again("judge", may_send_retro=True)[1] == [(["i"], "judge", True)]
