@@ -79,6 +79,7 @@ _COUNTED = "if self.about.plan and len(self.rows) < MAX_ITEMS:"
 _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _ESCAPED = "the same JSON, with its letters written as numbers"
 _PATIENCE = "how long a write may take before it counts as failed"
+_OFTEN = "how often it looks"
 _GUARDED = "flipcore/stats/base/guarded.py"
 _TWO_SHARES = "flipcore/stats/base/two_shares.py"
 _ORDER = "flipcore/stats/ranking/order.py"
@@ -196,10 +197,19 @@ SAME: dict[tuple[str, str, str], str] = {
     (_PACKING, "odd_factors = generator.integers(1, 2**62, size=(len(codes), 2)) | 1", "2 * 62"): _HASH,
     (_PACKING, "(code + 1) * factor + (code * position_in_row) * position_factor", "code - 1"): _HASH,
     (_PACKING, "(code + 1) * factor + (code * position_in_row) * position_factor", "2"): _HASH,
+    (
+        _PACKING,
+        "(code + 1) * factor + (code * position_in_row) * position_factor",
+        "(code + 1) * factor - code * position_in_row * position_factor",
+    ): _HASH,
     (_PACKING, "for code, (factor, position_factor) in zip(codes, odd_factors, strict=True)", "False"): (
         "the factors are as many as the codes"
     ),
-    (_PACKING, "step = max(1, int(CHUNK * len(items) / max(n_readouts, 1)))", "2"): "one readout fits into a chunk, as none does",
+    (
+        _PACKING,
+        "step = max(1, int(CHUNK * len(items) / max(n_readouts, 1)))",
+        "2",
+    ): "one readout fits into a chunk, as none does",
     (_ROWS, "return pd.DataFrame(columns, copy=False)", "True"): _SPEED,
     (_ROWS, "return pd.DataFrame({name: column(name) for name in table.column_names}, copy=False)", "True"): _SPEED,
     (_ROWS, "codes = codes.astype(_smallest_int(len(texts)), copy=False)", "True"): _SPEED,
@@ -298,6 +308,111 @@ SAME: dict[tuple[str, str, str], str] = {
         "p < (1 - level) / 2 + 1e-12",
     ): _TIE,
     (_GUARDED, "n_events = (x < 0).sum() if end < 0 else (x > 0).sum()", "end <= 0"): "no bound is 0",
+    (
+        "flipcore/store/archiving.py",
+        "store.writer.transact(_detach_copy, changes=(), writes_here=False).result(60)",
+        "61",
+    ): _PATIENCE,
+    (
+        "flipcore/store/archiving.py",
+        'store.writer.add_together(act_parts(person, "backed up the database", path.name)).result(60)',
+        "61",
+    ): _PATIENCE,
+    ("flipcore/store/connection.py", "self.writer.add_together(act_parts(acting(), act, target)).result(60)", "61"): _PATIENCE,
+    ("flipcore/store/packing.py", "self._thread.join(60)", "61"): _PATIENCE,
+    ("flipcore/store/queries/budgets.py", 'store.writer.add("budgets", [row]).result(30)', "31"): _PATIENCE,
+    ("flipcore/store/queries/decisions.py", ").result(10)", "11"): _PATIENCE,
+    ("flipcore/store/queries/holdout.py", 'store.writer.add("study_items", rows).result(30)', "31"): _PATIENCE,
+    (
+        "flipcore/store/queries/holdout.py",
+        'store.writer.add("surveys", [row | {"created_at": now()}]).result(30)',
+        "31",
+    ): _PATIENCE,
+    ("flipcore/store/queries/holdout.py", 'store.writer.add("holdout_versions", [stamped]).result(30)', "31"): _PATIENCE,
+    (
+        "flipcore/store/queries/invitations.py",
+        'store.writer.add("invitation_events", [_event(invitation_id, REVOKED, person.name)]).result(30)',
+        "31",
+    ): _PATIENCE,
+    (
+        "flipcore/store/queries/invitations.py",
+        "is_first = store.writer.transact(add_first_use, Permission.ACCESS, changes=()).result(30)",
+        "31",
+    ): _PATIENCE,
+    ("flipcore/store/queries/judgements.py", "store.writer.add(kind.table, finished).result(30)", "31"): _PATIENCE,
+    (
+        "flipcore/store/queries/review.py",
+        "store.writer.transact(mark, Permission.JUDGE, changes=()).result(30)",
+        "31",
+    ): _PATIENCE,
+    ("flipcore/store/queries/studies.py", ").result(60)", "61"): _PATIENCE,
+    ("flipcore/store/queries/vectors.py", 'store.writer.add("embeddings", rows).result(60)', "61"): _PATIENCE,
+    ("flipcore/store/writer.py", "def flush(self, timeout: float | None = 60) -> None:", "61"): _PATIENCE,
+    ("flipcore/store/writer.py", "self._thread.join(60)", "61"): _PATIENCE,
+    ("flipcore/runs/background.py", "self._store.writer.add_together([*study_part, *acts]).result(30)", "31"): _PATIENCE,
+    ("flipcore/runs/background.py", 'self._store.writer.add_together([("studies", [row]), *acts]).result(30)', "31"): _PATIENCE,
+    ("flipcore/runs/background.py", ").result(30)", "31"): _PATIENCE,
+    (
+        "flipcore/runs/background.py",
+        'self._store.writer.add("studies", [study_row(study, CANCELLED, cut_off)]).result(30)',
+        "31",
+    ): _PATIENCE,
+    ("flipcore/runs/runner.py", 'self.store.writer.add("studies", [row]).result(60)', "61"): _PATIENCE,
+    ("flipcore/store/writer.py", "INTERVAL_S = 0.1", "0.16000000000000003"): _OFTEN,
+    ("flipcore/runs/asking.py", "REPORT_S = 0.5", "0.76"): _OFTEN,
+    ("flipcore/runs/asking.py", "_POLL_S = 0.02", "0.04"): _OFTEN,
+    ("flipcore/runs/background.py", "INBOX_S = 2.0", "3.01"): _OFTEN,
+    ("flipcore/store/connection.py", "_BATCH = 2_000  # rows in memory at a time", "2001"): _SPEED,
+    ("flipcore/store/connection.py", "_CHECKPOINT_MB = 256", "257"): _SPEED,
+    ("flipcore/store/merge.py", "_MEMORY_MB = 1_000  # limit of the database while it merges", "1001"): _SPEED,
+    ("flipcore/store/merge.py", "_BATCH = 5_000", "5001"): _SPEED,
+    ("flipcore/store/merge_source.py", "_BATCH = 20_000", "20001"): _SPEED,
+    (
+        "flipcore/store/packing.py",
+        "LARGE = 50_000  # readouts; smaller studies are read fast enough without packs",
+        "50001",
+    ): _SPEED,
+    ("flipcore/store/packing.py", "CHUNK = 1_500_000  # readouts that are packed together", "1500001"): _SPEED,
+    (
+        "flipcore/store/queries/readout_rows.py",
+        "_BATCH = 65_536  # readouts whose texts are in memory at once",
+        "65537",
+    ): _SPEED,
+    ("flipcore/store/recorded.py", "MEMORY_MB = 1_000  # limit of the database during an import", "1001"): _SPEED,
+    ("flipcore/store/writer.py", "MAX_ROWS = 5_000  # a transaction with so many rows takes no further batch", "5001"): _SPEED,
+    (
+        "flipcore/runs/asking.py",
+        "MAX_UNSTORED = 2_000  # batches on their way to the disk; with more of them a run waits",
+        "2001",
+    ): _SPEED,
+    ("flipcore/runs/log_survey.py", "MAX_KNOWN = 50_000", "50001"): _SPEED,
+    ("flipcore/runs/plain_import.py", "MAX_CACHED_ITEMS = 20_000  # remembered until their next row", "20001"): _SPEED,
+    (
+        "flipcore/runs/plain_import.py",
+        "_MAX_CACHED_READINGS = 50_000  # readings of different scores that are remembered",
+        "50001",
+    ): _SPEED,
+    ("flipcore/runs/rereading.py", "_BATCH = 2_000", "2001"): _SPEED,
+    ("flipcore/runs/rereading.py", "_BLOCK = 256  # answers", "257"): _SPEED,
+    ("flipcore/store/connection.py", "yield from (dict(zip(names, row, strict=True)) for row in batch)", "False"): _ZIPPED,
+    (
+        "flipcore/store/queries/vectors.py",
+        'for text_hash, vector in zip(frame["text_hash"], frame["vector"], strict=True)',
+        "False",
+    ): _ZIPPED,
+    ("flipcore/runs/import_batch.py", "columns = map(list, zip(*self.rows.values(), strict=True))", "False"): _ZIPPED,
+    ("flipcore/runs/import_batch.py", "cells = dict(zip(self.names, columns, strict=True))", "False"): _ZIPPED,
+    (
+        "flipcore/store/packing.py",
+        "text = json.dumps([*lists, variant_places[start:end].tolist()], ensure_ascii=False)",
+        "True",
+    ): _ESCAPED,
+    (
+        "flipcore/store/packing.py",
+        "return digest(json.dumps(rule_params(), sort_keys=True), *COLUMNS, *LAYOUT)",
+        "False",
+    ): "the same parameters in one other order, for all",
+    ("flipcore/store/merge_source.py", "start = stream.read(12)", "13"): "a byte more is read and not looked at",
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

@@ -2,19 +2,7 @@ import pytest
 
 from flipcore.core.records import Call, Completion, Request
 from flipcore.models.cards import ModelCard
-from flipcore.runs.cost import (
-    NOTHING,
-    TEMPLATE_TOKENS,
-    Projection,
-    call_bound,
-    call_price,
-    dollars,
-    lost_price,
-    projected,
-    rate,
-    refusal,
-    usage,
-)
+from flipcore.runs.cost import NOTHING, Projection, call_bound, call_price, dollars, lost_price, projected, rate, refusal, usage
 
 PAID = ModelCard("paid", "openai_compatible", price_in=2.0, price_out=8.0, n_in_flight=10)
 FREE = ModelCard("free", "simulated", price_in=0.0, price_out=0.0)
@@ -123,11 +111,11 @@ def test_a_card_says_how_fast_its_model_answers_before_anybody_measured():
 
 def test_the_most_that_a_call_can_cost_counts_bytes_and_what_a_template_adds():
     call = Call("m", "r", Request("generate", "é", system="ab", continuation="c", max_tokens=50))
-    n_in = 2 + 2 + 1 + TEMPLATE_TOKENS
+    n_in = 2 + 2 + 1 + 64  # and what a template may add
     assert call_bound(call, PAID) == pytest.approx((n_in * 2 + 50 * 8) / 1e6)
     assert lost_price(call, PAID) == pytest.approx(n_in * 2 / 1e6)
     scored = Call("m", "r", Request("score", "é", max_tokens=0))
-    assert call_bound(scored, PAID) == pytest.approx(((2 + TEMPLATE_TOKENS) * 2 + 8) / 1e6)
+    assert call_bound(scored, PAID) == pytest.approx(((2 + 64) * 2 + 8) / 1e6)
     assert (call_bound(call, UNKNOWN), lost_price(call, UNKNOWN), lost_price(call, None)) == (None, 0.0, 0.0)
 
 

@@ -453,3 +453,11 @@ def test_a_judge_begins_with_what_is_left_of_the_budget_and_its_calls_are_the_st
 def test_a_model_of_the_study_has_seen_its_items_already(judge_again):
     (model,) = (use.name for use in tiny_study().models)
     assert judge_again(model)[1] == [] and judge_again("judge", may_send_retro=True)[1] == [(["i"], "judge", True)]
+
+
+def test_a_re_reading_is_kept_with_its_readouts_under_its_name(store):
+    reading = rereading.unreadable("It says nothing.")
+    readout = answer_of().readout("judge v1", reading, is_correct=None, sources=["c"])
+    rereading.keep_version(store, "s", "judge v1", "judge", {"model": "m"}, [readout])
+    assert versions_of(store, "s")["judge v1"]["params"] == {"model": "m"}
+    assert store.rows("SELECT model, item_id, extractor, status FROM readouts") == [("m", "i", "judge v1", "unreadable")]

@@ -323,3 +323,21 @@ def test_a_database_in_memory_keeps_no_result_of_content(monkeypatch, tmp_path):
     in_memory = SimpleNamespace(path=Path(commits.MEMORY))
     assert [kept_results.kept_of_content(in_memory, ["a"], make)["n"] for _ in range(2)] == [1, 2]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_that_is_gone_already_keeps_no_older_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_results, "MAX_CONTENT_FILES", 1)
+    files = [tmp_path / f"{number}.result" for number in range(4)]
+    for number, path in enumerate(files):
+        path.touch()
+        os.utime(path, (number, number))
+    unlink = Path.unlink
+
+    def also_by_another_server(path, missing_ok=False):
+        if path == files[0]:
+            unlink(path)
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", also_by_another_server)
+    kept_results._remove_oldest(tmp_path)
+    assert list(tmp_path.iterdir()) == files[3:]

@@ -39,6 +39,8 @@ def test_what_people_decide_is_stored_in_their_words_and_is_what_a_later_decisio
     assert stored["resolution"].tolist() == ["", "not to publish it"] and stored["sentence"].tolist()[1] == "The sets differ."
     assert json.loads(stored["came_from"].iloc[0]) == {"sentence": "not to publish it"}
     assert latest(store, "s", "holdout") == "The sets are alike." and latest(store, "s", "ranking") == ""
+    keep_decision(store, "s", "ranking", "explore", "The sets differ.", {}, "Ada", resolution="x" * MAX_LETTERS)
+    assert latest(store, "s", "ranking") == "x" * 2_000
     with pytest.raises(BadInput, match="at most 2,000"):
         keep_decision(store, "s", "holdout", "explore", "The sets differ.", {}, "Ada", resolution="x" * (MAX_LETTERS + 1))
 
