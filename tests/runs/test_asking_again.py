@@ -95,6 +95,8 @@ def test_items_that_cannot_be_asked_are_counted(recorded):
     draft = recorded((ModelUse("simulated-clean"),), kinds=("choice", "number"), targets=("1", "0\n1", None))
     assert draft.notes == ("4 of 6 items are left out: their right answer is text, several, or missing.",)
     assert [(source.role, "options" in source.columns) for source in draft.study.items] == [("target", True), ("target", False)]
+    turned = recorded((ModelUse("simulated-clean"),), kinds=("number", "choice"))
+    assert turned.notes == () and ["options" in source.columns for source in turned.study.items] == [False, True]
     items = [one.item for one in plan(draft.study).items]
     assert sorted((item.kind, item.options, item.target, item.category) for item in items) == [
         ("choice", ("oak", "tin"), "1", "-"),

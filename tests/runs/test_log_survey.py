@@ -717,3 +717,21 @@ def test_a_table_of_scores_alone_has_no_texts(tmp_path, column, cell, has_text):
     path.write_text(f"id,question,{column},target\n" + "".join(f"q{i},What is {i}?,{cell.format(i)},{i}\n" for i in range(20)))
     found = survey([path])
     assert found.is_plain and found.has_text == has_text
+
+
+@pytest.mark.parametrize(
+    ("n_choice", "n_number", "n_text", "kind"),
+    [(1, 0, 0, "choice"), (3, 2, 0, "choice"), (2, 2, 0, "number"), (2, 0, 2, "text"), (3, 0, 2, "choice"), (0, 2, 1, "text")],
+)
+def test_a_task_is_of_the_kind_of_most_of_its_rows(tmp_path, monkeypatch, n_choice, n_number, n_text, kind):
+    votes = Counter(choice=n_choice, number=n_number, text=n_text)
+
+    def count_file(log_survey, number, counts, scores, on_progress):
+        log_survey.n_records = 1
+        counts.votes["x"] = votes
+
+    monkeypatch.setattr(log_survey, "_count_file", count_file)
+    path = harness_files.lines(tmp_path / "samples_x.jsonl", [harness_files.lm_eval_row(1, "2", "2", True)])
+    assert survey([path], {"model": "m"}).kinds == {"x": kind}
+    assert survey([path], {"model": "m", "kind": "list"}).kinds == {"x": "list"}
+    assert survey([path], {"model": "m", "kind": "list", "kind:x": "choice"}).kinds == {"x": "choice"}

@@ -324,3 +324,14 @@ def test_the_row_of_an_item_in_its_split_is_in_its_id(item_id, row):
             own_prompts._row_in_split(item)
     else:
         assert own_prompts._row_in_split(item) == row
+
+
+@pytest.mark.parametrize(
+    ("kind", "solution", "is_kept"), [("completion", "", True), ("completion", "So.", False), ("number", "", False)]
+)
+def test_a_passage_that_is_continued_keeps_its_own_prompt(kind, solution, is_kept):
+    item = replace(many_items(1)[0], kind=kind, solution=solution)
+    own = replace(MINE, n_examples=0, before="", template="{{ question }} Reply:")
+    prompt_plan = PromptPlan(own, "plain", 5, {}, {item.item_id: "benchmark"}, frozenset())
+    variant = Variant(item.item_id, "identity", BASE, Prompt((("stem", item.question),)), "1")
+    assert (prompt_plan.write_variants([variant], item) == [variant]) == is_kept

@@ -13,7 +13,7 @@ from flipcore.core.records import Call, CallIds, Request
 from flipcore.datasets.recorded import grouping
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import call_number, completion_hash
-from flipcore.runs import log_survey
+from flipcore.runs import log_survey, plain_import
 from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
 from flipcore.runs.origins import study_row
@@ -185,3 +185,20 @@ def test_an_output_that_another_study_holds_otherwise_is_the_next_sample(table):
         maker._elsewhere.set(call_number(completion.call_id), completion_hash(completion))
         assert maker.output(other, prepared, "m").sample == sample
         assert maker.output("A", prepared, "m").sample == sample + 1
+
+
+@pytest.mark.parametrize("has_text", [True, False])
+@pytest.mark.parametrize(("dataset", "is_scored", "is_mathematics"), [("scored", True, False), ("maths", False, True)])
+def test_texts_of_a_plain_table_are_read_as_their_task_needs(monkeypatch, has_text, dataset, is_scored, is_mathematics):
+    asked = []
+    monkeypatch.setattr(plain_import, "extractor_of", lambda item, **needs: asked.append(needs) or "extractor")
+    monkeypatch.setattr(plain_import, "request_of", lambda record, variant: Request("generate", "Which?"))
+    maker = object.__new__(PlainImport)
+    maker._placed, maker.scored_tasks = SimpleNamespace(task=""), {"scored"}
+    maker.survey = SimpleNamespace(has_text=has_text, mathematics=["maths"])
+    item = SimpleNamespace(item=SimpleNamespace(dataset=dataset), variant=None)
+    maker._builder = SimpleNamespace(asked=lambda record: item)
+    prepared = maker._make_item(SimpleNamespace(task="t"))
+    assert (prepared.extractor, maker._placed.task) == ("extractor" if has_text else None, "t")
+    needs = {"has_option_scores": False, "is_scored": is_scored, "is_mathematics": is_mathematics}
+    assert asked == ([needs] if has_text else [])

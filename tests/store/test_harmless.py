@@ -1,5 +1,7 @@
 """A change that is not harmless makes no flip, whoever asks: statistics, page, command line, inspector and export."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 import streamlit as st
@@ -130,3 +132,30 @@ def test_an_axis_of_a_package_that_falls_over_is_a_sentence(monkeypatch):
     with offered(monkeypatch, AXES, entry("FALLING")), pytest.raises(BadInput) as caught:
         plan(replace(STUDY, axes=(Part("falling"),)))
     assert "The axis 'falling' of flip-lab 2.1 failed: ZeroDivisionError: nothing to divide by" in str(caught.value)
+
+
+def test_the_axes_that_matter_are_named_in_their_order_or_none_is(monkeypatch):
+    axes = {name: SimpleNamespace(harmless=name == "b") for name in "cba"}
+    monkeypatch.setattr(harmless, "AXES", axes)
+    assert harmless.comparable_params()["changing"] == ["a", "c"]
+    monkeypatch.setattr(harmless, "AXES", {"b": axes["b"]})
+    assert harmless.comparable_params()["changing"] == [""]
+
+
+@pytest.mark.parametrize(
+    ("axis", "key", "params", "is_so"),
+    [
+        ("harmful", "base", "{}", True),
+        ("harmful", "v", "{}", False),
+        ("harmless", "v", "{}", True),
+        ("harmless", "v", '{"harmless": false}', False),
+        ("unknown", "v", {"harmless": True}, True),
+        ("unknown", "v", {"harmless": False}, False),
+        ("unknown", "base", {"harmless": False}, True),
+        ("harmful", "v", {"harmless": True}, False),
+    ],
+)
+def test_a_variant_is_harmless_unless_its_axis_or_its_log_says_otherwise(monkeypatch, axis, key, params, is_so):
+    axes = {name: SimpleNamespace(harmless=name == "harmless") for name in ("harmless", "harmful")}
+    monkeypatch.setattr(harmless, "AXES", axes)
+    assert harmless.is_harmless(axis, key, params) == is_so
