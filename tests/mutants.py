@@ -67,6 +67,7 @@ _TIE = "no difference by rounding is exactly the slack"
 _SLOPE = "return float(((f - f.mean()) * (y - y.mean())).mean() / variance) if variance > 0 else 1.0"
 _CENTERED = "the other factor has a mean of 0"
 _PROMPTS, _CHECKS = "flipcore/claims/audit_prompts.py", "flipcore/claims/audit_checks.py"
+_OWN_PROMPTS = "flipcore/runs/own_prompts.py"
 _SURVEY = "flipcore/runs/log_survey.py"
 _ZIPPED = "the columns are of one table"
 _ANY = "it is only asked whether there is a group"
@@ -210,6 +211,12 @@ SAME: dict[tuple[str, str, str], str] = {
         "step = max(1, int(CHUNK * len(items) / max(n_readouts, 1)))",
         "2",
     ): "one readout fits into a chunk, as none does",
+    (_OWN_PROMPTS, "if self.counts[item.item_id] > 1:", "self.counts[item.item_id] >= 1"): _SPEED,
+    (
+        _OWN_PROMPTS,
+        '"options" in names and names.index("options") < names.index("stem")',
+        "names.index('options') <= names.index('stem')",
+    ): "two parts of a prompt have two places",
     (_ROWS, "return pd.DataFrame(columns, copy=False)", "True"): _SPEED,
     (_ROWS, "return pd.DataFrame({name: column(name) for name in table.column_names}, copy=False)", "True"): _SPEED,
     (_ROWS, "codes = codes.astype(_smallest_int(len(texts)), copy=False)", "True"): _SPEED,

@@ -128,9 +128,10 @@ def test_a_study_of_shipped_plug_ins_has_none_nor_has_one_whose_package_is_gone(
     assert origins(shipped) == [] and origins(STUDY) == [] and plugins_text([]) == ""
 
 
-def test_as_many_variants_as_the_bound_are_planned_and_one_more_is_not(monkeypatch):
-    study = voting()
-    n = sum(len(item.variants) for item in plan(study).items)
+@pytest.mark.parametrize("models", [("simulated-clean",), ("simulated-clean", "simulated-noisy")])
+def test_as_many_variants_as_the_bound_are_planned_and_one_more_is_not(monkeypatch, models):
+    study = replace(voting(), models=tuple(map(ModelUse, models)))
+    n = len(models) * sum(len(item.variants) for item in plan(study).items)
     monkeypatch.setattr(bounds, "MAX_VARIANTS", n)
     assert len(plan(study).items) == 2
     monkeypatch.setattr(bounds, "MAX_VARIANTS", n - 1)
