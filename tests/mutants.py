@@ -81,6 +81,7 @@ _GROWN = "asked.extend(bytes(number + 1_024 - len(asked)))"
 _ESCAPED = "the same JSON, with its letters written as numbers"
 _PATIENCE = "how long a write may take before it counts as failed"
 _OFTEN = "how often it looks"
+_LONGER = "a longer random text is as unlike another"
 _GUARDED = "flipcore/stats/base/guarded.py"
 _TWO_SHARES = "flipcore/stats/base/two_shares.py"
 _ORDER = "flipcore/stats/ranking/order.py"
@@ -133,13 +134,23 @@ SAME: dict[tuple[str, str, str], str] = {
         "it is read of batches with an action, and those say it"
     ),
     ("flipcore/store/archives.py", "value = json.dumps(asdict(archive), ensure_ascii=False)", "True"): _ESCAPED,
-    (_PACKING, "[study_id, rule_hash(), token_hex(8), n_readouts, *lists],", "9"): "a longer random text is as unlike another",
+    (_PACKING, "[study_id, rule_hash(), token_hex(8), n_readouts, *lists],", "9"): _LONGER,
     (
         "flipcore/runs/asking.py",
         "if self.spent_usd + self.reserved_usd + price > self.cap_usd + _ROUNDING_USD:",
         "self.spent_usd + self.reserved_usd + price >= self.cap_usd + _ROUNDING_USD",
     ): _TIE,
     ("flipcore/runs/asking.py", "self._revision = -1", "2"): "no revision is below 0",
+    (
+        "flipcore/store/queries/inspection.py",
+        "_NO_ANSWER = (None,) * 11  # stands for a completion that is not stored here",
+        "12",
+    ): "one more None behind the others is not read",
+    (
+        "flipcore/store/audit_log.py",
+        'return {"act_id": digest(*map(str, row.values()), secrets.token_hex(8)), **row}',
+        "9",
+    ): _LONGER,
     (
         "flipcore/runs/log_survey.py",
         "if not self._last or self._last[0] != content:",

@@ -1,5 +1,7 @@
 """The log of who did what: what another file says is told apart, and what was removed or changed shows."""
 
+import hashlib
+import json
 import re
 
 import duckdb
@@ -256,3 +258,29 @@ def test_the_acts_of_some_people_are_theirs_and_of_nobody_named_are_all(path):
         assert set(invitations.acts(store, ["ada", "root"])["who"]) == {"ada", "root"} == set(invitations.acts(store)["who"])
         assert invitations.acts(store, ["eve"]).empty
     store.close()
+
+
+def test_the_links_of_files_that_are_there_stay_as_they_are():
+    """A chain of earlier releases begins with the hash of the acts that have no number."""
+    with duckdb.connect(":memory:") as connection:
+        names = "act_id, who, level, act, target, n_rows, created_at, number, link, origin"
+        connection.execute(f"CREATE TABLE acts AS SELECT * FROM (VALUES {_ACTS}) AS made({names})")
+        values = ["a", "Ada", "admin", "saved a file", "x.csv", 1, 1_000_000]
+        first = hashlib.sha256(json.dumps(["", 0, *values]).encode()).hexdigest()
+        assert audit_log._link_of_unchained(connection) == first
+    assert audit_log._link("", 1, ["é"]) == hashlib.sha256(b'["", 1, "\\u00e9"]').hexdigest()
+
+
+_ACTS = (
+    "('a', 'Ada', 'admin', 'saved a file', 'x.csv', 1, TIMESTAMPTZ '1970-01-01 00:00:01+00', NULL::BIGINT, NULL::TEXT, ''),"
+    " ('b', 'Bea', 'admin', 'saved a file', 'y.csv', 1, now(), 1, 'link', ''), ('c', '', '', '', '', 1, now(), NULL, NULL, 'b.duckdb')"
+)
+
+
+def test_an_act_about_no_row_counts_as_one(monkeypatch):
+    monkeypatch.setattr(audit_log, "is_access_on", lambda: True)
+    ((table, (act,)),) = audit_log.act_parts(ROOT_PERSON, "saved a file", "x" * 201)
+    assert (table, act["who"], act["level"], act["target"], act["n_rows"]) == ("acts", "root", "admin", "x" * 200, 1)
+    assert audit_log.act_parts(ROOT_PERSON, "", "x") == []
+    monkeypatch.setattr(audit_log, "is_access_on", lambda: False)
+    assert audit_log.act_parts(ROOT_PERSON, "saved a file", "x") == []

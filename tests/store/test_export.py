@@ -10,8 +10,11 @@ from flipcore.runs import runner
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.export import _frames, as_meant, export, neutral, safe
+from tests.store.queries.test_inspection import KEY, VARIANT, filled
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
+
+__all__ = ["filled"]  # a fixture
 
 STUDY = Study(
     name="out",
@@ -104,3 +107,14 @@ def test_a_file_has_the_columns_of_its_table_alone(store, tmp_path, form):
     paths = export(store, STUDY.study_id, tmp_path, form)
     read = pd.read_parquet if form == "parquet" else pd.read_csv
     assert [[*read(path).columns] for path in paths] == [[*frame.columns] for frame in frames.values()]
+
+
+def test_losses_are_exported_and_marked_as_no_part_of_flips(filled):
+    loss = KEY | {"variant_id": VARIANT, "sample": 0, "extractor": "question_loss", "status": "ok", "value": 0.5}
+    filled.writer.add("readouts", [loss | {"reason": "", "probabilities": "[]"}]).result()
+    _, readouts = next(_frames(filled, "s"))
+    assert readouts.groupby("extractor")["in_flips"].agg(list).to_dict() == {
+        "question_loss": [False],
+        "regex": [True, False],
+    }  # the last one read nothing
+    assert readouts.loc[readouts["extractor"] == "question_loss", "value"].tolist() == [0.5]

@@ -8,6 +8,8 @@ from flipcore.core.errors import BadInput
 from flipcore.store.queries import locks
 from flipcore.store.queries.decisions import (
     MAX_LETTERS,
+    UNKNOWN,
+    changes,
     decisions,
     keep_decision,
     keep_move,
@@ -122,3 +124,42 @@ def test_a_question_without_words_or_a_name_or_without_end_is_refused(store, que
     with pytest.raises(BadInput, match="open question|at most"):
         keep_question(store, "s", "holdout", question, author)
     assert open_questions(store).empty
+
+
+STATE = {"items": [1_000, "a"], "readouts": [2_000, "b"], "verdicts": {"accepted": 3}}
+
+
+@pytest.mark.parametrize(
+    ("after", "sentence"),
+    [
+        (STATE, ""),
+        (STATE | {"items": [1_001, "c"]}, "The data changed: 1,000 items then, 1,001 now."),
+        (STATE | {"readouts": [2_000, "c"]}, "The data changed: 2,000 readouts, with other content."),
+        (STATE | {"verdicts": {}}, "The data changed: 3 accepted paraphrases then, 0 now."),
+        (
+            STATE | {"items": [0, "0"], "verdicts": {"accepted": 3, "rejected": 1}},
+            "The data changed: 1,000 items then, 0 now; 0 rejected paraphrases then, 1 now.",
+        ),
+        (STATE | {"verdicts": {"accepted": 3, "rejected": 0, "unreviewed": 0}}, ""),
+    ],
+)
+def test_what_changed_of_the_data_since_a_decision_is_said(after, sentence):
+    assert changes(STATE, after) == sentence
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        None,
+        {},
+        STATE | {"verdicts": None},
+        STATE | {"verdicts": {"accepted": "3"}},
+        STATE | {"items": [1]},
+        STATE | {"items": {"n": 1, "hash": "a"}},
+        STATE | {"readouts": [1.0, "b"]},
+        STATE | {"readouts": [True, "b"]},
+        {name: STATE[name] for name in ("items", "verdicts")},
+    ],
+)
+def test_a_state_that_another_release_wrote_is_not_compared(before):
+    assert changes(before, STATE) == UNKNOWN

@@ -6,10 +6,12 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
+from flipcore.runs.origins import study_row
 from flipcore.store.queries import locks
 from flipcore.store.queries.paraphrase_states import verdict_state
 from flipcore.store.rows import now
 from flipcore.store.visible import Sight
+from tests.runs.test_runner import tiny_study
 
 READOUT = (
     "INSERT INTO readouts VALUES ('{}', '{}', '{}', 'x', 'v', 0, 'regex', 'ok', 'A', NULL, true, NULL, NULL, '', '[]', NULL)"
@@ -199,3 +201,32 @@ def test_items_that_were_answered_before_their_lock_are_counted(locked):
     locked.writer.flush()
     assert locks.n_answered_before(locked, lock) == 1
     assert locks.n_answered_before(locked, lock | {"created_at": now() + dt.timedelta(days=1)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("state", "n_calls", "said"),
+    [
+        ("done", 4, ""),
+        ("incomplete", 4, ""),
+        ("running", 4, r"has not ended \(running, after 1 of its 4 planned calls\)"),
+        ("over_budget", None, r"has not ended \(over budget, after 1 of its calls\)"),
+    ],
+)
+def test_only_a_study_that_ended_is_locked(store, state, n_calls, said):
+    study = tiny_study()
+    store.writer.add("studies", [study_row(study, state) | {"n_calls": n_calls}])
+    store.writer.add("study_calls", [{"study_id": study.study_id, "call_id": "c"}, {"study_id": "t", "call_id": "d"}])
+    store.writer.flush()
+    if said:
+        with pytest.raises(BadInput, match=said):
+            locks._check_ended(store, study.study_id)
+    else:
+        locks._check_ended(store, study.study_id)
+    locks._check_ended(store, "two sets")  # which are no study
+
+
+def test_a_state_holds_the_states_of_the_paraphrases_that_were_asked(store):
+    variant = "INSERT INTO study_variants VALUES ('s', 'i', 'paraphrase', '{0}', '{0}', 0, 'base', {1}, '{{}}')"
+    asked = [variant.format("base", "NULL"), variant.format("1", "'a'"), variant.format("2", "'gone'")]
+    execute(store, *pair("a", "accepted"), *pair("b", "rejected"), *asked)
+    assert locks._state(store, "s")["verdicts"] == {"a": "accepted", "gone": "unreviewed"}
