@@ -189,27 +189,48 @@ def profile(table: Table) -> Profile:
         for name, measures in zip(batch_names, _measured(table, batch_names), strict=True):
             columns[name] = _column(name, table.n_rows, measures)
     few = [name for name, column in columns.items() if 0 < column.n_distinct <= FEW]
-    for name in few:
-        sql = table.sql(name)
-        filled = f"SELECT {sql} FROM {table.relation} WHERE {sql} IS NOT NULL"
-        query = f"{filled} GROUP BY 1 ORDER BY count(*) DESC, 1"
-        values = tuple(row[0] for row in table.rows(query))
+    for name, values in _listed(table, few).items():
         columns[name] = Column(**{**vars(columns[name]), "values": values})
     return Profile(table, columns)
+
+
+def _listed(table: Table, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return {column: its different values, the commonest first}."""
+    values: dict[str, list[str]] = {name: [] for name in names}
+    if names and table.n_rows <= FEW_ROWS:
+        query = (
+            f"SELECT place, cell FROM {_long_column(table, names)} WHERE cell IS NOT NULL "
+            "GROUP BY ALL ORDER BY place, count(*) DESC, cell"
+        )
+        for place, value in table.rows(query):
+            values[names[place]].append(value)
+    else:
+        for name in names:
+            sql = table.sql(name)
+            filled = f"SELECT {sql} FROM {table.relation} WHERE {sql} IS NOT NULL"
+            rows = table.rows(f"{filled} GROUP BY 1 ORDER BY count(*) DESC, 1")
+            values[name] = [row[0] for row in rows]
+    return {name: tuple(entries) for name, entries in values.items()}
+
+
+def _long_column(table: Table, names: Sequence[str]) -> str:
+    """Return the SQL of all columns as one, `cell`, beside the `place` of each among `names`.
+
+    To plan something of each column takes DuckDB far longer than to find it in few rows.
+    """
+    cells = ", ".join(map(table.sql, names))
+    return (
+        f"(SELECT unnest([{cells}]) AS cell, unnest(range({len(names)})) AS place "
+        f"FROM {table.relation})"
+    )
 
 
 def _measured(table: Table, names: Sequence[str]) -> list[Sequence]:
     """Return the measures of each of these columns."""
     cells = [table.sql(name) for name in names]
     if 0 < table.n_rows <= FEW_ROWS:
-        # To plan the measures of each column takes DuckDB far longer than to take them of few
-        # rows. Stacked into one long column, they are planned once.
-        query = (
-            f"SELECT {_measures('cell')} FROM (SELECT unnest([{', '.join(cells)}]) AS cell, "
-            f"unnest(range({len(cells)})) AS place FROM {table.relation}) GROUP BY place ORDER "
-            "BY place"
-        )
-        return list(table.rows(query))
+        measured = f"SELECT {_measures('cell')} FROM {_long_column(table, names)}"
+        return list(table.rows(f"{measured} GROUP BY place ORDER BY place"))
     row = table.rows(f"SELECT {', '.join(map(_measures, cells))} FROM {table.relation}")[0]
     return [row[start : start + _N_MEASURES] for start in range(0, len(row), _N_MEASURES)]
 
