@@ -43,6 +43,7 @@ _ORDER = (
     "systems outputs samples output score match target direction percentages negative condition "
     "rows item unused"
 ).split() + ["failed calls"]
+DIFFERENT_ANSWERS = 1.2  # least answers per question that are outputs, if no column is the output
 MAX_ARMS = 60  # most arms whose scores are computed
 MANY_KEYS = 10  # from so many keys of objects in objects on, a single row is a summary
 MAX_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
@@ -73,6 +74,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         roles = _with_own_output(table_profile, roles, table.names)
     if not roles.output:
         roles = _with_output_under_keys(table_profile, roles, shape.models, table.names)
+    roles = _with_answers_of_systems(table_profile, roles)
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
     roles = _with_mapped_roles(roles, map_words, table_profile)
     grid = find_grid(table_profile, roles, is_wide=bool(shape.models))
@@ -227,6 +229,26 @@ def _with_output_under_keys(
         if is_key and is_text and not names(name, "about"):
             texts.append(name)
     return with_output(table_profile, roles, texts[0]) if len(texts) == 1 else roles
+
+
+def _with_answers_of_systems(table_profile: Profile, roles: Roles) -> Roles:
+    """Return the roles with `answer` as the output, where it differs by a model or a setting.
+
+    Without a further column of outputs it would be the right answer of a list of questions.
+    """
+    is_list_of_items = bool(roles.target and roles.prompts) and not roles.output
+    if not is_list_of_items or roles.graders or names(last_part(roles.target), "target"):
+        return roles
+    prompt, answer = roles.prompts[0], roles.target
+    n_prompts = table_profile.n_distinct([prompt])
+    if table_profile.n_distinct([prompt, answer]) < DIFFERENT_ANSWERS * n_prompts:
+        return roles
+    for name in table_profile.names:
+        column = table_profile[name]
+        is_level = 2 <= column.n_distinct <= MAX_ARMS and not column.is_text
+        if is_level and name not in roles.taken and table_profile.follows([prompt, name], answer):
+            return replace(roles, output=answer, target="", agreements=())
+    return roles
 
 
 def _without_shared_scores(

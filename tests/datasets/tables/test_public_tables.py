@@ -1918,3 +1918,18 @@ def test_right_options_under_correct_are_asked_about(tmp_path):
     assert question.seen.startswith("qa_correct leads the scores and holds whole numbers from 1 to 5")
     counts = [row | {"num_correct": row.pop("qa_correct")} for row in rows]
     assert all("num_correct leads the scores and holds" not in one.seen for one in read(tmp_path, counts).questions)
+
+
+def test_an_answer_that_differs_by_model_is_its_output(tmp_path):
+    """Three models were refused as "a list of questions with right answers"."""
+    rows = [
+        {"model": model, "question": f"Why {i}?", "answer": f"As {model} sees it, {i} is so.", "duration_s": i / 7}
+        for i in range(6)
+        for model in ("alpha-1", "beta-2")
+    ]
+    reading = read(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.target, reading.n_items, reading.n_conditions) == ("answer", "", 6, 2)
+    keys = [row | {"answer": str(i // 2 * 7)} for i, row in enumerate(rows)]  # one answer per question
+    assert read(tmp_path, keys).roles.target == "answer"
+    named = [{"gold_answer": row["answer"], "model": row["model"], "question": row["question"]} for row in rows]
+    assert read(tmp_path, named).roles.output == ""
