@@ -50,11 +50,11 @@ def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question |
             float("nan"),
         ),
     }[found[first]]
-    verb, they = ("has", "It changes") if len(found) == 1 else ("have", "They change")
+    verb = "has" if len(found) == 1 else "have"
     return Question(
         "unused",
         f"{named} {verb} no role in this reading.",
-        Choice(f"{they} nothing; the table is read as it says above.", ("unused=yes",), score),
+        Choice("The reading above is right.", ("unused=yes",), score),
         Choice(says, (f"{found[first]}={first}",), found_score),
     )
 
@@ -83,11 +83,7 @@ def _ask_further_systems(table_profile: Profile, reading: TableReading) -> Quest
         "unused",
         f"{', '.join(further[:MAX_NAMED])}{' …' if len(further) > MAX_NAMED else ''} {hold} of "
         f"{target} too.",
-        Choice(
-            f"There are {len(models)} systems; the rest changes nothing.",
-            ("unused=yes",),
-            overall(reading),
-        ),
+        Choice(f"There are {len(models)} systems.", ("unused=yes",), overall(reading)),
         Choice(f"There are {n_systems} systems.", (f"model_columns={all_models}",)),
     )
 
