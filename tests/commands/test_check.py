@@ -315,3 +315,16 @@ def test_tasks_on_different_scales_are_refused_with_a_sentence(folder, capsys):
     files = [table_of_tasks(folder, name, old) for name in ("old", "new")]
     assert command.main(["check", *files, "--margin", "0.1"]) == 3
     assert "different width" in capsys.readouterr()[1]
+
+
+def test_an_open_question_about_a_table_is_an_error_with_both_readings(folder, capsys):
+    """Tables under one name of their task were judged without a word of the column beside the score."""
+    for name, up in (("old", 0), ("new", 1)):
+        lines = [f"{i},Write about {i},Once upon {i} a {name},{1 + (i + up) % 5},{i % 7 / 7:.2f}" for i in range(60)]
+        (folder / f"{name}.csv").write_text("\n".join(["id,prompt,response,tone_score,brevity", *lines]), encoding="utf-8")
+    words = ["check", "old.csv", "new.csv", "--margin", "1"]
+    assert command.main(words) == 3
+    said = capsys.readouterr()
+    assert not said.out and "brevity has no role in this reading." in said.err and "--map unused=yes" in said.err
+    assert command.main([*words, "--map", "unused=yes"]) == 0
+    assert capsys.readouterr().out.startswith("PASS: ")

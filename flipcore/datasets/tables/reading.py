@@ -44,6 +44,13 @@ _ORDER = (
     "rows item unused"
 ).split() + ["failed calls"]
 DIFFERENT_ANSWERS = 1.2  # least answers per question that are outputs, if no column is the output
+# words of `--map` that name a column: whoever does so has seen how the table was read
+_NAMED = set("score text target prompt people item sample scorer models".split()) | {
+    "model_columns",
+    "sample_columns",
+    "read",
+    "unused",
+}
 MAX_ARMS = 60  # most arms whose scores are computed
 MANY_KEYS = 10  # from so many keys of objects in objects on, a single row is a summary
 MAX_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
@@ -116,7 +123,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     reading = replace(reading, notes=tuple(notes))
     questions = open_questions(table_profile, reading) + find_doubts(table_profile, reading)
     questions = [question for question in questions if not is_answered(question, map_words)]
-    if not questions and not map_words.keys() - {"sheet"}:
+    if not questions and not map_words.keys() & _NAMED:
         questions = list(filter(None, [ask_unexplained(table_profile, reading)]))
     questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MAX_QUESTIONS]))
