@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from flipcore.core.errors import BadInput
 from flipcore.core.garbage import fewer_collections
-from flipcore.core.records import BASE, OTHER_PROMPT, WRITTEN_MATH
+from flipcore.core.records import BASE, LOWER_IS_BETTER, OTHER_PROMPT, WRITTEN_MATH
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.formats import READERS, lm_eval
 from flipcore.datasets.recorded.formats.reader import Reader
@@ -218,7 +218,9 @@ class ScoreCounts:
             )
         if is_declared:
             return
-        if self.outside and self.n_unit >= _NEARLY_ALL * self.n:
+        # a word error rate may be above 1
+        is_rate = self.n_unit >= _NEARLY_ALL * self.n and not name.endswith(LOWER_IS_BETTER)
+        if self.outside and is_rate:
             value, place = self.outside
             yield (
                 "outside the scale",

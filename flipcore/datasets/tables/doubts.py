@@ -58,6 +58,7 @@ MAX_LOOKED_AT = 40  # columns
 POOLED = 0.9  # most combinations per row, where rows of one combination need an explanation
 UNEVEN = 0.8  # least rows per question, system and run, below which systems may be none
 MANY_ARMS = 8  # systems; so few may have questions of their own
+MAX_CLASSES = 7  # right answers of a classification, such as moods
 MAX_ARMS, EQUAL = 12, 0.8  # values of a column, and rows of its rarest per rows of its commonest
 
 
@@ -547,13 +548,18 @@ def _counted(name: str) -> frozenset[str]:
 
 
 def _is_beside_labels(table_profile: Profile, reading: TableReading, lead: str) -> bool:
-    """Tell whether the leading score is a scale, while outputs and right answers are labels."""
+    """Tell whether the leading score is a scale, while outputs and right answers are labels.
+
+    A score by its plain name grades labels, unless they are a few classes: then it may be what is
+    classified, such as the stars of a review.
+    """
     kinds = ("score", "filler", "judge")
     is_plain = all(any(names(word, kind) for kind in kinds) for word in words_of(last_part(lead)))
     is_compared = any(grader == MATCH for _, grader in reading.scores)
     column, is_label = table_profile[lead], reading.coding in (Coding.LABEL, Coding.LETTER)
-    is_scale = not (is_plain or column.is_verdict) and (column.most or 0) > 1
-    return is_compared and is_label and is_scale
+    if not (is_compared and is_label) or column.is_verdict or (column.most or 0) <= 1:
+        return False
+    return not is_plain or table_profile[reading.roles.target].n_distinct <= MAX_CLASSES
 
 
 def _is_verdict_in_words(table_profile: Profile, target: str, lead: str) -> bool:

@@ -243,10 +243,11 @@ def _with_answers_of_systems(table_profile: Profile, roles: Roles) -> Roles:
 
     Without a further column of outputs it would be the right answer of a list of questions.
     """
-    is_list_of_items = bool(roles.target and roles.prompts) and not roles.output
-    if not is_list_of_items or roles.graders or names(last_part(roles.target), "target"):
+    asked = [name for name in table_profile.names if names(last_part(name), "prompt")]
+    prompt, answer = next(iter((*roles.prompts, *asked)), ""), roles.target
+    is_list_of_items = bool(answer and prompt) and not roles.output
+    if not is_list_of_items or roles.graders or names(last_part(answer), "target"):
         return roles
-    prompt, answer = roles.prompts[0], roles.target
     n_prompts = table_profile.n_distinct([prompt])
     if table_profile.n_distinct([prompt, answer]) < DIFFERENT_ANSWERS * n_prompts:
         return roles

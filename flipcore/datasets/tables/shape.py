@@ -335,7 +335,10 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         is_repeated = len(stems) == len(best) and all(
             any(stem in best_stem for best_stem in best) for stem in stems
         )
-        if (holds_output or are_models) and n_columns > most and not is_repeated:
+        # direct_qwen and rag_qwen, rather than direct and rag with a score called qwen_score
+        is_finer = n_columns == most and len(stems) > len(best) and _name_models(stems)
+        is_larger = n_columns > most or is_finer
+        if (holds_output or are_models) and is_larger and not is_repeated:
             best, most = tuple(stems), n_columns
             if len(affix_set) == 1 and "" not in affix_set:
                 # a model with one column is named by the whole column
@@ -355,6 +358,11 @@ def _share_further_columns(profile: Profile, stems: Sequence[str], affix: str) -
         keys = {own_key(name, stem) for name in profile.names}
         endings.append(keys - {"", affix})
     return bool(set.intersection(*endings))
+
+
+def _name_models(stems: Sequence[str]) -> bool:
+    """Tell whether all of these stems hold the name of a model."""
+    return all(any(names(word, "model") for word in words_of(stem)) for stem in stems)
 
 
 def _is_grader(stem: str) -> bool:

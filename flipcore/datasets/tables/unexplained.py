@@ -60,32 +60,49 @@ def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question |
 
 
 def _ask_further_systems(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Ask whether columns that hold right answers' values are systems like those that are read."""
+    """Ask whether columns like those of systems, values of right answers or texts, are systems."""
     models, target = reading.shape.models, reading.roles.target
-    if not (models and target) or not table_profile.table.is_whole:
+    if not models or not table_profile.table.is_whole:
         return None
     if set(models) != set(reading.made_from.get(reading.roles.output, ())):
         return None  # a system has several columns, and another one would have them too
-    table = table_profile.table
-    values = f"(SELECT lower({table.sql(target)}) FROM {table.relation})"
     further = []
     for name in reading.unused:
-        sql = f"lower({table.sql(name)})"
-        share = table.rows(f"SELECT avg(({sql} IN {values})::INT) FROM {table.relation}")[0][0]
-        if (share or 0) >= KEY_VALUES and table_profile[name].n_distinct > 1 and "," not in name:
+        if "," in name or table_profile[name].n_distinct < 2:
+            continue
+        if target and _holds_values(table_profile, name, target):
+            further.append(name)
+        elif not target and _is_another_text(table_profile, reading, name):
             further.append(name)
     if not further:
         return None
-    hold = "holds values" if len(further) == 1 else "hold values"
+    alike = f"values of {target}" if target else "texts"
+    hold = "holds" if len(further) == 1 else "hold"
     all_models = ",".join([*models, *further])
     n_systems = len(models) + len(further)
     return Question(
         "unused",
-        f"{', '.join(further[:MAX_NAMED])}{' …' if len(further) > MAX_NAMED else ''} {hold} of "
-        f"{target} too.",
+        f"{', '.join(further[:MAX_NAMED])}{' …' if len(further) > MAX_NAMED else ''} {hold} "
+        f"{alike} too.",
         Choice(f"There are {len(models)} systems.", ("unused=yes",), overall(reading)),
         Choice(f"There are {n_systems} systems.", (f"model_columns={all_models}",)),
     )
+
+
+def _holds_values(table_profile: Profile, name: str, target: str) -> bool:
+    """Tell whether most cells of a column are values of the right answer."""
+    table = table_profile.table
+    values = f"(SELECT lower({table.sql(target)}) FROM {table.relation})"
+    query = f"SELECT avg((lower({table.sql(name)}) IN {values})::INT) FROM {table.relation}"
+    return (table.rows(query)[0][0] or 0) >= KEY_VALUES
+
+
+def _is_another_text(table_profile: Profile, reading: TableReading, name: str) -> bool:
+    """Tell whether a column holds texts, and has a word in common with a system's name."""
+    words = {word for model in reading.shape.models for word in words_of(model)}
+    is_called = any(names(name, kind) for kind in (*HARMLESS, "prompt", "people", "judge"))
+    has_common_word = not words.isdisjoint(words_of(name)) and not is_called
+    return has_common_word and table_profile[name].is_text and not part_of(name)
 
 
 def _could_matter(table_profile: Profile, reading: TableReading, role: str) -> bool:

@@ -13,6 +13,7 @@ from flipcore.datasets.recorded.formats.tables import table_reader
 from flipcore.datasets.tables.coding import Coding, score_of_cell
 from flipcore.datasets.tables.reading import MATCH, read_table
 from flipcore.datasets.tables.sentence import sentence
+from flipcore.runs.log_survey import survey
 from tests.datasets.recorded.tables import recorded
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
@@ -1933,3 +1934,44 @@ def test_an_answer_that_differs_by_model_is_its_output(tmp_path):
     assert read(tmp_path, keys).roles.target == "answer"
     named = [{"gold_answer": row["answer"], "model": row["model"], "question": row["question"]} for row in rows]
     assert read(tmp_path, named).roles.output == ""
+
+
+def test_two_methods_under_two_models_are_four_systems(tmp_path):
+    """`qwen_score` and `mistral_score` were two graders of the systems `direct` and `rag`."""
+    rows = []
+    for i in range(22):
+        row = {"sample_id": i, "question": f"What is {i}?", "gold_answer": f"It is a paper on {i}, as all know."}
+        for k, name in enumerate(("direct_qwen", "rag_qwen", "direct_mistral", "rag_mistral")):
+            row |= {f"{name}_answer": f"It may be {i}, says {k} of the four.", f"{name}_score": (i + k) % 3}
+        rows.append(row)
+    reading = read(tmp_path, rows)
+    assert reading.n_conditions == 4 and reading.roles.scores == ("score",) and not reading.questions
+
+
+def test_a_text_called_like_systems_beside_them_may_be_a_system(tmp_path):
+    rows = []
+    for i in range(10):
+        row = {"Question": f"What is {i}?", "abstract": f"On the matter of {i}, and what is known of it by now."}
+        for name in ("gpt-4o", "groq-llama", "ollama-llama"):
+            row |= {name: f"{name} says that it is {i} or so, and goes on at length about it.", f"{name} Duration": i / 7}
+        rows.append(row | {"ollama_rag": f"With the archive at hand it is {i}, and no doubt is left."})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "ollama_rag holds texts too." and answered(tmp_path, question.second).n_conditions == 4
+
+
+def test_stars_under_score_beside_labels_are_asked_about(tmp_path):
+    """The stars of the reviews led, 3.00, over 90% of right labels."""
+    moods = ("negative", "neutral", "positive")
+    rows = [
+        {"review_id": i, "score": 1 + i % 5, "true_sentiment": moods[i % 3], "pred_sentiment": moods[(i + (i % 10 == 0)) % 3]}
+        for i in range(60)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "score" and question.first.score == pytest.approx(0.9)
+
+
+def test_an_error_rate_above_1_breaks_no_scale(tmp_path):
+    rows = [{"id": i, "prediction": f"He set {i} birds.", "wer": 0.5 + i % 11 / 18} for i in range(50)]
+    read(tmp_path, rows)
+    facts = survey([tmp_path / "table.jsonl"], {}).facts
+    assert not [sentence for kind, sentence in facts if kind == "outside the scale"]
