@@ -52,6 +52,7 @@ RELATED = 0.5  # least correlation with right and wrong of a column that may be 
 DIFFERENT = 3.0  # standard errors between two runs, above which they are no reruns
 NEARLY = 0.98
 SURPRISING = 20  # rows; in so many, it is surprising if none or all are right
+HALF = 0.5
 FEW = 0.05  # most of the rows with equal long texts that are no proof that these are compared
 LONG = 20  # characters; a longer output repeats its right answer only if one is a copy
 MAX_LOOKED_AT = 40  # columns
@@ -373,7 +374,8 @@ def _comparison_doubt(table_profile: Profile, reading: TableReading) -> str:
                 f"and contains it in {contained:.0%}."
             )
     target = table_profile[roles.target]
-    if target.is_verdict and target.is_integer and table_profile[roles.output].is_text:
+    is_mark = target.is_verdict and target.is_integer and table_profile[roles.output].is_text
+    if is_mark and max(shares.values(), default=0.0) < HALF:  # texts that answer 0 or 1 hold it
         return (
             f"{roles.target} holds 0 and 1, and {roles.output} texts, from which a number is read."
         )
