@@ -7,11 +7,13 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.runs.origins import study_row
+from flipcore.store.connection import Store
 from flipcore.store.queries import locks
 from flipcore.store.queries.paraphrase_states import verdict_state
 from flipcore.store.rows import now
 from flipcore.store.visible import Sight
 from tests.runs.test_runner import tiny_study
+from tests.stores import copy_of, empty_store
 
 READOUT = (
     "INSERT INTO readouts VALUES ('{}', '{}', '{}', 'x', 'v', 0, 'regex', 'ok', 'A', NULL, true, NULL, NULL, '', '[]', NULL)"
@@ -56,9 +58,11 @@ def execute(store, *statements):
     store.writer.transact(lambda connection: connection.execute(";".join(statements)), changes=()).result(30)
 
 
-@pytest.fixture
-def locked(store):
-    """A store with two items that study s set aside, their readouts by model m, and a lock of them."""
+@pytest.fixture(scope="module")
+def locked_file(tmp_path_factory):
+    """A closed store with two items that study s set aside, their readouts by model m, and a lock of them."""
+    path = tmp_path_factory.mktemp("locked") / "flips.duckdb"
+    store = empty_store(path)
     rows = []
     for item in "ij":
         rows += [
@@ -68,7 +72,16 @@ def locked(store):
         ]
     execute(store, *rows)
     locks.keep_lock(store, "s", "holdout", {"level": 0.9}, "Ada")
-    return store
+    store.close()
+    return path
+
+
+@pytest.fixture
+def locked(locked_file, tmp_path):
+    """An open copy of that store."""
+    store = Store.open(copy_of(locked_file, tmp_path))
+    yield store
+    store.close()
 
 
 @pytest.mark.parametrize(
