@@ -769,8 +769,9 @@ _SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
 def _is_of_people(name: str) -> bool:
     """Tell whether a column has labels by people: human_score does, escalate_to_human and
     needs_manual do not."""
-    others = ("about", "id", "configuration")  # expert_minutes
-    if not names(name, "people") or any(names(name, kind) for kind in others):
+    if not names(name, "people") or names(name, "about") or names(name, "id"):
+        return False
+    if names(name, "configuration"):  # expert_minutes
         return False
     pairs = pairwise(words_of(name))
     not_yet_words = {"to", "needs", "requires"}

@@ -6,6 +6,10 @@ right answer. It is asked last, and not of a user who named a column: whoever do
 the table was read.
 """
 
+from collections.abc import Sequence
+from itertools import chain
+from math import nan
+
 from flipcore.datasets.tables.coding import Coding
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import arm_scores, is_held_by, mean_of, overall
@@ -29,34 +33,38 @@ def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question |
     """Ask whether columns without a role have none. None if there are no such columns."""
     if question := _ask_further_systems(table_profile, reading):
         return question
-    found: dict[str, str] = {}  # column -> the role that it might have
+    roles_by_name: dict[str, str] = {}  # column -> the role that it might have
     for name in dict.fromkeys((*reading.roles.unnamed_scores, *reading.unused)):
         role = "" if _is_explained(table_profile, reading, name) else _role(table_profile, name)
         if role and _could_matter(table_profile, reading, role):
-            found[name] = role
-    if not found:
+            roles_by_name[name] = role
+    if not roles_by_name:
         return None
-    score = overall(reading)
-    kinds = ("score", "target", "text", "prompt", "models")
-    first = min(found, key=lambda name: kinds.index(found[name]))
-    named = f"{', '.join(list(found)[:MAX_NAMED])}{' …' if len(found) > MAX_NAMED else ''}"
-    says, found_score = {
-        "score": (f"{first} is the score.", mean_of(table_profile, first)),
-        "target": (f"{first} is the right answer.", float("nan")),
-        "text": (f"{first} is the output.", float("nan")),
-        "prompt": (f"{first} is the question.", float("nan")),
-        "models": (
-            f"{first} names systems or settings{arm_scores(table_profile, reading, first)}.",
-            float("nan"),
-        ),
-    }[found[first]]
-    verb = "has" if len(found) == 1 else "have"
+    first = min(roles_by_name, key=lambda name: _ROLES.index(roles_by_name[name]))
+    role = roles_by_name[first]
+    says = {
+        "score": f"{first} is the score.",
+        "target": f"{first} is the right answer.",
+        "text": f"{first} is the output.",
+        "prompt": f"{first} is the question.",
+        "models": f"{first} names systems or settings{arm_scores(table_profile, reading, first)}.",
+    }[role]
+    score = mean_of(table_profile, first) if role == "score" else nan
+    verb = "has" if len(roles_by_name) == 1 else "have"
     return Question(
         "unused",
-        f"{named} {verb} no role in this reading.",
-        Choice("The reading above is right.", ("unused=yes",), score),
-        Choice(says, (f"{found[first]}={first}",), found_score),
+        f"{_listed(list(roles_by_name))} {verb} no role in this reading.",
+        Choice("The reading above is right.", ("unused=yes",), overall(reading)),
+        Choice(says, (f"{role}={first}",), score),
     )
+
+
+_ROLES = ("score", "target", "text", "prompt", "models")  # what matters most comes first
+
+
+def _listed(columns: Sequence[str]) -> str:
+    """Return the first names of columns, with "…" if there are more."""
+    return f"{', '.join(columns[:MAX_NAMED])}{' …' if len(columns) > MAX_NAMED else ''}"
 
 
 def _ask_further_systems(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -82,8 +90,7 @@ def _ask_further_systems(table_profile: Profile, reading: TableReading) -> Quest
     n_systems = len(models) + len(further)
     return Question(
         "unused",
-        f"{', '.join(further[:MAX_NAMED])}{' …' if len(further) > MAX_NAMED else ''} {hold} "
-        f"{alike} too.",
+        f"{_listed(further)} {hold} {alike} too.",
         Choice(f"There are {len(models)} systems.", ("unused=yes",), overall(reading)),
         Choice(f"There are {n_systems} systems.", (f"model_columns={all_models}",)),
     )
@@ -99,7 +106,7 @@ def _holds_values(table_profile: Profile, name: str, target: str) -> bool:
 
 def _is_another_text(table_profile: Profile, reading: TableReading, name: str) -> bool:
     """Tell whether a column holds texts, and has a word in common with a system's name."""
-    words = {word for model in reading.shape.models for word in words_of(model)}
+    words = set(chain.from_iterable(map(words_of, reading.shape.models)))
     is_called = any(names(name, kind) for kind in (*HARMLESS, "prompt", "people", "judge"))
     has_common_word = not words.isdisjoint(words_of(name)) and not is_called
     return has_common_word and table_profile[name].is_text and not part_of(name)
