@@ -5,6 +5,8 @@ from collections.abc import Callable
 from json import encoder
 from typing import Any
 
+json_string = encoder.encode_basestring  # a text as JSON, like `json_encoder` with a text
+
 
 def json_encoder(
     *, sort_keys: bool = False, separators: tuple[str, str] = (", ", ": ")

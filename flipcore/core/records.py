@@ -10,12 +10,12 @@ one per line.
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
-from flipcore.core.json_encoding import json_encoder
+from flipcore.core.json_encoding import json_encoder, json_string
 
 # The kind of items that ask for a function. It is right if it passes their tests.
 CODE = "code"
@@ -47,6 +47,7 @@ ROTATION_READOUTS = ("rotation", "rotation_single")
 # Layout of variants that ask for a continuation, not for an answer.
 CONTINUATION = "continuation"
 _canonical = json_encoder(sort_keys=True, separators=(",", ":"))
+_encode = json_encoder()
 
 
 def role_name(role: str, roles: Collection[str] = ()) -> str:
@@ -259,11 +260,31 @@ class Call:
         )
 
 
-class CallIds:
-    """Ids of the calls that send one request to several models; the request is encoded once."""
+class RequestEncoder:
+    """JSON of requests that differ from one request only in their prompt."""
 
     def __init__(self, request: Request) -> None:
-        self._request = _canonical(request.declared())
+        fields = replace(request, prompt="").declared()
+        # Within a value the quotes are escaped, so each text has its place only once.
+        self._stored = _encode(fields).split('"prompt": ""')
+        self._canonical = _canonical(fields).split('"prompt":""')
+
+    def stored(self, prompt: str) -> str:
+        """Return the request with this prompt as the database holds it."""
+        before, after = self._stored
+        return f'{before}"prompt": {json_string(prompt)}{after}'
+
+    def call_ids(self, prompt: str) -> "CallIds":
+        """Return the ids of calls that send the request with this prompt."""
+        before, after = self._canonical
+        return CallIds(f'{before}"prompt":{json_string(prompt)}{after}')
+
+
+class CallIds:
+    """Ids of the calls that send one request, in canonical JSON, to several models."""
+
+    def __init__(self, request: str) -> None:
+        self._request = request
 
     def call_id(self, model: str, revision: str, sample: int = 0) -> str:
         """Return the same id as `Call.call_id`."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from flipcore.core.contracts import Extractor
 from flipcore.core.errors import BadInput
-from flipcore.core.records import CallIds, Completion, Reading, Request, correctness
+from flipcore.core.records import CallIds, Completion, Reading, RequestEncoder, Variant, correctness
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_documents import Document, DocumentIndex
 from flipcore.datasets.recorded.log_places import call_number, completion_hash
@@ -26,7 +26,7 @@ from flipcore.datasets.recorded.plain_tables import PlainRow, PlainTable
 from flipcore.runs.import_batch import Batch
 from flipcore.runs.log_survey import ITEMS, Survey
 from flipcore.runs.our_readouts import extractor_of, read_outputs
-from flipcore.store import recorded, rows
+from flipcore.store import recorded
 
 MAX_CACHED_ITEMS = 20_000  # remembered until their next row
 # Columns take a third of the memory of records, so batches may be larger: fewer commits write less.
@@ -43,7 +43,6 @@ class _PreparedItem:
 
     asked_item: AskedItem
     record: LogRecord  # of its first row
-    request: Request
     request_text: str  # as it is stored
     call_ids: CallIds
     extractor: Extractor | None  # None also for a table without outputs
@@ -93,6 +92,8 @@ class PlainImport:
         self._table: PlainTable = survey.plain_table()
         self._prepared_items: dict[int, _PreparedItem] = {}
         self._cached_readings: dict[tuple, NamedReading] = {}
+        self._settings: tuple = ()
+        self._encoder: RequestEncoder | None = None  # of requests with these settings
 
     def batches(
         self,
@@ -167,7 +168,8 @@ class PlainImport:
     def _make_item(self, record: LogRecord) -> _PreparedItem:
         self._placed.task = record.task
         asked_item = self._builder.asked(record)
-        request = request_of(record, asked_item.variant)
+        encoder = self._find_encoder(record, asked_item.variant)
+        prompt = asked_item.variant.prompt.text
         extractor = None
         if self.survey.has_text:
             extractor = extractor_of(
@@ -176,15 +178,21 @@ class PlainImport:
                 is_scored=asked_item.item.dataset in self.scored_tasks,
                 is_mathematics=asked_item.item.dataset in self.survey.mathematics,
             )
-        request_text = rows.json_text(request.declared())
         return _PreparedItem(
             asked_item,
             record,
-            request=request,
-            request_text=request_text,
-            call_ids=CallIds(request),
+            request_text=encoder.stored(prompt),
+            call_ids=encoder.call_ids(prompt),
             extractor=extractor,
         )
+
+    def _find_encoder(self, record: LogRecord, variant: Variant) -> RequestEncoder:
+        """Return the encoder of requests with the record's settings, nearly always the last one."""
+        settings = record.sampling, variant.prompt.system
+        if self._encoder is None or settings != self._settings:
+            self._settings = settings
+            self._encoder = RequestEncoder(request_of(record, variant))
+        return self._encoder
 
     def model(self, row: PlainRow) -> str:
         """Return the model's name in the study."""

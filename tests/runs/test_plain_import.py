@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from flipcore.core import folders
-from flipcore.core.records import Call, CallIds, Request
+from flipcore.core.records import Call, Prompt, Request, RequestEncoder
 from flipcore.datasets.recorded import grouping
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import call_number, completion_hash
@@ -150,7 +150,7 @@ def test_a_request_that_is_written_once_names_its_calls():
     request = Request("generate", "Is it \u00e9?", temperature=0.5, stop=("\n",))
     for model, sample in (("a", 0), ('b "c"', 3)):
         call = Call(model, "recorded-1", request, sample)
-        assert CallIds(request).call_id(model, "recorded-1", sample) == call.call_id
+        assert RequestEncoder(request).call_ids(request.prompt).call_id(model, "recorded-1", sample) == call.call_id
 
 
 def test_a_table_is_stored_whole_after_records_of_it_came_in_another_order(table, store, monkeypatch):
@@ -178,7 +178,9 @@ def test_an_output_that_another_study_holds_otherwise_is_the_next_sample(table):
     maker.revision = "recorded-1"
     maker._table = SimpleNamespace(text=lambda row: (row, ""), finish=lambda row: "")
     maker._elsewhere = HashTable(1)
-    prepared = SimpleNamespace(call_ids=CallIds(Request("generate", "Which?")), record=SimpleNamespace(raw_reply=""))
+    prepared = SimpleNamespace(
+        call_ids=RequestEncoder(Request("generate", "")).call_ids("Which?"), record=SimpleNamespace(raw_reply="")
+    )
     assert maker.output("A", prepared, "m").sample == 0
     for sample, other in enumerate("BC"):
         completion = maker.output(other, prepared, "m").completion
@@ -194,11 +196,11 @@ def test_texts_of_a_plain_table_are_read_as_their_task_needs(monkeypatch, has_te
     monkeypatch.setattr(plain_import, "extractor_of", lambda item, **needs: asked.append(needs) or "extractor")
     monkeypatch.setattr(plain_import, "request_of", lambda record, variant: Request("generate", "Which?"))
     maker = object.__new__(PlainImport)
-    maker._placed, maker.scored_tasks = SimpleNamespace(task=""), {"scored"}
+    maker._placed, maker.scored_tasks, maker._encoder = SimpleNamespace(task=""), {"scored"}, None
     maker.survey = SimpleNamespace(has_text=has_text, mathematics=["maths"])
-    item = SimpleNamespace(item=SimpleNamespace(dataset=dataset), variant=None)
+    item = SimpleNamespace(item=SimpleNamespace(dataset=dataset), variant=SimpleNamespace(prompt=Prompt(())))
     maker._builder = SimpleNamespace(asked=lambda record: item)
-    prepared = maker._make_item(SimpleNamespace(task="t"))
+    prepared = maker._make_item(SimpleNamespace(task="t", sampling={}))
     assert (prepared.extractor, maker._placed.task) == ("extractor" if has_text else None, "t")
     needs = {"has_option_scores": False, "is_scored": is_scored, "is_mathematics": is_mathematics}
     assert asked == ([needs] if has_text else [])
