@@ -12,7 +12,7 @@ of day) are not read.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 
 from flipcore.extractors.written import languages
@@ -108,11 +108,12 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
             return None, None, "The answer gives two numbers to choose from."
         if _BEFORE_UNIT.search(before.rstrip("0123456789")):
             return None, None, "The answer is in two units."
-    else:
+    elif not _ends_text(text, last):
         last = _correction(text, last.end()) or last
         if _ALTERNATIVE.match(text, last.end()):
             return None, None, "The answer gives two numbers to choose from."
-    if _TWO_UNITS.match(text, last.end()):
+    is_end = _ends_text(text, last)
+    if not is_end and _TWO_UNITS.match(text, last.end()):
         return None, None, "The answer is in two units."
     has_commas = may_be_foreign and bool(_COMMA_LANGUAGE.search(text))
     answer = _value(
@@ -121,18 +122,24 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
         after=text[last.end() : last.end() + _CURRENCY_REACH],
         has_commas=has_commas,
     )
-    answer = None if languages.SCALES.match(text, last.end()) else answer
+    answer = None if not is_end and languages.SCALES.match(text, last.end()) else answer
     if answer is None:
         return None, None, f"{last.group().strip()!r} is not a number that can be compared."
     start, end = last.end() - len(last.group().lstrip()), last.end()
     # The 8 of a name ("gsm8k") has no scale.
-    times = None if text[start - 1 : start].isalpha() else _TIMES.match(text, end)
+    has_scale = not is_end and not text[start - 1 : start].isalpha()
+    times = _TIMES.match(text, end) if has_scale else None
     if times and not re.search(
         rf"\b(?:how many|in) {times.group().strip()}", question, re.IGNORECASE
     ):
         answer = str(Fraction(answer) * 10 ** _SCALES[(times[1] or times[2]).lower()])
         end = times.end()
     return answer, (start, end), ""
+
+
+def _ends_text(text: str, number: re.Match) -> bool:
+    """Tell whether only periods and spaces follow a number, as at the end of most texts."""
+    return not text[number.end() :].strip(" .")
 
 
 def _correction(text: str, start: int) -> re.Match | None:
@@ -180,13 +187,22 @@ def _last_number(text: str, start: int) -> re.Match | None:
     """Return the last number after `start` that is not denied.
     A part of a word ("400-meter") counts only if the whole text has no other number."""
     numbers = [*_NUMBER.finditer(text, start)]
-    numbers = [match for match in reversed(numbers) if not _is_denied(text, match)]
-    return _first_whole(text, numbers) or (numbers[0] if numbers and not start else None)
+    return _first_number(text, reversed(numbers), or_part_of_word=not start)
 
 
-def _first_whole(text: str, numbers: Sequence[re.Match]) -> re.Match | None:
-    """Return the first number that is no part of a word; None without one."""
-    return next((number for number in numbers if not _is_part_of_word(text, number)), None)
+def _first_number(
+    text: str, numbers: Iterable[re.Match], *, or_part_of_word: bool
+) -> re.Match | None:
+    """Return the first number that is neither denied nor part of a word; None without one. With
+    `or_part_of_word`, the first part of a word counts if there is no other number."""
+    part_of_word = None
+    for number in numbers:
+        if _is_denied(text, number):
+            continue
+        if not _is_part_of_word(text, number):
+            return number
+        part_of_word = part_of_word or number
+    return part_of_word if or_part_of_word else None
 
 
 def _is_part_of_word(text: str, match: re.Match) -> bool:
@@ -206,9 +222,7 @@ def _stated_after(text: str, start: int) -> re.Match | None:
     line_end = len(text) if line_end < 0 else line_end
     equals = text.rfind("=", start, line_end)
     begin, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + _GAP))
-    matches = _NUMBER.finditer(text, begin, stop)
-    numbers = [match for match in matches if not _is_denied(text, match)]
-    return _first_whole(text, numbers) or (numbers[0] if numbers else None)
+    return _first_number(text, _NUMBER.finditer(text, begin, stop), or_part_of_word=True)
 
 
 def _value(
