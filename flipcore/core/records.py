@@ -137,7 +137,7 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        return "".join(text for _, text in self.parts)
+        return "".join([text for _, text in self.parts])
 
     @property
     def turns(self) -> tuple[int, ...]:

@@ -888,8 +888,9 @@ def _count_plain_rows(
             log_survey.first.append(table.record(row))
         log_survey.n_records += 1
         n_rows_by_model[row.model] += 1
-        log_survey.has_text |= table.text(row)[0] is not None
-        _count_readouts(log_survey, task, readouts, f"Line {row.line} of {table.file}")
+        log_survey.has_text = log_survey.has_text or table.text(row)[0] is not None
+        if readouts:
+            _count_readouts(log_survey, task, readouts, f"Line {row.line} of {table.file}")
         if scores and scores.is_whole:
             scores.add_readouts(model, places[number], readouts)
         if on_progress and log_survey.n_records % _REPORT_EVERY == 0:

@@ -37,7 +37,7 @@ KeptRecord = LogRecord | Rejection
 NamedReading = tuple[str, Reading, bool | None]  # (extractor, what it read, whether that is right)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _PreparedItem:
     """The common part of all rows of an item, made from its first row."""
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -41,7 +42,7 @@ _RATIO = 100  # most unpacked bytes per packed byte, above these bounds
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Row:
     """One row: its values by column, or a problem that completes the sentence "Line 3 …".
 
@@ -134,7 +135,8 @@ def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
     """
     max_bytes, n_bytes = most_mb * 1_000_000, 0
     with opened(path) as stream, unpacking(path):
-        for number, line in enumerate(iter(lambda: stream.readline(MAX_ROW + 1), b""), start=1):
+        lines = iter(partial(stream.readline, MAX_ROW + 1), b"")
+        for number, line in enumerate(lines, start=1):
             n_bytes += len(line)
             is_long, part = len(line) > MAX_ROW, line
             # skip the rest of a long line
@@ -160,6 +162,8 @@ def _without_surrogates(row: Row) -> Row:
 
 
 def _can_be_stored(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -465,7 +469,7 @@ class _CsvLines:
     """
 
     def __init__(self, lines: Iterator[str | None]) -> None:
-        self._lines: Iterator[str | None] = (line for line in lines if line != "")
+        self._lines = lines
         self.n_chars = 0
 
     def read_line(self) -> str:
@@ -543,10 +547,10 @@ def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
 def _csv_lines(path: Path, most_mb: int) -> Iterator[str | None]:
     """Yield lines, which may end with a carriage return alone; None instead of a line too long."""
     for _, line in _lines(path, most_mb):
-        if line is None or "\r" not in line.removesuffix("\r\n"):
+        if line is not None and "\r" in line.removesuffix("\r\n"):
+            yield from filter(None, _LINE_END.split(line))
+        elif line != "":
             yield line
-        else:
-            yield from _LINE_END.split(line)
 
 
 def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:

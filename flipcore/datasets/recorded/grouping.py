@@ -35,7 +35,7 @@ class Refusal(NamedTuple):
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VariantRow:
     """One variant: its line, its name ("" for none) and the cells of its row."""
 

@@ -24,7 +24,7 @@ JOINS = (BY_ID, BY_TEXT)
 _MAX_WITH_TEXT = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Document:
     """A document: its number from 0, and the task of its first record.
 

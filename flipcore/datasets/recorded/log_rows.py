@@ -52,7 +52,7 @@ class LogRow:
     has_text: bool  # False if the log holds a readout in place of the output's text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AskedItem:
     """Item and prompt of one record, in the pipeline's types."""
 

@@ -422,6 +422,7 @@ class _Rows:
         target = item.target if is_base else self._own_right_answer(item_key, item, values, order)
         text, error = self.text(values)
         is_answered = bool(text) or not recording.text  # without a column of texts, each row is an answer
+        recorded_cells = {field.column: values.get(field.column) for field in recording.fields}
         record = LogRecord(
             f"Line {row.line} of {self.file}",
             self._task(values),
@@ -446,7 +447,7 @@ class _Rows:
             sampling={"temperature": 0.0},  # tables hold no temperature, but this value is part of the ids of stored calls
             text=text,
             finish_reason=str(values.get(recording.finish) or "") if recording.finish else "",
-            raw_reply=_encoded({field.column: values.get(field.column) for field in recording.fields}),
+            raw_reply=_encoded(recorded_cells) if recorded_cells else "{}",
             error=error,
             readouts=(
                 *self.scores(key, name, values),
@@ -621,21 +622,24 @@ class _Rows:
         recording = self.recording
         if recording.nested and not any(name.startswith(recording.nested) for name in base_values):
             raise BadInput(f"has no column that begins with {recording.nested!r}")
-        prompt_options = self.options_shown(base_values)
-        order = list(base_values[recording.order]) if recording.order else list(range(len(prompt_options)))
-        if sorted(order) != list(range(len(prompt_options))):
-            raise BadInput(f"has the order {order} for {len(prompt_options)} options")
-        options = tuple(prompt_options[order.index(place)] for place in range(len(prompt_options)))
-        options = options if recording.order else unique_options(options)
+        kind, prompt_options = self._kind(base_values), self.options_shown(base_values)
+        order, options = list(range(len(prompt_options))), prompt_options
+        if recording.order:
+            order = list(base_values[recording.order])
+            if sorted(order) != list(range(len(prompt_options))):
+                raise BadInput(f"has the order {order} for {len(prompt_options)} options")
+            options = tuple(prompt_options[order.index(place)] for place in range(len(prompt_options)))
+        elif prompt_options:
+            options = unique_options(prompt_options)
         right = base_values.get(recording.target)
         right = _letter_of(right) if recording.letters else right
         item = Item.make(
             dataset=self._task(base_values),
             key=key,
-            kind=self._kind(base_values),
+            kind=kind,
             question=self._question(key, base_values),
             options=options,
-            target=right_answer(right, prompt_options, order, self._kind(base_values), self.forms.get(recording.target, "")),
+            target=right_answer(right, prompt_options, order, kind, self.forms.get(recording.target, "")),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
