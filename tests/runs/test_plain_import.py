@@ -20,6 +20,7 @@ from flipcore.runs.origins import study_row
 from flipcore.runs.plain_import import PlainImport
 from flipcore.store import recorded
 from flipcore.store.connection import Store
+from flipcore.store.rows import json_text
 from flipcore.store.schema import tables
 
 PASSING = {"created_at", "started_at", "ended_at", "message", "code_version"}
@@ -148,6 +149,7 @@ def test_rows_of_two_models_that_are_one_are_records(table):
 
 def test_a_request_that_is_written_once_names_its_calls():
     request = Request("generate", "Is it \u00e9?", temperature=0.5, stop=("\n",))
+    assert RequestEncoder(request).stored(request.prompt) == json_text(request.declared())
     for model, sample in (("a", 0), ('b "c"', 3)):
         call = Call(model, "recorded-1", request, sample)
         assert RequestEncoder(request).call_ids(request.prompt).call_id(model, "recorded-1", sample) == call.call_id

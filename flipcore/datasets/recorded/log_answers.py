@@ -68,8 +68,7 @@ def target_of(record: LogRecord, kind: str, options: Sequence[str], as_written: 
             places = [place for place in named if place is not None]
         return "\n".join(dict.fromkeys(map(str, places))) or None
     if kind == "number":
-        numbers = map(number_at_end, record.targets)
-        return "\n".join(dict.fromkeys(number for number in numbers if number is not None)) or None
+        return "\n".join(dict.fromkeys(filter(None, map(number_at_end, record.targets)))) or None
     return text_target(record.targets, as_written=as_written)
 
 
