@@ -123,6 +123,10 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     reading = replace(reading, notes=tuple(notes))
     questions = open_questions(table_profile, reading) + find_doubts(table_profile, reading)
     questions = [question for question in questions if not is_answered(question, map_words)]
+    named = _columns_in(table_profile, map_words.get("score", ""))[:1]
+    if named and table_profile[named[0]].is_verdict:
+        # whoever names right and wrong as the score has seen its share
+        questions = [question for question in questions if question.first.words != ("lower=",)]
     if not questions and not map_words.keys() & _NAMED:
         questions = list(filter(None, [ask_unexplained(table_profile, reading)]))
     questions.sort(key=lambda question: _ORDER.index(question.about))

@@ -1975,3 +1975,15 @@ def test_an_error_rate_above_1_breaks_no_scale(tmp_path):
     read(tmp_path, rows)
     facts = survey([tmp_path / "table.jsonl"], {}).facts
     assert not [sentence for kind, sentence in facts if kind == "outside the scale"]
+
+
+def test_right_and_wrong_that_a_user_names_is_not_asked_about_again(tmp_path):
+    rows = [
+        {"frage": f"q{i}", "system": "m-9", "xyz": int((i + run) % 4 > 0), "lauf": run} for i in range(30) for run in (1, 2)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.first.words == ("score=xyz",) and not answered(tmp_path, question.first).questions
+    bad = [{"id": i, "response": f"It is {i}.", "hallucinated": i % 4 == 0} for i in range(40)]
+    read(tmp_path, bad)
+    (direction,) = read_table(tmp_path / "table.jsonl", {"score": "hallucinated"}).questions
+    assert direction.about == "direction"  # the name says that 1 may be bad
