@@ -25,6 +25,7 @@ from flipcore.datasets.tables.questions import (
     arm_scores,
     failed_means,
     is_held_by,
+    listed_columns,
     mean_of,
     means_by,
     overall,
@@ -177,11 +178,7 @@ def _ask_columns(
     )
     first, second = (none, some) if reading.roles.output else (some, none)
     return Question(
-        "systems",
-        f"Columns are called after {', '.join(models[:4])}{' …' if len(models) > 4 else ''}, and "
-        f"{seen}.",
-        first,
-        second,
+        "systems", f"Columns are called after {listed_columns(models)}, and {seen}.", first, second
     )
 
 
@@ -399,7 +396,7 @@ def _doubt_verdicts(table_profile: Profile, reading: TableReading) -> Question |
     are = "It is an answer" if len(answers) == 1 else f"They are answers of {len(answers)} systems"
     return Question(
         "match",
-        f"{', '.join(answers[:4])}{' …' if len(answers) > 4 else ''} and {roles.target} hold right "
+        f"{listed_columns(answers)} and {roles.target} hold right "
         "and wrong, and no column holds an output.",
         Choice(f"{are}, compared with {roles.target}.", words),
         Choice(f"{lead} is the score.", (f"score={lead}", "target="), mean_of(table_profile, lead)),

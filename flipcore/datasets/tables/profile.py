@@ -175,6 +175,16 @@ class Profile:
         )
         return float(self.table.rows(query)[0][0] or 0.0)
 
+    def share_in(self, name: str, second: str) -> float:
+        """Return the share of filled cells of a column that are values of a second column."""
+        cell, value = self.table.sql(name), self.table.sql(second)
+        values = f"SELECT lower({value}) FROM {self.table.relation} WHERE {value} IS NOT NULL"
+        query = (
+            f"SELECT avg((lower({cell}) IN ({values}))::INT) FROM {self.table.relation} "
+            f"WHERE {cell} IS NOT NULL"
+        )
+        return float(self.table.rows(query)[0][0] or 0.0)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns with at least one filled cell."""

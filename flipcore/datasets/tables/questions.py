@@ -4,7 +4,7 @@ These questions are about what the steps cannot decide. `doubts.py` asks about d
 steps made without a clear reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain, combinations
 from math import nan
 
@@ -16,6 +16,7 @@ from flipcore.datasets.tables.stems import last_part, lower_is_better, names, na
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading, score_text
 from flipcore.text.counts import count_of
 
+MAX_NAMED = 4  # columns in a question; it ends with "…" if there are more
 COPIED = 0.995  # least agreement of two columns of which one is a copy of the other
 
 
@@ -38,6 +39,11 @@ def is_answered(question: Question, words: Mapping[str, str]) -> bool:
     """Tell whether the words of `--map` answer a question."""
     choice_words = chain.from_iterable(choice.words for choice in question.choices)
     return any(word.partition("=")[0] in words for word in choice_words)
+
+
+def listed_columns(columns: Sequence[str]) -> str:
+    """Return the first names of columns, with "…" if there are more."""
+    return f"{', '.join(columns[:MAX_NAMED])}{' …' if len(columns) > MAX_NAMED else ''}"
 
 
 def overall(reading: TableReading) -> float:
@@ -134,7 +140,7 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
     if roles.target and table_profile[roles.target].is_verdict and not are_named_scores:
         return Question(
             "systems",
-            f"{', '.join(systems[:4])}{' …' if len(systems) > 4 else ''} and {roles.target} hold "
+            f"{listed_columns(systems)} and {roles.target} hold "
             "right and wrong, and no column holds an output.",
             Choice(
                 f"They are answers of {len(systems)} systems, compared with {roles.target}.",
@@ -148,8 +154,7 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
         )
     return Question(
         "systems",
-        f"{', '.join(systems[:4])}{' …' if len(systems) > 4 else ''} hold scores, and no column "
-        "holds an output.",
+        f"{listed_columns(systems)} hold scores, and no column holds an output.",
         Choice(
             f"They are {len(systems)} systems; each has a score of its own.",
             (f"model_columns={listed}", f"score={bare_column(systems[0])}"),

@@ -522,15 +522,8 @@ def _holds_values(profile: Profile, name: str, key: str) -> bool:
         return False
     if column.is_letter and right.is_letter:
         return True
-    sql, key_sql = profile.table.sql(name), profile.table.sql(key)
-    query = (
-        f"SELECT avg((lower({sql}) IN (SELECT lower({key_sql}) FROM {profile.table.relation} "
-        f"WHERE {key_sql} IS NOT NULL))::INT) "
-        f"FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
-    )
-    return (
-        profile.table.rows(query)[0][0] or 0
-    ) >= KEY_VALUES and column.n_distinct <= right.n_distinct
+    is_part = profile.share_in(name, key) >= KEY_VALUES
+    return is_part and column.n_distinct <= right.n_distinct
 
 
 def reshape(table: Table, shape: Shape) -> Table:

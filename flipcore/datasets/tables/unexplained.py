@@ -6,14 +6,20 @@ right answer. It is asked last, and not of a user who named a column: whoever do
 the table was read.
 """
 
-from collections.abc import Sequence
 from itertools import chain
 from math import nan
 
 from flipcore.datasets.tables.coding import Coding
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.questions import arm_scores, is_held_by, mean_of, overall
+from flipcore.datasets.tables.questions import (
+    arm_scores,
+    is_held_by,
+    listed_columns,
+    mean_of,
+    overall,
+)
 from flipcore.datasets.tables.roles import OUTPUT, PROMPT, TARGET, part_of
+from flipcore.datasets.tables.shape import KEY_VALUES
 from flipcore.datasets.tables.stems import is_known_word, last_part, names, words_of
 from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
 
@@ -23,8 +29,6 @@ HARMLESS = (
 ).split()
 MAX_LEVELS = 12  # values of a column in words that may be systems or settings
 MAX_GRADE = 10  # a whole number up to this may be a grade
-KEY_VALUES = 0.8  # least share of a column's cells that are values of the right answer
-MAX_NAMED = 4  # columns in the question; it ends with "…" if there are more
 # right answers that a comparison finds without doubt
 PLAIN_CODINGS = (Coding.LETTER, Coding.LETTERS, Coding.SAME_VALUE, Coding.LABEL, Coding.NUMBER)
 
@@ -53,18 +57,13 @@ def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question |
     verb = "has" if len(roles_by_name) == 1 else "have"
     return Question(
         "unused",
-        f"{_listed(list(roles_by_name))} {verb} no role in this reading.",
+        f"{listed_columns(list(roles_by_name))} {verb} no role in this reading.",
         Choice("The reading above is right.", ("unused=yes",), overall(reading)),
         Choice(says, (f"{role}={first}",), score),
     )
 
 
 _ROLES = ("score", "target", "text", "prompt", "models")  # what matters most comes first
-
-
-def _listed(columns: Sequence[str]) -> str:
-    """Return the first names of columns, with "…" if there are more."""
-    return f"{', '.join(columns[:MAX_NAMED])}{' …' if len(columns) > MAX_NAMED else ''}"
 
 
 def _ask_further_systems(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -78,7 +77,7 @@ def _ask_further_systems(table_profile: Profile, reading: TableReading) -> Quest
     for name in reading.unused:
         if "," in name or table_profile[name].n_distinct < 2:
             continue
-        if target and _holds_values(table_profile, name, target):
+        if target and table_profile.share_in(name, target) >= KEY_VALUES:
             further.append(name)
         elif not target and _is_another_text(table_profile, reading, name):
             further.append(name)
@@ -90,18 +89,10 @@ def _ask_further_systems(table_profile: Profile, reading: TableReading) -> Quest
     n_systems = len(models) + len(further)
     return Question(
         "unused",
-        f"{_listed(further)} {hold} {alike} too.",
+        f"{listed_columns(further)} {hold} {alike} too.",
         Choice(f"There are {len(models)} systems.", ("unused=yes",), overall(reading)),
         Choice(f"There are {n_systems} systems.", (f"model_columns={all_models}",)),
     )
-
-
-def _holds_values(table_profile: Profile, name: str, target: str) -> bool:
-    """Tell whether most cells of a column are values of the right answer."""
-    table = table_profile.table
-    values = f"(SELECT lower({table.sql(target)}) FROM {table.relation})"
-    query = f"SELECT avg((lower({table.sql(name)}) IN {values})::INT) FROM {table.relation}"
-    return (table.rows(query)[0][0] or 0) >= KEY_VALUES
 
 
 def _is_another_text(table_profile: Profile, reading: TableReading, name: str) -> bool:
@@ -150,10 +141,9 @@ def _is_explained(table_profile: Profile, reading: TableReading, name: str) -> b
         repeats = 2 * table_profile[source].n_distinct <= table_profile.n_rows
         if repeats and table_profile.follows([source], name):
             return True  # another spelling of it
-        is_same_text = is_held_by(table_profile, name, source) or is_held_by(
-            table_profile, source, name
-        )
-        if not column.is_numeric and is_same_text:
+        if column.is_numeric:
+            continue
+        if is_held_by(table_profile, name, source) or is_held_by(table_profile, source, name):
             return True
     return False
 
