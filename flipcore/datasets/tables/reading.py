@@ -49,7 +49,6 @@ _NAMED = set("score text target prompt people item sample scorer models".split()
     "model_columns",
     "sample_columns",
     "read",
-    "unused",
 }
 MAX_ARMS = 60  # most arms whose scores are computed
 MANY_KEYS = 10  # from so many keys of objects in objects on, a single row is a summary
@@ -127,7 +126,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     if named and table_profile[named[0]].is_verdict:
         # whoever names right and wrong as the score has seen its share
         questions = [question for question in questions if question.first.words != ("lower=",)]
-    if not questions and not map_words.keys() & _NAMED:
+    is_explained = bool(map_words.keys() & _NAMED) or map_words.get("unused") == "yes"
+    if not questions and not is_explained:
         questions = list(filter(None, [ask_unexplained(table_profile, reading)]))
     questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MAX_QUESTIONS]))
@@ -559,6 +559,8 @@ def _names_one_model(table_profile: Profile, name: str) -> bool:
     column, last = table_profile[name], last_part(name)
     if not column.is_constant or not column.values:
         return False
+    if column.is_numeric or column.values[0].lower() in ("true", "false"):
+        return False  # llm_clarity is a score, though 0 in every row
     is_word = " " not in column.values[0].strip()  # a text in `system` is a system prompt
     return names(last, "model") or (last.lower() == "system" and is_word)
 

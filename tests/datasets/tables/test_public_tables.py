@@ -1987,3 +1987,10 @@ def test_right_and_wrong_that_a_user_names_is_not_asked_about_again(tmp_path):
     read(tmp_path, bad)
     (direction,) = read_table(tmp_path / "table.jsonl", {"score": "hallucinated"}).questions
     assert direction.about == "direction"  # the name says that 1 may be bad
+
+
+@pytest.mark.parametrize(("value", "model"), [(0.0, ""), (True, ""), ("gpt-4o", "gpt-4o")])
+def test_a_number_that_all_rows_hold_names_no_model(tmp_path, value, model):
+    """A model called 0.0 scored 64%: `llm_clarity` held 0 in every row."""
+    rows = [{"id": i, "response": f"It is {i}.", "tone_score": 1 + i % 5, "llm": value} for i in range(20)]
+    assert read(tmp_path, rows).model == model

@@ -77,6 +77,7 @@ def test_what_could_change_a_number_is_asked_about(tmp_path, name, value, words)
     assert question.first.words == ("unused=yes",) and question.second.words == (words,)
     assert question.first.score == pytest.approx(3.0)  # the reading's own
     assert not seen(read(tmp_path, graded(**{name: value}), {"unused": "yes"}))
+    assert seen(read(tmp_path, graded(**{name: value}), {"unused": "maybe"}))
 
 
 def test_a_second_right_answer_is_asked_about(tmp_path):
