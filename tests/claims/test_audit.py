@@ -771,7 +771,10 @@ def test_pairs_of_readouts_stand_in_the_order_of_the_log():
     assert [(pair.model, pair.first, pair.second) for pair in pairs] == [
         (model, *names) for model in "zm" for names in (("c", "a"), ("c", "b"), ("a", "b"))
     ]
-    assert [one.share for one in disagreements] == [0, 1, 1] * 2 and list(disagreements[1].items) == ["t/1", "t/0"]
+    assert [disagreement.share for disagreement in disagreements] == [0, 1, 1] * 2 and list(disagreements[1].items) == [
+        "t/1",
+        "t/0",
+    ]
 
 
 def test_of_models_that_are_level_the_first_is_named_first():
@@ -785,10 +788,10 @@ def reported_of(values, reported, **more):
     """What is said of a score that a log reports and the rows that it holds, two per item."""
     log = base_rows(*[("e", f"t/{k // 2}", k % 2, value) for k, value in enumerate(values)])
     entry = {"model": "m", "task": "t", "readout": "e", "value": reported} | more
-    found = list(
+    findings = list(
         check_reported_scores(replace(log, reported=[entry]), log.frame.assign(variant="base", **more.pop("rows", {})))
     )
-    return [(finding.claim.outcome, finding.rank, finding.claim.text) for finding in found]
+    return [(finding.claim.outcome, finding.rank, finding.claim.text) for finding in findings]
 
 
 @pytest.mark.parametrize(
@@ -865,10 +868,10 @@ def test_readouts_that_differ_rank_by_the_share_of_outputs(monkeypatch, is_asser
     asked = []
     monkeypatch.setattr(claims_audit, "readout_claims", lambda pairs, other_ps: asked.append(other_ps) or [claim])
     items = pd.Index(["t/1", "t/0", "t/1"])
-    found = list(compare_readouts([graded([1, 2], [2, 2])], [Disagreement("a", share, items)], [0.5]))
-    assert [(one.rank, one.items, one.model, one.extractor) for one in found] == [(rank, ("t/1", "t/0"), "m", "a")] * (
-        rank is not None
-    )
+    findings = list(compare_readouts([graded([1, 2], [2, 2])], [Disagreement("a", share, items)], [0.5]))
+    assert [(finding.rank, finding.items, finding.model, finding.extractor) for finding in findings] == [
+        (rank, ("t/1", "t/0"), "m", "a")
+    ] * (rank is not None)
     assert asked == [[0.5]]
 
 
@@ -1006,9 +1009,9 @@ def test_prompts_that_get_different_answers_rank_by_their_share_and_name_their_i
 def test_a_reported_standard_error_is_said_beside_that_of_the_rows(stated, is_found):
     log = base_rows(*[("e", f"t/{k}", 0, float(k % 2)) for k in range(100)])
     entry = {"model": "m", "task": "t", "readout": "e", "value": 0.5, "stderr": stated}
-    found = list(check_reported_scores(replace(log, reported=[entry]), log.frame.assign(variant="base")))
+    findings = list(check_reported_scores(replace(log, reported=[entry]), log.frame.assign(variant="base")))
     words = "m on t, e: reported standard error 0.0100, recomputed 0.0503 from 100 items."
-    assert [(one.about, one.rank, one.claim.text, one.extractor) for one in found] == [
+    assert [(finding.about, finding.rank, finding.claim.text, finding.extractor) for finding in findings] == [
         ("reported error", 86, words, "e")
     ] * is_found
 
@@ -1030,6 +1033,8 @@ def test_right_answers_that_count_as_wrong_are_counted_apart():
 def test_grades_are_compared_on_any_scale_but_that_of_shares(scale, ranks):
     log = base_rows(*[("e", f"t/{k}", 0, float(k % 2)) for k in range(20)])
     frame = pd.concat([log.frame, log.frame.assign(model="n", score=1.0)], ignore_index=True)
-    found = list(compare_grades(replace(log, scales={("t", "e"): scale} if scale else {}), frame))
-    assert [(one.model, one.other_model, len(one.items), one.extractor) for one in found] == [("m", "n", 10, "e")] * len(ranks)
-    assert [one.rank for one in found] == ranks
+    findings = list(compare_grades(replace(log, scales={("t", "e"): scale} if scale else {}), frame))
+    assert [(finding.model, finding.other_model, len(finding.items), finding.extractor) for finding in findings] == [
+        ("m", "n", 10, "e")
+    ] * len(ranks)
+    assert [finding.rank for finding in findings] == ranks

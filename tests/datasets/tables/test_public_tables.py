@@ -1918,7 +1918,7 @@ def test_right_options_under_correct_are_asked_about(tmp_path):
     (question,) = read(tmp_path, rows).questions
     assert question.seen.startswith("qa_correct leads the scores and holds whole numbers from 1 to 5")
     counts = [row | {"num_correct": row.pop("qa_correct")} for row in rows]
-    assert all("num_correct leads the scores and holds" not in one.seen for one in read(tmp_path, counts).questions)
+    assert all("num_correct leads the scores and holds" not in asked.seen for asked in read(tmp_path, counts).questions)
 
 
 def test_an_answer_that_differs_by_model_is_its_output(tmp_path):
