@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
+import numpy as np
+
 from flipcore.datasets.tables.coding import entries_of
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import Roles, is_label_beside_another
@@ -719,14 +721,13 @@ def n_with_differing_target(profile: Profile, roles: Roles, grid: Grid) -> int:
     """
     if not grid.items or not roles.target or roles.target in grid.items:
         return 0
-    table = profile.table
-    asked = dict.fromkeys((*grid.items, *grid.variants, *roles.prompts, *roles.options))
-    columns = ", ".join([*table.file, *(table.sql(name) for name in asked)])
-    target = table.sql(roles.target)
-    ((n_questions, n_differing),) = table.rows(
-        f"SELECT count(*), count(*) FILTER (n > 1) FROM (SELECT count(DISTINCT {target}) AS n "
-        f"FROM {table.relation} WHERE {target} IS NOT NULL GROUP BY {columns})"
-    )
+    asked = tuple(dict.fromkeys((*grid.items, *grid.variants, *roles.prompts, *roles.options)))
+    is_filled = profile.is_filled(roles.target)
+    questions = profile.keys(asked)[is_filled]
+    pairs = profile.keys([*asked, roles.target])[is_filled]
+    question_of_pair = questions[np.unique(pairs, return_index=True)[1]]
+    n_targets = np.unique(question_of_pair, return_counts=True)[1]
+    n_questions, n_differing = len(n_targets), int(np.sum(n_targets > 1))
     return n_differing if n_differing > max(1, DIFFERING * n_questions) else 0
 
 

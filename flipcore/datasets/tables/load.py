@@ -6,8 +6,8 @@ are read by `read_rows`, as everywhere else; large ones are read by DuckDB itsel
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow
 
 from flipcore.core.errors import BadInput
@@ -78,8 +79,22 @@ class Table:
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple]:
         """Run a query and return its rows. Raises BadInput if it needs more memory than allowed."""
-        try:
+        with self._within_memory():
             return self.connection.execute(query, list(parameters)).fetchall()
+
+    def hashes(self, columns: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return a hash per row of each SQL column as unsigned numbers, 0 for an empty cell."""
+        cells = ", ".join(
+            f"CASE WHEN {name}::VARCHAR <> '' THEN hash({name}) ELSE 0 END AS {name}"
+            for name in columns
+        )
+        with self._within_memory():
+            return self.connection.execute(f"SELECT {cells} FROM {self.relation}").fetchnumpy()
+
+    @contextmanager
+    def _within_memory(self) -> Iterator[None]:
+        try:
+            yield
         except duckdb.OutOfMemoryException as error:
             raise BadInput(
                 f"The cells of the table are too long to compare: {self.n_rows:,} rows need more "

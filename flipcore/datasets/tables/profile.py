@@ -1,8 +1,11 @@
 """Steps 1 and 2: measure what each column holds, and which column follows from which."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+
+import numpy as np
 
 from flipcore.datasets.tables.coding import DECIMAL_COMMA
 from flipcore.datasets.tables.load import Table
@@ -12,6 +15,8 @@ AT_ONCE = 60  # most columns in one query
 FOLLOWS = 1.01  # most distinct pairs per distinct value, where a column follows from another
 FEW_ROWS = 20_000  # most rows of a table whose columns are measured as one long column
 FEW = 12  # most distinct values of a column whose values are listed
+MOST_KEPT = 20_000_000  # most hashes of cells that are kept
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number: (a, b) and (b, a) have different hashes
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,7 @@ class Profile:
     table: Table
     columns: dict[str, Column]
     _distinct: dict[frozenset[str], int] = field(default_factory=dict)
+    _hashes: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Column:
         return self.columns[name]
@@ -118,16 +124,35 @@ class Profile:
         """The number of rows."""
         return self.table.n_rows
 
+    def keys(self, names: Iterable[str], *, over_files: bool = False) -> np.ndarray:
+        """Return a hash per row, shape (n_rows,): equal where all of these columns are equal.
+
+        Empty cells are equal. Cells of two files are different unless `over_files`.
+        """
+        parts = [*(() if over_files else self.table.file), *map(self.table.sql, names)]
+        if missing := [part for part in parts if part not in self._hashes]:
+            if (len(self._hashes) + len(missing)) * self.n_rows > MOST_KEPT:
+                self._hashes.clear()
+                missing = parts
+            elif len(self.table.names) <= AT_ONCE and self.n_rows <= FEW_ROWS:
+                missing = [*self.table.file, *map(self.table.sql, self.table.names)]
+            self._hashes |= self.table.hashes(missing)
+        keys = np.zeros(self.n_rows, np.uint64)
+        for part in parts:
+            keys = (keys ^ (keys >> np.uint64(29))) * _SPREAD + self._hashes[part]
+        return keys
+
+    def is_filled(self, name: str) -> np.ndarray:
+        """Tell which cells of a column are filled, shape (n_rows,)."""
+        return self.keys([name], over_files=True) != 0
+
     def n_distinct(self, names: Iterable[str]) -> int:
         """Count the different combinations of values in these columns."""
         key = frozenset(names)
         if not key:
             return self.table.n_files
         if key not in self._distinct:
-            texts = (f"coalesce({self.table.sql(name)}, '')" for name in sorted(key))
-            cells = ", ".join([*self.table.file, *texts])
-            query = f"SELECT count(DISTINCT hash({cells})) FROM {self.table.relation}"
-            self._distinct[key] = self.table.rows(query)[0][0]
+            self._distinct[key] = len(np.unique(self.keys(sorted(key))))
         return self._distinct[key]
 
     def n_values(self, name: str) -> int:
@@ -137,9 +162,7 @@ class Profile:
 
     def n_levels(self, names: Sequence[str]) -> int:
         """Count the different combinations of values in these columns over all files."""
-        cells = ", ".join(f"coalesce({self.table.sql(name)}, '')" for name in names)
-        query = f"SELECT count(DISTINCT hash({cells})) FROM {self.table.relation}"
-        return self.table.rows(query)[0][0]
+        return len(np.unique(self.keys(names, over_files=True)))
 
     def follows(self, names: Sequence[str], second: str) -> bool:
         """Tell whether a column follows from others: one value of it per combination of theirs."""
@@ -151,19 +174,16 @@ class Profile:
 
     def cell_sizes(self, names: Sequence[str]) -> dict[int, int]:
         """Return {number of rows: how many combinations of values have so many rows}."""
-        cells = ", ".join([*self.table.file, *(self.table.sql(name) for name in names)])
-        groups = f"SELECT count(*) AS n FROM {self.table.relation} GROUP BY {cells}"
-        query = f"SELECT n, count(*) FROM ({groups}) GROUP BY n"
-        return dict(self.table.rows(query))
+        sizes = np.unique(self.keys(names), return_counts=True)[1]
+        return dict(
+            zip(*(part.tolist() for part in np.unique(sizes, return_counts=True)), strict=True)
+        )
 
     def n_repeated(self, names: Sequence[str], row_key: Sequence[str]) -> int:
         """Count combinations of `names` with several rows that agree in all of `row_key`, which
         includes `names`."""
-        key = ", ".join([*self.table.file, *(self.table.sql(name) for name in row_key)])
-        cells = ", ".join([*self.table.file, *(self.table.sql(name) for name in names)])
-        groups = f"SELECT {cells} FROM {self.table.relation} GROUP BY {key} HAVING count(*) > 1"
-        query = f"SELECT count(*) FROM (SELECT DISTINCT * FROM ({groups}))"
-        return int(self.table.rows(query)[0][0])
+        _, of_row, sizes = np.unique(self.keys(row_key), return_inverse=True, return_counts=True)
+        return len(np.unique(self.keys(names)[sizes[of_row] > 1]))
 
     def share_equal(self, name: str, second: str) -> float:
         """Return the share of rows in which two columns hold the same text."""
@@ -239,10 +259,16 @@ def _measured(table: Table, names: Sequence[str]) -> list[Sequence]:
     """Return the measures of each of these columns."""
     cells = [table.sql(name) for name in names]
     if 0 < table.n_rows <= FEW_ROWS:
-        measured = f"SELECT {_measures('cell')} FROM {_long_column(table, names)}"
+        numbers = f"SELECT *, {_number_sql('cell')} AS number FROM {_long_column(table, names)}"
+        measured = f"SELECT {_measures('cell', 'number')} FROM ({numbers})"
         return list(table.rows(f"{measured} GROUP BY place ORDER BY place"))
-    row = table.rows(f"SELECT {', '.join(map(_measures, cells))} FROM {table.relation}")[0]
+    measures = ", ".join(_measures(cell, _number_sql(cell)) for cell in cells)
+    row = table.rows(f"SELECT {measures} FROM {table.relation}")[0]
     return [row[start : start + _N_MEASURES] for start in range(0, len(row), _N_MEASURES)]
+
+
+def _number_sql(cell: str) -> str:
+    return number_sql(f"rtrim({cell}, '%')")
 
 
 def number_sql(cell: str) -> str:
@@ -252,16 +278,17 @@ def number_sql(cell: str) -> str:
     return f"TRY_CAST({with_point} AS DOUBLE)"
 
 
-def words_sql(*kinds: str) -> str:
-    """Return the words of lists of `stems.toml` as SQL texts with commas."""
+def is_word_sql(cell: str, *kinds: str) -> str:
+    """Return SQL that tells whether a cell is a word of one of the lists of `stems.toml`."""
+    # One pattern is planned in a tenth of the time that IN takes with as many constants.
     words = sorted(frozenset().union(*(stems(kind).words for kind in kinds)))
-    return ", ".join("'" + word.replace("'", "''") + "'" for word in words)
+    pattern = "|".join(map(re.escape, words)).replace("'", "''")
+    return f"regexp_full_match(replace(lower(trim({cell})), ' ', '_'), '{pattern}')"
 
 
-def _measures(c: str) -> str:
+def _measures(c: str, number: str) -> str:
     """Return the SQL of the measures of one cell, in the order of the fields of `Column`."""
-    number = number_sql(f"rtrim({c}, '%')")
-    words = words_sql("right", "wrong")
+    is_verdict = f"{is_word_sql(c, 'right', 'wrong')} OR trim({c}) IN ('0', '1', '0.0', '1.0')"
     parts = [
         f"count({c})",
         f"count(DISTINCT hash({c})) FILTER ({c} IS NOT NULL)",
@@ -274,8 +301,7 @@ def _measures(c: str) -> str:
         f"count(*) FILTER (regexp_full_match(trim({c}), '[(]?[A-Z][).:]?'))",
         f"count(*) FILTER ({c} LIKE '[%')",
         f"count(*) FILTER ({c} LIKE '{{%')",
-        f"count(*) FILTER (replace(lower(trim({c})), ' ', '_') IN ({words}, '0', '1', '0.0', "
-        "'1.0'))",
+        f"count(*) FILTER ({is_verdict})",
         f"count(*) FILTER (regexp_full_match({c}, '\\s*\\d+(\\.\\d+)?\\s*/\\s*\\d+\\s*'))",
         f"count(*) FILTER (length({c}) - length(replace({c}, ' ', '')) >= 3)",
     ]

@@ -10,7 +10,7 @@ from math import nan
 
 from flipcore.datasets.tables.coding import agreement
 from flipcore.datasets.tables.own_columns import bare_column, bare_path
-from flipcore.datasets.tables.profile import Profile, number_sql, words_sql
+from flipcore.datasets.tables.profile import Profile, is_word_sql, number_sql
 from flipcore.datasets.tables.roles import LOOKED_AT, lone_negatives
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, names_right, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading, score_text
@@ -431,7 +431,6 @@ def score_sql(cell: str, sentinel: float | None = None) -> str:
 
     A number equal to `sentinel` becomes NULL.
     """
-    word = f"replace(lower(trim({cell})), ' ', '_')"
     number = number_sql(cell)
     percent = number_sql(f"rtrim(rtrim({cell}, '%'))")
     if sentinel is not None:
@@ -439,8 +438,8 @@ def score_sql(cell: str, sentinel: float | None = None) -> str:
     part, of_all = (f"TRY_CAST(split_part({cell}, '/', {place}) AS DOUBLE)" for place in (1, 2))
     ratio = f"{part} / nullif({of_all}, 0)"
     return (
-        f"CASE WHEN {word} IN ({words_sql('right')}) THEN 1 "
-        f"WHEN {word} IN ({words_sql('wrong')}) THEN 0 "
+        f"CASE WHEN {is_word_sql(cell, 'right')} THEN 1 "
+        f"WHEN {is_word_sql(cell, 'wrong')} THEN 0 "
         f"WHEN {cell} LIKE '%/%' THEN {ratio} "
         f"WHEN {cell} LIKE '%\\%' ESCAPE '\\' THEN {percent} / 100 ELSE {number} END"
     )
