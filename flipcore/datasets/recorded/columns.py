@@ -293,13 +293,22 @@ def _holds_places(rows: Sequence[Mapping], name: str, option_columns: str) -> bo
 
 
 def _options_in_cell(values: Mapping[str, Any], name: str) -> list[str]:
-    """Return the options in a cell: entries of a list, keys of an object, parts of a text, or one per column."""
+    """Return the options in a cell: entries of a list or an object, parts of a text, or one per column."""
     value = values.get(name)
     if isinstance(value, (list, tuple, Mapping)):
-        return list(map(str, value))
+        return list(map(str, entries_of_options(value)))
     if name not in values and "," in name:
         return list(options_in(values, name.split(","))) if all(column in values for column in name.split(",")) else []
     return list(options_in(values, name)) if names(name, "options") else []
+
+
+def entries_of_options(options: Sequence | Mapping) -> list:
+    """Return the options in a list or an object: the texts under labels, else the object's keys."""
+    if not isinstance(options, Mapping):
+        return list(options)
+    are_labels = all(len(str(key)) == 1 for key in options)
+    are_texts = all(isinstance(text, str) for text in options.values())
+    return list(options.values() if are_labels and are_texts else options)
 
 
 def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:

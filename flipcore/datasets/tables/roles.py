@@ -408,6 +408,8 @@ def _prompts(
     texts = [name for name in texts if profile[name].n_filled]
     # lists of search queries are what a tool was asked
     texts = [name for name in texts if not profile[name].is_list] or texts
+    # beside a question, `prompt` may name the prompt: baseline, grounded
+    texts = [name for name in texts if not _is_name_of_prompt(profile, name, texts)]
     most = max((profile[name].n_distinct for name in texts), default=1)
 
     def rank(name: str) -> tuple[float, bool]:
@@ -415,6 +417,14 @@ def _prompts(
         return -round(profile[name].n_distinct / most, 1), words_of(name)[-1] not in _FIRST_PROMPTS
 
     return tuple(sorted(texts, key=rank))
+
+
+def _is_name_of_prompt(profile: Profile, name: str, prompts: Sequence[str]) -> bool:
+    """Tell whether a column has a word per row, the same few for all questions."""
+    column = profile[name]
+    are_words = bool(column.values) and not any(" " in value.strip() for value in column.values)
+    texts = [text for text in prompts if text != name and profile[text].is_text]
+    return are_words and column.n_distinct > 1 and bool(texts)
 
 
 def _may_be_context(profile: Profile, name: str, parts: dict[str, list[str]]) -> bool:

@@ -102,24 +102,35 @@ def _lists(profile: Profile) -> tuple[str, ...]:
         # rows without the list would be lost
         if profile[name].is_list and profile[name].n_filled >= MAX_FILLED * profile.n_rows
     ]
-    candidates = [name for name in candidates if not any(names(name, kind) for kind in kinds)]
     groups: list[list[str]] = []
+    parts = [name for name in candidates if names(name, "context") or names(name, "part")]
+    candidates = [name for name in candidates if not any(names(name, kind) for kind in kinds)]
     for name in candidates:
         for group in groups:
-            left, right = table.sql(name), table.sql(group[0])
-            query = (
-                f"SELECT bool_and(coalesce({_length(left)}, 0) = coalesce({_length(right)}, 0)) "
-                f"FROM {table.relation} WHERE {left} IS NOT NULL AND {right} IS NOT NULL"
-            )
-            if table.rows(query)[0][0]:
+            if _have_equal_lengths(table, name, group[0]):
                 group.append(name)
                 break
         else:
             groups.append([name])
     for group in sorted(groups, key=len, reverse=True):
+        # the scores of what a search returned are as many as the passages
+        has_output = any(names(name, "output") or names(name, "answer") for name in group)
+        are_of_parts = any(_have_equal_lengths(table, name, group[0]) for name in parts)
+        if are_of_parts and not has_output:
+            continue
         if any(_holds_samples(profile, name, len(group)) for name in group):
             return tuple(group)
     return ()
+
+
+def _have_equal_lengths(table: Table, name: str, second: str) -> bool:
+    """Tell whether the lists of two columns are equally long in every row that has both."""
+    left, right = table.sql(name), table.sql(second)
+    query = (
+        f"SELECT bool_and(coalesce({_length(left)}, 0) = coalesce({_length(right)}, 0)) "
+        f"FROM {table.relation} WHERE {left} IS NOT NULL AND {right} IS NOT NULL"
+    )
+    return bool(table.rows(query)[0][0])
 
 
 def _length(cell: str) -> str:
@@ -309,11 +320,11 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
     most = 0
     for (affix_set, is_first), stems in blocks.items():
         has_score = any(names(affix, "score") for affix in affix_set if affix)
-        if len(affix_set) >= SHARED_COLUMNS or (len(affix_set) > 1 and has_score):
-            # a system may have columns that the other systems lack
-            stems = []
-            for (larger_set, is_larger_first), larger_stems in blocks.items():
-                if is_larger_first == is_first and affix_set <= larger_set:
+        # a system may have columns that the other systems lack
+        has_several = len(affix_set) >= SHARED_COLUMNS or (len(affix_set) > 1 and has_score)
+        for (larger_set, is_larger_first), larger_stems in blocks.items():
+            if is_larger_first == is_first and affix_set < larger_set:
+                if has_several or all(map(_is_about_output, larger_set - affix_set)):
                     stems = stems + larger_stems
         # people and judges grade a system's outputs, and are no systems
         stems = [stem for stem in stems if names(stem, "model") or not _is_grader(stem)]
@@ -348,6 +359,11 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
             if len(affix_set) >= SHARED_COLUMNS and holds_output and has_score:
                 best = _with_full_stems(profile, best, affix_set)
     return best
+
+
+def _is_about_output(affix: str) -> bool:
+    """Tell whether a column of a system is about its output: how sure, long or dear it is."""
+    return names(affix, "certainty") or names(affix, "configuration")
 
 
 def _share_further_columns(profile: Profile, stems: Sequence[str], affix: str) -> bool:

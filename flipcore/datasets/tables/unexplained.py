@@ -131,7 +131,7 @@ def _is_explained(table_profile: Profile, reading: TableReading, name: str) -> b
         return True
     if column.is_integer and column.n_distinct == table_profile.n_rows:
         return True  # it numbers the rows
-    if grid.items and reading.n_items < table_profile.n_rows:
+    if grid.items and reading.n_items < table_profile.n_rows and not reading.shape.lists:
         if table_profile.follows(grid.items, name):
             return True  # a fact about the question
         if grid.conditions and table_profile.follows(grid.conditions, name):

@@ -1994,3 +1994,64 @@ def test_a_number_that_all_rows_hold_names_no_model(tmp_path, value, model):
     """A model called 0.0 scored 64%: `llm_clarity` held 0 in every row."""
     rows = [{"id": i, "response": f"It is {i}.", "tone_score": 1 + i % 5, "llm": value} for i in range(20)]
     assert read(tmp_path, rows).model == model
+
+
+def test_a_confidence_beside_one_systems_output_hides_no_system(tmp_path):
+    """Two systems were one, read by two extractors."""
+    labels = ("analysis", "hot_take", "reaction")
+    rows = []
+    for i in range(33):
+        row = {"text": f"He said that number {i} would win.", "true": labels[i % 3]}
+        row |= {"ft_pred": labels[i * i % 3], "ft_conf": 0.4 + i % 5 / 10}
+        rows.append(row | {"baseline_pred": labels[(i + (i % 9 == 0)) % 3]})
+    reading = read(tmp_path, rows)
+    assert reading.arms == ("baseline_pred", "ft_pred") and not reading.questions
+    assert reading.scores["baseline_pred", MATCH] == pytest.approx(29 / 33)
+
+
+def test_scores_of_what_a_search_returned_are_no_runs(tmp_path):
+    """Five similarities per question were five runs, and `hit_at_3` stood unused."""
+    rows = [
+        {
+            "question_id": f"q{i}",
+            "question": f"What does clause {i} say?",
+            "top5_chunk_ids": [f"chunk_{i + k}" for k in range(5)],
+            "scores": [0.7 - k / 10 + i / 100 for k in range(5)],
+            "hit_at_3": int(i % 3 > 0),
+        }
+        for i in range(13)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.first.words == ("score=hit_at_3",) and question.first.score == pytest.approx(8 / 13)
+
+
+def test_a_prompt_column_of_names_beside_the_question_is_asked_about(tmp_path):
+    """Two prompts of twelve questions were 26 questions: 19% for 0 and 38%."""
+    rows = [
+        {"prompt": prompt, "question": f"How do I open the {i}th window of the car?", "output": f"By button {i} or {prompt}."}
+        | {"scores": {"correctness": int(prompt == "grounded" and i % 2)}}
+        for prompt in ("baseline", "grounded")
+        for i in range(12)
+    ]
+    (question,) = read(tmp_path, [*rows, rows[0] | {"output": "Again."}]).questions
+    assert question.first.words == ("models=prompt",)
+    prompts = [row | {"prompt": f"Answer as one who is {row['prompt']}."} for row in rows]
+    assert read(tmp_path, prompts).roles.prompts == ("question", "prompt")
+
+
+def test_options_in_an_object_are_the_texts_under_its_letters(tmp_path):
+    """The options were A, B, C and D, so one question with two sets of options contradicted itself."""
+    rows = [
+        {
+            "id": f"qa_{i}",
+            "question": f"What does part {i % 20} of it grant?",
+            "options": {letter: f"Right {letter}{i}." for letter in "ABCD"},
+            "correct_answer": "ABCD"[i % 4],
+            "predicted_answer": "ABCD"[i * i % 4],
+        }
+        for i in range(24)
+    ]
+    read(tmp_path, rows)
+    recording = guess_recording(str(tmp_path / "table.jsonl"))
+    items = [record.item for record in recorded(tmp_path / "table.jsonl", recording).records]
+    assert items[1].options == ("Right A1.", "Right B1.", "Right C1.", "Right D1.") and items[1].target == "1"

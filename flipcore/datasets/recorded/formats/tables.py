@@ -31,6 +31,7 @@ from flipcore.datasets.recorded.columns import (
     answers_of,
     columns_of,
     corrected,
+    entries_of_options,
     is_of_inspect,
     mapping_of,
     objects_in_lists,
@@ -615,7 +616,7 @@ class _Rows:
             options = options_in(values, recording.options) or options
         if isinstance(options, str) or not isinstance(options, (Mapping, Sequence)):
             raise TypeError(f"the options are {str(options)[:40]!r}, not a list")
-        return tuple(str(option).strip() for option in options)
+        return tuple(str(option).strip() for option in entries_of_options(options))
 
     def _item(self, key: str, base_values: Mapping[str, Any]) -> Item:
         """Make the item, with its options in its own order. A column of orders, or a number, distinguishes equal options."""
