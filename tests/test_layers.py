@@ -98,7 +98,7 @@ ALLOWED_MODULES = {
     "markupsafe": "reports.exports.rendering",
     "latex2sympy2_extended": "extractors.written.expressions",
     "math_verify": "extractors.written.expressions",
-    "numpy": "annotation.control_matching axes charts claims core.contracts core.randomness detectors models reports "
+    "numpy": "annotation.control_matching axes charts claims core.contracts core.randomness datasets.tables detectors models reports "
     "runs.asking stats store vectors",
     "openai": "models.openai vectors.embeddings.kinds",
     "openpyxl": "datasets.reading.sheets",

@@ -27,6 +27,8 @@ from flipcore.stats.audit.paired import largest_flip_rate
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.text.counts import count_of
 
+MAX_WORDS = 12  # of right answers that can contradict each other
+
 GROUPS_DIFFER = Assertion(
     "audit subjects",
     "scores differ by subject or template",
@@ -114,8 +116,13 @@ def _right_words(target: str, options: list[str]) -> str:
 
 
 def find_contradicting_golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
-    """Find questions with different right answers; `questions` are those of `questions_of`."""
+    """Find questions with different right answers; `questions` are those of `questions_of`.
+
+    References of many words may say one thing in several ways, and contradict nothing.
+    """
     items = log.items[log.items["target"].notna()]
+    n_words = items["target"].map(lambda target: len(str(target).split("\n")[0].split()))
+    items = items[n_words <= MAX_WORDS]
     if items.empty:
         return
     columns = zip(items["target"], items["options"], strict=True)

@@ -298,7 +298,7 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
     """Return "right on 96% [92, 98] of 140 benchmark items, 72% [65, 78] of 200 holdout items". It
     names at most `MAX_SETS` sets, those without an accuracy last."""
     if all(part["is_correct"].isna().all() for part in sets.values()):
-        return "no right answers are known, so there is no accuracy"
+        return "no output was compared with a right answer, so there is no accuracy"
     shares, missing_accuracies = [], []
     for name, accuracy in list(accuracies.items())[:MAX_SETS]:
         answers, kind = _answers(sets[name]), role_name(name, sets).replace(", ", " ")

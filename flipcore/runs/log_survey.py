@@ -41,7 +41,14 @@ from flipcore.datasets.tables.grid import MIN_CLUSTERS
 from flipcore.datasets.tables.sentence import question_text
 from flipcore.datasets.tables.table_reading import Question
 from flipcore.extractors import EXTRACTORS
-from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
+from flipcore.runs.log_corrections import (
+    axis_of,
+    corrected,
+    in_order,
+    model_of,
+    scale_in,
+    usual_scale,
+)
 from flipcore.text.answers import answer_form, are_mathematics
 from flipcore.text.counts import count_of
 from flipcore.text.same_question import joined_clusters, question_key
@@ -431,11 +438,11 @@ class Survey:
     is_plain: bool = False  # a table whose rows need not become records; `placed` has its items
 
     def scale(self, task: str, scorer: str) -> tuple[float, float]:
-        """Return the lowest and highest possible score: as declared, otherwise as found in rows.
+        """Return the lowest and highest possible score: as declared, or else by those in the rows.
         Raises BadInput for a score beyond the declared scale."""
         low, high = self.scales.get(task, {}).get(scorer, (0.0, 1.0))
         if not (declared := self.declared_scale(scorer)):
-            return low, high
+            return usual_scale(low, high)
         declared_low, declared_high = scale_in(declared)
         if low < declared_low or high > declared_high:
             raise BadInput(

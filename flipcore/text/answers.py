@@ -134,18 +134,19 @@ def text_target(answers: Iterable[str], *, as_written: bool = False) -> str | No
 
 
 def plain_answer(answer: str) -> str:
-    """Return a short answer as it is compared: the digits of a whole number ("1,450" becomes
-    "1450"), or normalised words."""
+    """Return a short answer as it is compared: a number without the zeros that end its decimals
+    ("1,450" and "1450.0" become "1450"), or normalised words."""
     bare = _THOUSANDS_BLANK.sub("", answer.strip(_MARKS_AROUND))
     digits = in_digits("1" if bare.casefold() == "one" else bare)
-    return (
-        digits.replace("\u2212", "-")
-        if _WHOLE_NUMBER.fullmatch(digits)
-        else normalised_text(answer)
-    )
+    number = _NUMBER_IN_DIGITS.fullmatch(digits)
+    if not number:
+        return normalised_text(answer)
+    decimals = f".{number['decimals']}" if number["decimals"] else ""
+    return number["whole"].replace("\u2212", "-") + decimals
 
 
-_MARKS_AROUND, _WHOLE_NUMBER = " \t\n.!?*\"'“”", re.compile(r"[-\u2212]?\d+", re.ASCII)
+_MARKS_AROUND = " \t\n.!?*\"'“”"
+_NUMBER_IN_DIGITS = re.compile(r"(?P<whole>[-\u2212]?\d+)(?:\.(?P<decimals>\d*?)0*)?", re.ASCII)
 _THOUSANDS_BLANK = re.compile(
     r"(?<=\d)[ \u00a0\u2009\u202f](?=(?:\d{3}[ \u00a0\u2009\u202f])*\d{3}\Z)"
 )

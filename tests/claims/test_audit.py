@@ -208,6 +208,16 @@ def test_contradicting_golds_and_repeated_items():
     assert said["repeated items"].startswith("2 questions occur more than once: 2 of 4 items")
 
 
+def test_references_of_many_words_contradict_nothing():
+    """Three references of one task, written anew, were contradicting right answers."""
+    readouts, items, calls = frame_of()
+    items["question"] = "Write a test for palindromes."
+    items["target"] = [" ".join(["word"] * 12 + [str(i)]) for i in range(len(items))]
+    assert "contradicting golds" not in {one.about for one in findings(AuditInput(readouts, items, calls))}
+    items["target"] = [" ".join(["word"] * 11 + [str(i)]) for i in range(len(items))]
+    assert "contradicting golds" in {one.about for one in findings(AuditInput(readouts, items, calls))}
+
+
 def test_an_item_without_a_right_answer_contradicts_no_score():
     readouts, items, calls = frame_of()
     items["target"] = pd.array(["1", "1", None, None], dtype="str")

@@ -373,7 +373,7 @@ def test_answers_of_which_nobody_knows_what_is_right_are_compared_between_their_
     place = made.lines(tmp_path / "survey.jsonl", rows)
     assert command.main(["audit", str(place)]) == 0
     said = capsys.readouterr()[0].splitlines()[1]
-    assert said.startswith("recorded model: No right answers are known, so there is no accuracy. ")
+    assert said.startswith("recorded model: No output was compared with a right answer, so there is no accuracy. ")
     assert (
         "label and written answer disagree most: on 50% [" in said or "Written answer and label disagree most: on 50% [" in said
     )

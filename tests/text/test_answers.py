@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipcore.core.records import Item
-from flipcore.text.answers import answer_text, canonical_number, option_text
+from flipcore.text.answers import answer_text, canonical_number, option_text, text_answer
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,24 @@ def test_thousands_and_decimals_do_not_change_the_number(cents, places):
 def test_any_text_gives_a_fraction_or_none(text):
     found = canonical_number(text)
     assert found is None or str(Fraction(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("answer", "target", "is_right"),
+    [
+        ("157.00", "157", True),
+        ("7.50", "7.5", True),
+        ("7.5", "7.50", True),
+        ("-0.5", "0.5", False),
+        ("\u22120.5", "-0.50", True),
+        ("70", "7", False),
+        ("7.05", "7.5", False),
+        ("1.2.0", "1.2", False),
+    ],
+)
+def test_zeros_that_end_a_number_change_no_answer(answer, target, is_right):
+    """ "157.00" was wrong where 157.0 was right, and -0.5 was right where 0.5 was."""
+    assert (text_answer(answer, target) == target) == is_right
 
 
 def test_answers_are_shown_as_the_options_they_name():

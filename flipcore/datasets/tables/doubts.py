@@ -19,7 +19,7 @@ from flipcore.datasets.tables.grid import (
     is_rater,
     n_with_differing_target,
 )
-from flipcore.datasets.tables.own_columns import OF_MODEL
+from flipcore.datasets.tables.own_columns import OF_MODEL, bare_path
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import (
     arm_scores,
@@ -52,6 +52,8 @@ MOVED = 0.005  # least difference of two scores that is worth a question
 RELATED = 0.5  # least correlation with right and wrong of a column that may be the score
 DIFFERENT = 3.0  # standard errors between two runs, above which they are no reruns
 NEARLY = 0.98
+LESSER = {"exact", "em", "precision", "recall"}  # right and wrong that say less than a judge's
+FAR = 0.05  # least difference of two shares of right answers that are two scores
 SURPRISING = 20  # rows; in so many, it is surprising if none or all are right
 HALF = 0.5
 FEW = 0.05  # most of the rows with equal long texts that are no proof that these are compared
@@ -443,6 +445,16 @@ def _better_score(table_profile: Profile, reading: TableReading) -> tuple[str, s
     for name in scores if is_label else ():
         if table_profile[name].is_verdict:
             return f"{name} holds right and wrong, as people's labels in {label} do", name
+    words = words_of(last_part(lead))
+    if column.is_verdict and column.n_distinct > 1 and not all(map(is_known_word, words)):
+        share = mean_of(table_profile, lead)
+        for name in scores[1:]:
+            is_lesser = lower_is_better(name) or bool(set(words_of(name)) & LESSER)
+            is_of_kind = words_of(name)[-1:] == words[-1:]  # agent_correct beside base_correct
+            if is_lesser or is_of_kind or not table_profile[name].is_verdict:
+                continue
+            if abs(mean_of(table_profile, name) - share) >= FAR:
+                return f"{name} holds right and wrong too", name
     is_constant = column.n_distinct == 1
     if is_constant or lower_is_better(lead):
         reason = "is the same in all rows" if is_constant else "is called after something bad"
@@ -686,9 +698,11 @@ def _doubt_differing_target(table_profile: Profile, reading: TableReading) -> Qu
 def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether more is better, if the name of the leading score does not say so."""
     name = _lead(reading)
-    if not name or lower_is_better(name) or table_profile[name].n_distinct < 2:
+    if not name or lower_is_better(name):
         return None
     column, last = table_profile[name], last_part(name)
+    if column.n_distinct < 2:
+        return _doubt_zeros(table_profile, name)
     if "[" in name or len(last) > 60:
         return None
     words = words_of(last)
@@ -710,6 +724,20 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
         "good.",
         Choice("More is better.", ("lower=",)),
         Choice("Less is better.", (f"lower={name}",)),
+    )
+
+
+def _doubt_zeros(table_profile: Profile, name: str) -> Question | None:
+    """Ask whether a score that is 0 in every row marks faults, of which there are none."""
+    column = table_profile[name]
+    is_zero = column.is_verdict and column.is_filled and mean_of(table_profile, name) == 0
+    if not is_zero or names_right(last_part(name)) or table_profile.n_rows < SURPRISING:
+        return None
+    return Question(
+        "direction",
+        f"{name} leads the scores and is 0 in every row.",
+        Choice("1 is good, and nothing is right.", ("reverse=",), 0.0),
+        Choice("1 marks a fault, and there is none.", (f"reverse={bare_path(name)}",), 1.0),
     )
 
 

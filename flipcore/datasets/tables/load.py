@@ -89,7 +89,9 @@ class Table:
             for name in columns
         )
         with self._within_memory():
-            return self.connection.execute(f"SELECT {cells} FROM {self.relation}").fetchnumpy()
+            query = f"SELECT {cells} FROM {self.relation}"
+            arrays = self.connection.execute(query).fetchnumpy()
+        return {name: np.asarray(array) for name, array in arrays.items()}
 
     @contextmanager
     def _within_memory(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ choice, a question offers both, each with its score and the words of `--map` tha
 `MAX_QUESTIONS` are asked at a time; others follow when these are answered.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -29,7 +30,15 @@ from flipcore.datasets.tables.own_columns import bare_column, own_key
 from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.questions import is_answered, open_questions, score_sql
-from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_negatives, with_output
+from flipcore.datasets.tables.roles import (
+    LOOKED_AT,
+    OUTPUT,
+    Roles,
+    find_roles,
+    lone_negatives,
+    part_of,
+    with_output,
+)
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, TableReading
@@ -38,6 +47,11 @@ from flipcore.datasets.tables.unexplained import ask_unexplained
 from flipcore.text.counts import count_of
 
 MAX_QUESTIONS = 3
+MAX_NAMING = 3  # first columns, one of which may name the row
+SUMMARY_ROWS = re.compile(
+    r"(overall |grand )?(average|mean|total|avg|mittelwert|durchschnitt|summe)s?\.?:?",
+    re.IGNORECASE,
+)
 # questions about columns come before those that depend on the reply to them
 _ORDER = (
     "systems outputs samples output score match target direction percentages negative condition "
@@ -103,6 +117,11 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         other_sheets=table.other_sheets,
     )
     refusal = _refusal(table_profile, reading, map_words, compared_columns)
+    if summary := _summary_row(table):
+        refusal = (
+            f"The last row is called {summary}: it sums up the rows above it and is no question. "
+            "Delete it and give the table again."
+        )
     if is_one_object and not refusal:
         refusal = (
             "The document is one object of settings and totals, without a list of rows: a summary. "
@@ -384,6 +403,12 @@ def _refusal(
     columns = f" The columns are {first_names}{' …' if len(table_profile.names) > 12 else ''}."
     if map_words.get("score") or map_words.get("text"):
         return ""
+    numbers = [name for name in table_profile.names if re.fullmatch(r"-?\d+[.,]\d+", name)]
+    if numbers and table_profile[numbers[0]].is_numeric:
+        return (
+            f"The first line of the table holds values ({first_names}), where the names of its "
+            "columns belong. Write a line of names above it."
+        )
     if compared_columns and not roles.scores:
         return (
             f"Each row compares two outputs ({' and '.join(compared_columns)}) and names a winner; "
@@ -420,6 +445,21 @@ def _refusal(
             f"Each row is a metric ({metrics[0]}): a summary, not a table of "
             f"questions.{columns} Give the rows behind it."
         )
+    return ""
+
+
+def _summary_row(table: Table) -> str:
+    """Return what the last row is called if it holds means or sums, as in "Average"; "" if not."""
+    columns = [table.sql(name) for name in table.names[:MAX_NAMING]]
+    if not columns or table.file:
+        return ""
+    query = f"SELECT {', '.join(columns)} FROM {table.relation} WHERE place = {table.n_rows}"
+    last_rows = table.rows(query)
+    for column, cell in zip(columns, last_rows[0], strict=True) if last_rows else ():
+        if cell and SUMMARY_ROWS.fullmatch(cell.strip()):
+            query = f"SELECT count(*) FROM {table.relation} WHERE {column} = ?"
+            if table.rows(query, [cell])[0][0] == 1:
+                return str(cell).strip()
     return ""
 
 
@@ -489,10 +529,15 @@ _COUNTED = set(
 def _compared_pair(table_profile: Profile) -> tuple[str, str] | None:
     """Return two columns of models or outputs that a row compares, such as model_a and model_b.
 
-    None unless another column is called like the result of a comparison, such as winner.
+    None unless another column is called like the result of a comparison, such as winner, or a
+    judge wrote letters into it beside two outputs.
     """
     if not any(names(name, "pairwise") for name in table_profile.names):
-        return None
+        outputs = [name for name in table_profile.names if part_of(name) == OUTPUT]
+        texts = [name for name in outputs if table_profile[name].is_text]
+        judged = [name for name in table_profile.names if names(name, "judge")]
+        has_winner = any(set(table_profile[name].values) >= {"A", "B"} for name in judged)
+        return (texts[0], texts[1]) if has_winner and len(texts) == 2 else None
     columns_by_beginning: dict[tuple[str, ...], dict[str, str]] = {}
     for name in table_profile.names:
         words = words_of(name)
@@ -525,8 +570,11 @@ def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
     if grid.run or grid.is_rerun:
         n_runs = max(1, round(table_profile.n_rows / max(1, n_cells)))
     free_names = [name for name in table_profile.names if name not in roles.taken]
-    # At most one column, as a tuple.
-    model_columns = tuple(name for name in free_names if _names_one_model(table_profile, name))[:1]
+    # At most one column, as a tuple: of `model` and `judge_model` beside a verdict, either may be
+    # the one whose answers are graded.
+    model_columns = tuple(name for name in free_names if _names_one_model(table_profile, name))
+    has_judge = any(names(last_part(name), "judge") for name in model_columns)
+    model_columns = model_columns[:1] if roles.output or not has_judge else ()
     is_one_model = bool(model_columns) and not conditions
     model_column = model_columns[0] if is_one_model else ""
     naming_columns = conditions or model_columns

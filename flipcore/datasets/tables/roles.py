@@ -95,6 +95,7 @@ class Roles:
 
 
 OUTPUT, TARGET, PROMPT = "output", "target", "prompt"
+_NOUNS_OF_KEYS = "summary translation caption sql class category sentiment intent".split()
 
 
 def part_of(name: str) -> str:
@@ -157,8 +158,9 @@ def part_of(name: str) -> str:
     if not has["target"]:
         return ""
     for word in words:
-        # reference_en is a reference
-        if not (names(word, "target") or word in ("ground", "standard") or len(word) <= 2):
+        # reference_en is a reference, and so is ground_truth_summary
+        is_key = names(word, "target") or word in ("ground", "standard", *_NOUNS_OF_KEYS)
+        if not is_key and len(word) > 2:
             return ""
     return "" if words <= {"right", "true"} else TARGET
 
@@ -750,7 +752,7 @@ def _order_scores(
         key=lambda name: (
             2 * profile[name].n_filled < profile.n_rows,
             lower_is_better(name),
-            bool(set(words_of(last_part(name))) & _STEPS_BEFORE),
+            bool(set(words_of(name)) & _STEPS_BEFORE),
             has_verdict or not is_overall(name),
             # right by a judge or a program says more than equal word for word
             bool(exact and verdicts) and name not in verdicts,

@@ -118,9 +118,22 @@ def _lists(profile: Profile) -> tuple[str, ...]:
         are_of_parts = any(_have_equal_lengths(table, name, group[0]) for name in parts)
         if are_of_parts and not has_output:
             continue
+        if _holds_attempts(profile, group[0]):
+            continue
         if any(_holds_samples(profile, name, len(group)) for name in group):
             return tuple(group)
     return ()
+
+
+def _holds_attempts(profile: Profile, name: str) -> bool:
+    """Tell whether lists end with the attempt that settles a row, whose score is in the row."""
+    grades = [score for score in profile.names if names(score, "score")]
+    if not any(profile[score].is_verdict and profile[score].is_filled for score in grades):
+        return False
+    length = _length(profile.table.sql(name))
+    query = f"SELECT count(DISTINCT {length}), mode({length}) FROM {profile.table.relation}"
+    n_lengths, commonest = profile.table.rows(query)[0]
+    return n_lengths > 1 and commonest == 1
 
 
 def _have_equal_lengths(table: Table, name: str, second: str) -> bool:
@@ -352,9 +365,10 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         if (holds_output or are_models) and is_larger and not is_repeated:
             best, most = tuple(stems), n_columns
             if len(affix_set) == 1 and "" not in affix_set:
-                # a model with one column is named by the whole column
+                # a model with one column is named by the whole column, unless it is of scores
                 (affix,) = affix_set
-                if not _share_further_columns(profile, stems, affix):
+                are_scores = has_score and _are_numbers(profile, stems, affix)
+                if not are_scores and not _share_further_columns(profile, stems, affix):
                     best = tuple(_column_of(profile, stem, affix) for stem in stems)
             if len(affix_set) >= SHARED_COLUMNS and holds_output and has_score:
                 best = _with_full_stems(profile, best, affix_set)
@@ -448,6 +462,12 @@ def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
     # columns called like the stems hold outputs if they hold texts, and no right and wrong
     has_verdicts = any(p.is_verdict and not p.is_letter for p in profiles)
     return not has_verdicts and any(p.n_numbers < p.n_filled for p in profiles)
+
+
+def _are_numbers(profile: Profile, stems: Sequence[str], affix: str) -> bool:
+    """Tell whether the columns of an affix hold numbers."""
+    columns = [_column_of(profile, stem, affix) for stem in stems]
+    return all(name and profile[name].is_numeric for name in columns)
 
 
 def _are_texts(profile: Profile, stems: Sequence[str], affix: str) -> bool:

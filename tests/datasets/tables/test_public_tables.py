@@ -2055,3 +2055,103 @@ def test_options_in_an_object_are_the_texts_under_its_letters(tmp_path):
     recording = guess_recording(str(tmp_path / "table.jsonl"))
     items = [record.item for record in recorded(tmp_path / "table.jsonl", recording).records]
     assert items[1].options == ("Right A1.", "Right B1.", "Right C1.", "Right D1.") and items[1].target == "1"
+
+
+def test_of_several_kinds_of_right_and_wrong_it_is_asked_which_leads(tmp_path):
+    """`model_called_correct_tool` led, which no row without a tool can pass: 25 and 35%."""
+    rows = [
+        {
+            "query": f"What does city {i} cost?",
+            "model_name": f"gemma-{model}",
+            "model_called_tool_when_needed": i % 10 > model - 1,
+            "model_called_correct_tool": i % 3 == 0,
+            "tool_call_success": i % 5 > 2,
+        }
+        for i in range(60)
+        for model in (1, 2)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "model_called_correct_tool leads the scores; tool_call_success holds right and wrong too."
+
+
+def test_a_quality_that_is_0_in_every_row_may_mark_faults(tmp_path):
+    """Fifty answers without a fault were 0% right."""
+    rows = [{"id": i, "quality": {"answer_coherence": 0, "safety_specificity": int(i == 14)}} for i in range(50)]
+    (question,) = read(tmp_path, rows).questions
+    assert question.second.words == ("reverse=quality.answer_coherence",) and question.second.score == 1
+    wrong = [{"id": i, "answer_correct": 0} for i in range(50)]
+    assert not read(tmp_path, wrong).questions
+
+
+def test_right_by_a_person_leads_before_the_recall_of_a_search(tmp_path):
+    """Recall led: 88 and 100% for 73 and 91% right."""
+    rows = []
+    for i in range(11):
+        methods = {}
+        for k, name in enumerate(("bm25", "dense")):
+            methods[name] = {
+                "generated_answer": f"The {name} answer to {i} is that it was so at the time.",
+                "retrieval_score": {"recall": float(i > k)},
+                "manual_judgment": {"correct": i % 4 > k},
+            }
+        rows.append({"id": i, "question": f"Who was {i}?", "methods": methods})
+    assert read(tmp_path, rows).roles.scores[0] == "manual_judgment.correct"
+
+
+def test_numbers_of_two_models_called_pass_at_1_are_scores(tmp_path):
+    """They were outputs of two models, without a score."""
+    rows = [{"Problem": f"Task {i}: sort it", "GPT5_Pass@1": 1 - i % 3 / 3, "Claude3_Pass@1": i % 2 / 3} for i in range(10)]
+    reading = read(tmp_path, rows)
+    assert (reading.arms, reading.roles.scores, reading.roles.output) == (("GPT5", "Claude3"), ("Pass@1",), "")
+
+
+def test_a_last_row_of_means_is_no_question(tmp_path):
+    """It was one of eleven problems: 93.1% for 93.4%."""
+    rows = [{"Problem": f"Task {i}: sort it", "score": i % 3 / 3} for i in range(10)]
+    assert read(tmp_path, [*rows, {"Problem": "Average", "score": 0.3}]).refusal.startswith("The last row is called Average:")
+    assert not read(tmp_path, [{"Problem": "mean", "score": 0.3}, *rows, {"Problem": "mean", "score": 0.4}]).refusal
+
+
+def test_letters_of_a_judge_beside_two_outputs_are_a_comparison(tmp_path):
+    """The verdicts of 500 comparisons were not named."""
+    rows = [
+        {"question": f"What is {i}?", "judge_decision": "ABB"[i % 3]}
+        | {f"{side}_response": f"To my mind {side} {i} is a number like any other." for side in ("base", "ft")}
+        for i in range(30)
+    ]
+    assert read(tmp_path, rows).refusal.startswith("Each row compares two outputs (base_response and ft_response)")
+
+
+def test_of_a_model_and_its_judge_neither_is_named_as_the_system(tmp_path):
+    """The writer of the sentences was the system, though the judge was graded."""
+    row = {"bad sentence": "He go.", "model": "gemini-1.5-flash", "judge_model": "gpt-4o", "correct_choice": "A"}
+    rows = [row | {"org_id": i, "bad sentence": f"He go {i} times.", "is_correct": i % 5 > 0} for i in range(10)]
+    assert read(tmp_path, rows).model == ""
+
+
+def test_attempts_until_one_is_accepted_are_no_runs(tmp_path):
+    """Fifty questions with up to two attempts were 55 questions."""
+    rows = []
+    for i in range(50):
+        tries = [str(i)] if i % 10 else [str(i + 1), str(i)]
+        row = {"question": f"What is {i} times one?", "expected_answer": str(i), "attempt_extracted": tries}
+        rows.append(row | {"baseline_correct": i % 3 > 0, "agentic_correct": i % 4 > 0})
+    reading = read(tmp_path, rows)
+    assert (reading.n_items, reading.shape.lists) == (50, ())
+
+
+def test_a_table_without_names_of_its_columns_is_refused(tmp_path):
+    """A subject was taken for the names: 56 of 57."""
+    path = tmp_path / "accuracy.csv"
+    path.write_text("abstract_algebra,0.32\n" + "".join(f"subject_{i},0.{i + 10}\n" for i in range(56)), encoding="utf-8")
+    assert read_table(path).refusal.startswith("The first line of the table holds values (abstract_algebra, 0.32)")
+
+
+def test_a_summary_under_ground_truth_is_the_right_answer(tmp_path):
+    """It was a third system."""
+    rows = [
+        {"id": i, "input_text": f"The hearing {i} ended late, and no vote was taken on it."}
+        | {"ground_truth_summary": f"Hearing {i} had no vote.", "llm_summary": f"There was no vote in hearing {i} of them."}
+        for i in range(20)
+    ]
+    assert read(tmp_path, rows).roles.target == "ground_truth_summary"

@@ -1,0 +1,26 @@
+"""The scale of grades that a log does not declare."""
+
+import pytest
+
+from flipcore.runs.log_corrections import usual_scale
+
+
+@pytest.mark.parametrize(
+    ("seen", "scale"),
+    [
+        ((4.0, 5.0), (1.0, 5.0)),  # "4.87 on a scale from 4 to 5"
+        ((2.0, 4.5), (1.0, 5.0)),
+        ((3.0, 8.0), (1.0, 10.0)),
+        ((5.0, 5.0), (1.0, 5.0)),
+        ((1.0, 4.0), (1.0, 4.0)),
+        ((1.0, 3.0), (1.0, 3.0)),
+        ((0.0, 5.0), (0.0, 5.0)),
+        ((0.0, 1.0), (0.0, 1.0)),
+        ((1.0, 1.0), (1.0, 1.0)),
+        ((1.5, 10.5), (1.5, 10.5)),
+        ((-1.0, 5.0), (-1.0, 5.0)),
+        ((12.0, 16.0), (12.0, 16.0)),
+    ],
+)
+def test_an_end_that_no_grade_reached_counts_all_the_same(seen, scale):
+    assert usual_scale(*seen) == scale
