@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from flipcore.core.contracts import Backend
@@ -62,6 +63,18 @@ def missing_key(card: ModelCard) -> str:
     )
 
 
+@cache
+def _tls_context(cert_file: str | None, cert_folder: str | None) -> Any:
+    """Load the certificates that servers are checked against, once per process and place.
+
+    Loading them takes longer than most replies, also for a server without TLS. The arguments are
+    the variables that `create_ssl_context` reads.
+    """
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
 def open_client(card: ModelCard) -> Any:
     """Open a client for the running event loop; it does not retry by itself."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
@@ -73,7 +86,11 @@ def open_client(card: ModelCard) -> Any:
         timeout=card.timeout_s,
         # aiohttp takes about half the time of the default transport. Redirects are refused: they
         # would carry prompts and the key to an address that nobody entered.
-        http_client=DefaultAioHttpClient(timeout=card.timeout_s, follow_redirects=False),
+        http_client=DefaultAioHttpClient(
+            timeout=card.timeout_s,
+            follow_redirects=False,
+            verify=_tls_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
+        ),
     )
 
 
