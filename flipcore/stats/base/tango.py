@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 
-# The exact tail needs an n by n table, and a sum over it for each of `N_NUISANCE` shares.
+# The exact tail is a sum over n binomial tails for each of `N_NUISANCE` shares.
 MAX_EXACT = 300
 N_NUISANCE = 40
 PRECISION = 1e-6
+# Numbers of changed items of lower probability are skipped; added once for each, as a bound.
+RARE = 1e-15
 
 
 def tango_z(b: ArrayLike, c: ArrayLike, n: int, loss: float) -> np.ndarray:
@@ -68,11 +70,19 @@ def _exact_tail(b: int, c: int, n: int, loss: float) -> float:
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
     k = np.arange(n + 1)
-    losses = k[:, None]
-    is_lower = (losses <= k) & (
-        tango_z(losses, np.maximum(k - losses, 0), n, loss) <= tango_z(b, c, n, loss) + 1e-9
-    )
-    most_losses = is_lower.sum(axis=0) - 1  # the statistic grows with the losses
+    # Bisection for all k at once, as the statistic grows with the losses. Per k, `low` is the most
+    # losses with so low a statistic, -1 for none, and `high` the fewest with a higher one.
+    highest_statistic = tango_z(b, c, n, loss) + 1e-9
+    low, high = np.full(k.size, -1), k + 1
+    while (high - low > 1).any():
+        middle = np.maximum((low + high) // 2, 0)
+        is_low = tango_z(middle, k - middle, n, loss) <= highest_statistic
+        is_open = high - low > 1
+        low, high = (
+            np.where(is_open & is_low, middle, low),
+            np.where(is_open & ~is_low, middle, high),
+        )
+    most_losses = low.astype(float)
     lowest, highest = max(0.0, -loss), (1 - loss) / 2
     # Spaced by squares, because near 0 the standard error of a share is proportional to its root.
     gains = lowest + (highest - lowest) * np.linspace(0, 1, N_NUISANCE) ** 2
@@ -83,9 +93,11 @@ def _exact_tail(b: int, c: int, n: int, loss: float) -> float:
         lost = gains[:, None] + loss
         lost_share = np.divide(lost, changed, out=np.ones_like(changed), where=changed > 0)
         chance = np.exp(log_ways + xlogy(k, changed) + xlog1py(n - k, -changed))
-        below = bdtr(np.maximum(most_losses, 0), np.maximum(k, 1), np.clip(lost_share, 0, 1))
-        below = np.where(most_losses < 0, 0.0, below)
-        return (chance * np.where(k == 0, most_losses >= 0, below)).sum(axis=1)
+        # `bdtr` fills in the rest: 0 if no result is as low, 1 for no change.
+        below = np.broadcast_to(np.where(most_losses == 0, k == 0, 0.0), chance.shape).copy()
+        is_summed = (chance > RARE) & (most_losses >= 0) & (k > 0)
+        bdtr(most_losses, k, np.clip(lost_share, 0, 1), out=below, where=is_summed)
+        return (chance * below).sum(axis=1) + RARE * k.size
 
     coarse = tail(gains)
     peak = int(np.argmax(coarse))
