@@ -130,15 +130,14 @@ def _tail(is_extreme, n_few: int, n_many: int, difference: float, *, falls: bool
     # count wrong items of the larger set instead of right ones.
     low, high = (np.full(k.size, -1), np.full(k.size, n_many + 1))
     # Bisection of all rows at once: the statistic is monotone in the larger set's count.
-    for _ in range(int(np.ceil(np.log2(n_many + 2))) + 1):
-        middle = (low + high) // 2
-        k_many = np.clip(middle, 0, n_many)
-        is_low = is_extreme(k, k_many if falls else n_many - k_many)
-        is_low = is_low & (middle >= 0) & (middle <= n_many)
-        open_rows = high - low > 1
+    while (high - low > 1).any():
+        # A count even where a row is finished, whose result is not used.
+        middle = np.clip((low + high) // 2, 0, n_many)
+        is_low = is_extreme(k, middle if falls else n_many - middle)
+        is_open = high - low > 1
         low, high = (
-            np.where(open_rows & is_low, middle, low),
-            np.where(open_rows & ~is_low, middle, high),
+            np.where(is_open & is_low, middle, low),
+            np.where(is_open & ~is_low, middle, high),
         )
     lowest, highest = max(0.0, difference), min(1.0, 1 + difference)
     log_ways = gammaln(n_few + 1) - gammaln(k + 1) - gammaln(n_few - k + 1)
