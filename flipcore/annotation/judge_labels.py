@@ -148,6 +148,9 @@ def labelled_readouts(store: Store, study_id: str) -> list[dict]:
     target), and `is_same`, whether the extractor read the same.
     """
     agreed, _ = agreed_labels(judgements.standing(store, OUTPUT_LABELS))
+    # Most studies have no labels, and the query takes as long as reading all their readouts.
+    if not agreed:
+        return []
     return [
         row | _label_columns(row, agreed[row["call_id"]])
         for row in judges.readouts_of(store, study_id, call_ids=sorted(agreed))
