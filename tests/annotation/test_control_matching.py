@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, pairs, planning, studies
 from tests.reports.test_memory_headline import memory_tests
+from tests.stores import store_with
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -130,10 +132,13 @@ def test_what_another_study_set_aside_is_no_control(store):
     assert hidden and not hidden & set(matching.pairs.values())
 
 
-def test_a_model_under_test_is_no_reference(store):
-    assert control_matching.reference_models(store, STUDY) == []
-    with pytest.raises(BadInput, match="simulated-memorized is under test"):
-        matched_in_study(store, S, BY, models=["simulated-memorized"])
+def test_a_model_under_test_is_no_reference(tmp_path):
+    sources = tuple(replace(source, n=2) for source in STUDY.items)
+    study = replace(STUDY, items=sources, axes=(Part("identity"),), confirmatory_share=0.0)
+    with closing(Store.open(store_with(tmp_path, study))) as store:
+        assert control_matching.reference_models(store, study) == []
+        with pytest.raises(BadInput, match="simulated-memorized is under test"):
+            matched_in_study(store, study.study_id, BY, models=["simulated-memorized"])
 
 
 @pytest.mark.slow
