@@ -118,13 +118,13 @@ def test_a_margin_is_suggested_where_none_is_set(margin, start, outcome):
 
 @pytest.mark.parametrize(
     ("outcome", "margin", "is_counted"),
-    [("undecided", 0.1, True), ("undecided", None, False), ("undecided", 0.0, False), ("equivalent", 0.1, False)],
+    [("undecided", 0.2, True), ("undecided", None, False), ("undecided", 0.0, False), ("equivalent", 0.2, False)],
 )
 def test_entries_are_counted_where_a_margin_of_difficulty_needs_them(outcome, margin, is_counted):
     tests = at(difficulty=outcome, semantic="undecided", prediction="equivalent", odd="undecided")
     tests["difficulty"] = replace(tests["difficulty"], margin=margin)
     claim = next_step(tests, 50, 50)
-    n = equivalence_plan(0.5, 0.1).n if is_counted else None
+    n = equivalence_plan(0.5, margin).n if is_counted else None
     assert claim.outcome == "write" and claim.numbers.get("n") == n
     assert claim.text.startswith("Next: write entries; " if is_counted else "Next: write more entries, or ask more people")
 
