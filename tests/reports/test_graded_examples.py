@@ -9,7 +9,7 @@ from flipcore.reports.whole_study import whole_study
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.store.connection import Store
+from tests.stores import empty_store
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("allowed_folders")
 def said(tmp_path, rows, *words):
     path = tmp_path / "table.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    store = Store.open(":memory:")
+    store = empty_store(tmp_path / "flips.duckdb")
     study_id = store_logs(survey([str(path)], corrections_of(list(words), of_tables=True)), store, is_checked=False)
     sentence = graded_examples(whole_study(store, study_id))
     store.close()
