@@ -3,6 +3,7 @@
 import os
 import pickle
 import shutil
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from flipcore.store.connection import Store, results_folder
 from flipcore.store.export import export
 from flipcore.store.merge import merge
 from flipcore.store.queries import studies
+from tests.stores import copy_of
 
 STUDY = Study(
     "kept",
@@ -37,17 +39,24 @@ def filled(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def filled_and_packed(filled, tmp_path_factory):
+    path = copy_of(filled, tmp_path_factory.mktemp("packed"))
+    with closing(Store.open(path)) as store:
+        assert packing.pack(store, S)
+    return path
+
+
 @pytest.fixture
 def path(filled, tmp_path, monkeypatch):
+    """The path of a study that is not packed, and with `store` that of its packed twin."""
     monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
-    (tmp_path / "flips.duckdb").write_bytes(filled.read_bytes())
-    return tmp_path / "flips.duckdb"
+    return copy_of(filled, tmp_path)
 
 
 @pytest.fixture
-def store(path):
-    store = Store.open(path)
-    assert packing.pack(store, S)
+def store(path, filled_and_packed):
+    store = Store.open(copy_of(filled_and_packed, path.parent))
     yield store
     store.close()
 
