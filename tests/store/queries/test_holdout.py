@@ -10,7 +10,7 @@ from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.connection import Store
 from flipcore.store.judgements import SURVEY_ANSWERS
 from flipcore.store.queries import holdout, judgements, locks
-from tests.stores import empty_store
+from tests.stores import empty_store, store_with
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -27,6 +27,8 @@ STUDY = Study(
     confirmatory_share=0.25,
 )
 
+SMALL = replace(STUDY, name="small", items=tuple(replace(source, n=16) for source in STUDY.items[:2]), axes=STUDY.axes[:2])
+
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
@@ -34,6 +36,13 @@ def store(tmp_path_factory):
     runner.run(STUDY, opened)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def small_store(tmp_path_factory):
+    """A store with a study of sixteen items per role, without changes of the order of options."""
+    with closing(Store.open(store_with(tmp_path_factory.mktemp("small"), SMALL))) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -76,15 +85,15 @@ def test_one_answer_an_item_and_layout_its_first_sample_of_the_base_prompt(store
     assert set(frame["item_id"]) == shown
 
 
-def test_the_rows_make_conditions_with_boosts(store):
-    found = conditions(holdout.accuracies(store, STUDY.study_id), (2,))
+def test_the_rows_make_conditions_with_boosts(small_store):
+    found = conditions(holdout.accuracies(small_store, SMALL.study_id), (2,))
     boosts = {(one.extractor, one.layout, one.boost) for one in found}
     assert ("first_token", "plain", "top 2") in boosts and ("regex", "paren", "") in boosts
     top = {one.boost: one.counts for one in found if (one.extractor, one.layout) == ("first_token", "plain")}
     assert top["top 2"][0] >= top[""][0] and top["top 2"][1] == top[""][1]
 
 
-def test_versions_come_oldest_first_with_their_items(store):
+def test_versions_come_oldest_first_with_their_items(empty):
     made = [
         Item.make(
             dataset="d",
@@ -109,29 +118,31 @@ def test_versions_come_oldest_first_with_their_items(store):
         "results": {"semantic": {"p": None}},
         "settings": {"seed": 0},
     }
-    first = holdout.keep_version(store, row, made)
-    second = holdout.keep_version(store, row | {"parent_id": first, "note": "again"}, made)
-    found = holdout.versions(store)
+    first = holdout.keep_version(empty, row, made)
+    second = holdout.keep_version(empty, row | {"parent_id": first, "note": "again"}, made)
+    found = holdout.versions(empty)
     assert [one["version_id"] for one in found] == [first, second] and found[1]["parent_id"] == first
     assert found[0]["results"] == {"semantic": {"p": None}} and first != second
-    assert holdout.items(store, [*found[0]["retro_ids"], "gone"]) == made[1:]
+    assert holdout.items(empty, [*found[0]["retro_ids"], "gone"]) == made[1:]
 
 
-def test_surveys_are_found_by_their_sets(store):
-    holdout.keep_survey(store, {"survey_id": "a", "name": "n", "sets_id": "one", "design": {"seed": 1}}, [])
-    assert holdout.surveys(store, "two") == [] and holdout.surveys(store, "one")[0]["design"] == {"seed": 1}
-    assert len(holdout.surveys(store)) == 1 and judgements.standing(store, SURVEY_ANSWERS, survey_id="a") == []
+def test_surveys_are_found_by_their_sets(empty):
+    holdout.keep_survey(empty, {"survey_id": "a", "name": "n", "sets_id": "one", "design": {"seed": 1}}, [])
+    assert holdout.surveys(empty, "two") == [] and holdout.surveys(empty, "one")[0]["design"] == {"seed": 1}
+    assert len(holdout.surveys(empty)) == 1 and judgements.standing(empty, SURVEY_ANSWERS, survey_id="a") == []
 
 
-def test_a_study_covers_sets_when_it_asks_all_their_items_in_these_roles(store):
-    ids = {role: [item.item_id for item in holdout.role_items(store, STUDY.study_id, role)] for role in ("target", "retro")}
-    assert holdout.studies_of(store, ids["target"], ids["retro"]) == (STUDY.study_id,)
-    assert holdout.studies_of(store, ids["target"][:3], ids["retro"][:3]) == (STUDY.study_id,)
-    assert holdout.studies_of(store, ids["retro"], ids["target"]) == ()
-    assert holdout.studies_of(store, [*ids["target"], "another"], ids["retro"]) == ()
+def test_a_study_covers_sets_when_it_asks_all_their_items_in_these_roles(small_store):
+    ids = {
+        role: [item.item_id for item in holdout.role_items(small_store, SMALL.study_id, role)] for role in ("target", "retro")
+    }
+    assert holdout.studies_of(small_store, ids["target"], ids["retro"]) == (SMALL.study_id,)
+    assert holdout.studies_of(small_store, ids["target"][:3], ids["retro"][:3]) == (SMALL.study_id,)
+    assert holdout.studies_of(small_store, ids["retro"], ids["target"]) == ()
+    assert holdout.studies_of(small_store, [*ids["target"], "another"], ids["retro"]) == ()
     sql = "SELECT min(item_id) FROM study_items WHERE confirmatory AND role = 'target'"
-    aside = store.rows(sql)[0][0]
-    assert holdout.studies_of(store, [*ids["target"], aside], ids["retro"]) == ()
+    aside = small_store.rows(sql)[0][0]
+    assert holdout.studies_of(small_store, [*ids["target"], aside], ids["retro"]) == ()
 
 
 def frame_of(study, path):
