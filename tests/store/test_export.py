@@ -1,6 +1,7 @@
 """An export carries all that is stored of a study: prompts, completions, spans, probabilities, losses, statuses."""
 
 import json
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.export import _frames, as_meant, export, neutral, safe
 from tests.store.queries.test_inspection import KEY, VARIANT, filled
+from tests.stores import empty_store
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -99,12 +101,23 @@ def test_each_table_of_a_study_is_exported_once(store):
     assert [name for name, _ in _frames(store, study_id)] == ["readouts", "items", "study", "study_calls"]
 
 
+@pytest.fixture(scope="module")
+def store_of_item(tmp_path_factory):
+    """A store with a study of one item."""
+    with closing(empty_store(tmp_path_factory.mktemp("item") / "flips.duckdb")) as store:
+        item = {"study_id": STUDY.study_id, "item_id": "i", "role": "benchmark", "position": 0, "confirmatory": False}
+        store.writer.add_together([("studies", [rows.study_row(STUDY, "done")]), ("study_items", [item])]).result()
+        yield store
+
+
+@pytest.fixture(scope="module")
+def frames(store_of_item):
+    return dict(_frames(store_of_item, STUDY.study_id))
+
+
 @pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_a_file_has_the_columns_of_its_table_alone(store, tmp_path, form):
-    item = {"study_id": STUDY.study_id, "item_id": "i", "role": "benchmark", "position": 0, "confirmatory": False}
-    store.writer.add_together([("studies", [rows.study_row(STUDY, "done")]), ("study_items", [item])]).result()
-    frames = dict(_frames(store, STUDY.study_id))
-    paths = export(store, STUDY.study_id, tmp_path, form)
+def test_a_file_has_the_columns_of_its_table_alone(store_of_item, frames, tmp_path, form):
+    paths = export(store_of_item, STUDY.study_id, tmp_path, form)
     read = pd.read_parquet if form == "parquet" else pd.read_csv
     assert [[*read(path).columns] for path in paths] == [[*frame.columns] for frame in frames.values()]
 
