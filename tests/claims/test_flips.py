@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,6 +29,15 @@ def cells(rows, **options):
     return decompositions(coded_answers(rows), REF, extractors=[E], **options)
 
 
+@cache
+def readme_cells():
+    return cells(readme(15, 2))
+
+
+def readme_claim(closed_gates=None):
+    return flips.cell_claims(readme_cells(), closed_gates)[0]
+
+
 def only(rows, closed_gates=None, temperature=None, **options):
     return flips.cell_claims(cells(rows, **options), closed_gates, temperature)[0]
 
@@ -43,8 +53,8 @@ def test_a_cell_reads_as_the_design_says():
 
 
 def test_the_p_counts_an_unseen_item_against_the_verdict():
-    found = cells(readme(15, 2))[0]
-    assert 0.003 < only(readme(15, 2)).numbers["p"] < 0.02 and found.p_more < 0.003
+    found = readme_cells()[0]
+    assert 0.003 < readme_claim().numbers["p"] < 0.02 and found.p_more < 0.003
 
 
 def test_changes_of_the_model_that_nobody_checked_say_so():
@@ -54,7 +64,7 @@ def test_changes_of_the_model_that_nobody_checked_say_so():
     claim = only(frame)
     assert flips.unchecked_words([claim], 0) == flips.UNCHECKED
     assert flips.unchecked_words([claim], 30) == ""
-    assert flips.unchecked_words([only(readme(15, 2))], 0) == ""  # of the extractor that flips alone
+    assert flips.unchecked_words([readme_claim()], 0) == ""  # of the extractor that flips alone
     notes = study_report(frame.assign(model="m", is_correct=None, role="benchmark"), REF)["m"].notes
     assert notes[-1] == flips.UNCHECKED
 
@@ -120,7 +130,7 @@ def test_a_headline_has_at_most_25_words():
 
 
 def test_every_headline_over_all_changes_has_at_most_25_words_and_what_decides_it_behind_it():
-    made = [replace(one, axis=ALL_AXES) for one in cells(readme(15, 2))]
+    made = [replace(one, axis=ALL_AXES) for one in readme_cells()]
     (verdict,) = flips.verdicts(made).values()
     for outcome in (*flips.CLAIMED, flips.OPEN):
         text = flips.with_leading_rate(verdict.sentences[outcome], made[0], verdict.leads[outcome])
@@ -151,7 +161,7 @@ def test_above_the_floor_comes_first_where_both_floors_were_measured():
 def test_a_deterministic_model_has_no_floor_to_measure():
     assert "deterministic, no floor to measure" in only(with_samples(0), temperature=0.0).detail
     assert "Noise floor: 0% [0, " in only(with_samples(0), temperature=0.7).detail
-    assert "not measured" in only(readme(15, 2)).detail
+    assert "not measured" in readme_claim().detail
 
 
 def test_noise_alone_is_no_artifact():
@@ -161,8 +171,8 @@ def test_noise_alone_is_no_artifact():
 
 
 def test_a_closed_gate_withholds_and_leaves_the_family():
-    found = cells(readme(15, 2))
-    assert only(readme(15, 2), {"option_order": "Nobody looked."}).text == "Not claimed: Nobody looked."
+    found = readme_cells()
+    assert readme_claim({"option_order": "Nobody looked."}).text == "Not claimed: Nobody looked."
     other = [replace(one, axis="paraphrase") for one in found] * 1
     alone = flips.verdicts([*found, *other], {"paraphrase": "Nobody looked."})
     both = flips.verdicts([*found, *other])
@@ -173,7 +183,7 @@ def test_a_closed_gate_withholds_and_leaves_the_family():
 
 
 def test_the_tally_counts_what_the_rows_say():
-    found = [*cells(readme(15, 2)), *(replace(one, axis="label_set") for one in cells(readme(9, 7)))]
+    found = [*readme_cells(), *(replace(one, axis="label_set") for one in cells(readme(9, 7)))]
     outcomes = [claim.outcome for claim in flips.cell_claims(found)]
     assert outcomes == [flips.ARTIFACT, flips.OPEN]
     assert flips.tally(outcomes).text == "Of 2 combinations of axis and extractor: mostly the extractor in 1, undecided in 1."
