@@ -2,6 +2,7 @@
 
 import base64
 import math
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -201,31 +202,33 @@ def test_every_panel_has_its_own_cells_and_all_share_one_scale():
 # A panel a test, a column a version, the margin as a tick.
 
 
-HARD = result_of(difficulty_test(60, 100, 40, 100))
-OLD = {"difficulty": HARD, "prediction": result_of(made("prediction", p=0.01, value=0.7, bound=(0.0, 0.75)))}
-NEW = {"prediction": result_of(made("prediction", value=0.52, bound=(0.0, 0.57)))}
-VERSIONS = [{"label": "v1", "results": OLD}, {"label": "v2", "results": NEW}]
+@cache  # in a test, as every worker imports this file
+def versions():
+    difficulty = result_of(difficulty_test(60, 100, 40, 100))
+    old = {"difficulty": difficulty, "prediction": result_of(made("prediction", p=0.01, value=0.7, bound=(0.0, 0.75)))}
+    new = {"prediction": result_of(made("prediction", value=0.52, bound=(0.0, 0.57)))}
+    return [{"label": "v1", "results": old}, {"label": "v2", "results": new}]
 
 
 def test_only_tests_that_some_version_ran_have_a_panel():
-    figure = equivalence_figure(VERSIONS, DARK)
+    figure = equivalence_figure(versions(), DARK)
     assert [one.text for one in figure.layout.annotations] == ["Similarity of difficulty", "Prediction accuracy"]
     assert equivalence_figure([], DARK).data == ()
 
 
 def test_points_are_estimates_with_the_bound_above_them_and_symbols_say_the_state():
-    points = [one for one in equivalence_figure(VERSIONS, DARK).data if one.customdata is not None]
+    points = [one for one in equivalence_figure(versions(), DARK).data if one.customdata is not None]
     difficulty, prediction = points
     assert list(difficulty.x) == ["v1"] and round(difficulty.y[0], 6) == 20 and list(difficulty.marker.symbol) == ["x"]
     assert list(prediction.x) == ["v1", "v2"] and list(prediction.marker.symbol) == ["x", "circle"]
     assert [round(y + up, 6) for y, up in zip(prediction.y, prediction.error_y.array, strict=True)] == [0.75, 0.57]
     assert list(prediction.error_y.arrayminus) == [0.0, 0.0]
-    layout = equivalence_figure(VERSIONS, DARK).layout
+    layout = equivalence_figure(versions(), DARK).layout
     assert (layout.yaxis.tickformat, layout.yaxis2.tickformat) == ("", ".0%"), "a share of right guesses is a percentage"
 
 
 def test_the_margin_of_difficulty_is_drawn_on_both_sides():
-    ticks = [tuple(one.y) for one in equivalence_figure(VERSIONS[:1], DARK).data if one.customdata is None]
+    ticks = [tuple(one.y) for one in equivalence_figure(versions()[:1], DARK).data if one.customdata is None]
     assert ticks == [(10.0,), (-10.0,), (0.6,)]
 
 
@@ -236,11 +239,13 @@ def inflation(*counts):
     return difficulty_test(*counts).estimate
 
 
-ROWS = [
-    Inflated("small", 0.6, 0.58, inflation(60, 100, 58, 100)),
-    Inflated("large", 0.9, 0.7, inflation(90, 100, 70, 100)),
-    Inflated("none", 0.5, 0.55, inflation(50, 100, 55, 100)),
-]
+@cache
+def inflated():
+    return [
+        Inflated("small", 0.6, 0.58, inflation(60, 100, 58, 100)),
+        Inflated("large", 0.9, 0.7, inflation(90, 100, 70, 100)),
+        Inflated("none", 0.5, 0.55, inflation(50, 100, 55, 100)),
+    ]
 
 
 def trace(figure, name):
@@ -248,7 +253,7 @@ def trace(figure, name):
 
 
 def test_models_are_sorted_by_inflation_with_the_largest_on_top():
-    figure = inflation_figure(ROWS, LIGHT)
+    figure = inflation_figure(inflated(), LIGHT)
     shown = trace(figure, "inflation")
     assert list(shown.y) == ["none", "small", "large"] and [round(x, 6) for x in shown.x] == [-5, 2, 20]
     assert figure.layout.yaxis.range[1] > 2 and shown.text[2] == "+20.0"
@@ -256,8 +261,8 @@ def test_models_are_sorted_by_inflation_with_the_largest_on_top():
 
 
 def test_the_whiskers_are_the_interval():
-    shown = trace(inflation_figure(ROWS, LIGHT), "inflation")
-    estimate = ROWS[1].inflation
+    shown = trace(inflation_figure(inflated(), LIGHT), "inflation")
+    estimate = inflated()[1].inflation
     assert math.isclose(shown.x[2] + shown.error_x.array[2], 100 * estimate.high)
     assert math.isclose(shown.x[2] - shown.error_x.arrayminus[2], 100 * estimate.low)
 
