@@ -134,6 +134,8 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
         are_properties = any(words_of(name)[:1] in (("is",), ("has",)) for name in plain)
         systems = plain if are_verdicts and not are_properties else []
     if len(systems) < 2:
+        systems = _grades_of_systems(table_profile, reading)
+    if len(systems) < 2:
         return None
     listed = ",".join(systems)
     are_named_scores = any(names_right(name) for name in systems)
@@ -165,6 +167,25 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
             mean_of(table_profile, systems[0]),
         ),
     )
+
+
+def _grades_of_systems(table_profile: Profile, reading: TableReading) -> list[str]:
+    """Return columns of whole numbers up to MAX_GRADE, some of them called like systems."""
+    grades = []
+    for name in table_profile.names:
+        column, is_free = table_profile[name], name not in reading.roles.taken
+        is_grade = column.is_integer and column.n_distinct > 1 and column.is_filled
+        has_role = name in reading.grid.row_key or any(names(name, kind) for kind in _NO_GRADES)
+        if is_free and is_grade and not has_role:
+            if 0 <= (column.least or 0) and (column.most or 0) <= MAX_GRADE:
+                grades.append(name)
+    are_called = any(names(name, "model") or names(name, "condition") for name in grades)
+    are_graded = any(table_profile[name].n_distinct > 2 for name in grades)
+    return grades if are_called and are_graded else []
+
+
+MAX_GRADE = 10
+_NO_GRADES = ("id", "run", "about", "configuration", "error")
 
 
 def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -362,6 +383,7 @@ def _ask_output(table_profile: Profile, reading: TableReading) -> Question | Non
         for name in table_profile.names
         if 2 <= table_profile[name].n_distinct <= 60
         and not table_profile[name].is_text
+        and (not table_profile[name].is_numeric or table_profile[name].n_distinct == 2)
         and name not in (*roles.prompts, *roles.options, *reading.grid.row_key)
         and not (names(name, "configuration") or names(name, "about"))
     ]

@@ -247,10 +247,11 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
         # beside these two, `text` is the text that was classified
         prompts = ["text"] if "text" in other_columns and not parts[PROMPT] else parts[PROMPT]
         return parts | {OUTPUT: [pair[0]], TARGET: [pair[1]], PROMPT: prompts}
-    if len(other_columns) > 1 and "text" in other_columns and not parts[PROMPT]:
+    texts = [name for name in other_columns if name.lower() == "text"]
+    if len(other_columns) > 1 and texts and not parts[PROMPT]:
         # beside a prediction, `text` is the text that was classified
-        outputs = [name for name in other_columns if name != "text"]
-        return parts | {OUTPUT: outputs, PROMPT: ["text"]}
+        outputs = [name for name in other_columns if name not in texts]
+        return parts | {OUTPUT: outputs, PROMPT: texts}
     if not outputs and targets:
         outputs = (
             _results_like_key(profile, targets)

@@ -22,6 +22,7 @@ SHARED_COLUMNS = 3  # least affixes that systems share, if one of them has furth
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
 MAX_FILLED = 0.8  # least share of rows with a list, for lists of samples
 MAX_SAMPLES = 2_000  # entries of a list of samples
+_NO_TEXTS = r"^\[\s*(\{|-?[\d., eE+-]+\]$)"  # a list of objects, or of numbers alone
 LONG_TEXT = 40  # characters; so long texts of two systems are not equal by chance
 KEY_VALUES = 0.8  # least share of a model's answers that are values of the right answers
 _GENERIC = frozenset(
@@ -174,7 +175,7 @@ def _holds_samples(profile: Profile, name: str, n_lists: int) -> bool:
         return False  # a label per word or token
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
         return False
-    if _are_sets_of_letters(profile, name) or _lists_objects_as_key(profile, name):
+    if _are_sets_of_letters(profile, name) or _lists_parts_as_key(profile, name):
         return False
     if holds_logits(profile, name):
         return False
@@ -182,15 +183,16 @@ def _holds_samples(profile: Profile, name: str, n_lists: int) -> bool:
     return is_named or (n_lists > 1 and len(words_of(name)[0]) <= 2)
 
 
-def _lists_objects_as_key(profile: Profile, name: str) -> bool:
-    """Tell whether lists hold objects, as right answers do: one answer per list, no samples."""
+def _lists_parts_as_key(profile: Profile, name: str) -> bool:
+    """Tell whether lists hold objects or numbers, as right answers do: one answer per list, such as
+    the corners of a box, and no samples."""
     if not profile[name].is_list:
         return False
     for key in profile.names:
         if key == name or not names(key, "target") or not profile[key].is_list:
             continue
         sqls = profile.table.sql(name), profile.table.sql(key)
-        cells = ", ".join(f"avg(({sql} LIKE '[{{%')::INT)" for sql in sqls)
+        cells = ", ".join(f"avg(regexp_matches({sql}, '{_NO_TEXTS}')::INT)" for sql in sqls)
         shares = profile.table.rows(f"SELECT {cells} FROM {profile.table.relation}")[0]
         if all(share and share > 0.5 for share in shares):
             return True

@@ -2155,3 +2155,25 @@ def test_a_summary_under_ground_truth_is_the_right_answer(tmp_path):
         for i in range(20)
     ]
     assert read(tmp_path, rows).roles.target == "ground_truth_summary"
+
+
+def test_grades_in_columns_called_like_systems_are_asked_about(tmp_path):
+    """Two of four conditions "hold the same labels", and 10% were right."""
+    rows = [
+        {"task": f"{kind}-{i}", "category": kind, "experiential": 3 + i % 3, "hybrid": 4 + i % 2, "baseline": 1 + i % 4}
+        for kind in ("mail", "trips")
+        for i in range(10)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    reading = answered(tmp_path, question.first)
+    assert (reading.n_conditions, reading.questions) == (3, ())
+    assert reading.scores["hybrid", reading.roles.graders[0]] == 4.5
+
+
+def test_corners_of_a_box_are_no_runs(tmp_path):
+    """Four numbers per image were four runs, and the overlap of the boxes stood unused."""
+    rows = [
+        {"img_id": i, "pred_bbox": [i, 2, i + 5, 9], "target_bbox": [i, 3, i + 6, 8], "iou": i % 10 / 40} for i in range(40)
+    ]
+    reading = read(tmp_path, rows)
+    assert (reading.n_runs, reading.roles.scores) == (1, ("iou",))
