@@ -115,7 +115,7 @@ def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None
     may_be_claimed, declared_way = np.ones(len(ways), dtype=bool), -1
     for i, way in enumerate(ways):
         may_be_claimed[i] = not any(closes(gate, way) for gate in gates)
-        if declared_way < 0 and way.is_base and way.extractor == reference:
+        if way.is_base and way.extractor == reference:
             declared_way = i
     p_declared = np.full((len(order.scores.models),) * 2, np.nan)
     if declared_way >= 0:
