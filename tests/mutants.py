@@ -89,11 +89,21 @@ _SQUARE = "there are as many rows as columns"
 _COUNTING = "flipcore/stats/choices/counting.py"
 _SINGLE = "is_single = int(units.max(initial=-1)) + 1 == len(units)"
 _EXCEEDANCE = "flipcore/stats/memory/exceedance.py"
+_EXCLUSION = "flipcore/stats/flips/exclusion_bounds.py"
+_OWN_REFERENCE = "with an extractor as its own reference, G is T"
 SAME: dict[tuple[str, str, str], str] = {
     (_TWO_SHARES, "error = round((1 - level) / 2, 12)", "13"): "either rounds away what is left of 0.95",
     (_TWO_SHARES, "low, high = 0.0, 8.0", "0.01"): "where the search begins",
     (_TWO_SHARES, "low, high = 0.0, 8.0", "12.01"): "where the search begins",
     (_TWO_SHARES, "while high - low > 1e-3:", "high - low >= 0.001"): "halving 8 never gives a thousandth",
+    ("flipcore/stats/base/families.py", "core = np.zeros((1, 4, 4))", "2"): (
+        "the same matrix twice, and only the first result is read"
+    ),
+    (_EXCLUSION, "all_rates = rates.values[()][:, 0]", "1"): _OWN_REFERENCE,
+    (_EXCLUSION, "moved[pair] = max(moved[pair], _change(all_rates, row, values[row, 0]))", "1"): _OWN_REFERENCE,
+    (_EXCLUSION, 'for (_, extractor), rows in frame.groupby(["model", "extractor"], sort=False):', "True"): (
+        "the largest of all is the same in any order"
+    ),
     (_ORDER, "is_better = np.nan_to_num(p, nan=1.0) <= alpha + 1e-12", "1.51"): "either p shows no difference",
     (_ORDER, "is_better = np.nan_to_num(p, nan=1.0) <= alpha + 1e-12", "np.nan_to_num(p, nan=1.0) < alpha + 1e-12"): _TIE,
     (_ORDER, "return 1 + is_better.sum(axis=-2), p.shape[-1] - is_better.sum(axis=-1)", "1"): _SQUARE,
@@ -108,6 +118,11 @@ SAME: dict[tuple[str, str, str], str] = {
         "ordered = sorted(models, key=lambda model: -np.nan_to_num(model.score.estimate.value, nan=-1.0))",
         "1.51",
     ): "either stands behind every score",
+    (
+        "flipcore/claims/corrected_ranks.py",
+        "for (first, second), difference, p in zip(model_pairs, gaps, holm_p(gaps), strict=True):",
+        "False",
+    ): "each pair has a gap and a p",
     (_COUNTING, _SINGLE, "int(units.max(initial=-1)) - 1"): _SPEED,
     (_COUNTING, _SINGLE, "1"): _SPEED,
     (_COUNTING, "is_weighted = part.weights.ndim > 1", "part.weights.ndim >= 1"): _SPEED,
@@ -398,6 +413,7 @@ SAME: dict[tuple[str, str, str], str] = {
     ): _SPEED,
     ("flipcore/store/recorded.py", "MEMORY_MB = 1_000  # limit of the database during an import", "1001"): _SPEED,
     ("flipcore/store/writer.py", "MAX_ROWS = 5_000  # a transaction with so many rows takes no further batch", "5001"): _SPEED,
+    ("flipcore/store/writer.py", "while n_rows < MAX_ROWS:", "n_rows <= MAX_ROWS"): _SPEED,
     (
         "flipcore/runs/asking.py",
         "MAX_UNSTORED = 2_000  # batches on their way to the disk; with more of them a run waits",

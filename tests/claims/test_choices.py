@@ -316,3 +316,26 @@ def test_both_ends_of_an_interval_are_beyond_what_it_holds(low, high, holds_both
     curve = SimpleNamespace(ends=None, limits=lambda level: limits, is_open=np.array([True, True, False]))
     assert _all_intervals_hold_both(curve, 0.95, 0.05) == holds_both
     assert not _all_intervals_hold_both(curve, 0.95, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("n_ahead", "keys", "ending"),
+    [
+        (8, ("key",), "It falls behind only where extractor: b and one more choice changes."),
+        (10, ("key", "repeated"), "It falls behind only where extractor: b and 2 more choices change."),
+    ],
+)
+def test_a_turn_that_needs_one_option_and_any_of_others_counts_the_others(n_ahead, keys, ending):
+    """By extractor b, A is behind in 7 of 40; leaving out two it wins by every key turns the lead."""
+    options = tuple(Option(name, name, "") for name in "ab")
+    choices = [Choice("extractor", "Extractor", options, ChoiceClass.EQUAL, "")]
+    masks = {}
+    for number, key in enumerate(keys):
+        key_options = tuple(Option(name, name, "") for name in ("all", "first", "second"))
+        choices.append(Choice(key, key, key_options, ChoiceClass.EQUAL, ""))
+        for place, name in enumerate(("first", "second")):
+            masks[f"{key}={name}"] = np.isin(np.arange(40), (3 * number, 3 * number + 1 + place))
+    states = {("a",): lead(30), ("b",): lead(n_ahead) - lead(n_ahead + 7) * (lead(n_ahead) == 0)}
+    parts = np.arange(40), np.zeros(40, dtype=int)
+    curve = count(ArrayMaterial(tuple(choices), ("extractor",), states, masks, *parts))
+    assert survives_claim(curve, Decision("A", "B")).text.endswith(ending)

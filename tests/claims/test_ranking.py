@@ -211,6 +211,23 @@ def test_a_way_in_which_one_model_was_never_read_is_not_compared():
     assert said.detail.startswith("terse leads in 1, they tie in 0. 2 more are not compared: one of them was never read there.")
 
 
+def test_where_every_way_is_compared_nothing_is_said_of_ways_that_are_not():
+    said = pair_claim(alike(A=STRONG, B=WEAK), 0, 1)
+    assert said.text.startswith("A leads B in 3 of 3 combinations of prompt and extractor, in 3 by more")
+    assert "B leads" not in said.text and said.detail == "B leads in 0, they tie in 0."
+
+
+def test_the_declared_way_is_the_own_prompt_by_the_reference_and_without_it_there_is_none():
+    right = {"A": {LOWER: STRONG, OWN: STRONG, TOKEN: STRONG}, "B": {LOWER: WEAK, OWN: WEAK, TOKEN: WEAK}}
+    for reference in ("regex", "first_token"):
+        declared = contest_of(right, reference=reference)
+        way = declared.order.scores.ways[declared.declared_way]
+        assert way.is_base and way.extractor == reference and not np.isnan(declared.p_declared[0, 1])
+    missing = contest_of(right, closed={"regex": "Too little is read."}, reference="judge")
+    assert missing.declared_way == -1 and np.isnan(missing.p_declared).all()
+    assert missing.declared_gate_reason == ""
+
+
 @pytest.mark.slow
 def test_no_sentence_says_undecided_beside_an_interval_that_excludes_0():
     """The interval is the one that agrees with the p over all pairs."""

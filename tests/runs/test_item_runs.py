@@ -2,9 +2,11 @@
 one item."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
+import flipcore
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Completion
 from flipcore.core.study import ModelUse, Part
@@ -213,3 +215,7 @@ def test_the_hash_reads_the_code_of_the_package_and_its_words(tmp_path, monkeypa
         (tmp_path / name).write_text(f"{len(hashes)}")
         hashes.add(runner.code_hash.__wrapped__())
     assert len(hashes) == 5  # a drawing changes nothing that is asked
+
+
+def test_the_code_that_is_hashed_is_the_package_and_no_more():
+    assert Path(flipcore.__file__).parent == runner._CODE

@@ -593,6 +593,18 @@ def test_files_that_are_no_logs_are_named_unless_they_belong_beside_logs(tmp_pat
     assert log_survey.recognize_files(paths)[2] == [f"{name} is no log that is known here; it is left out." for name in unread]
 
 
+@pytest.mark.parametrize("n_files", [1, 5, 7])
+def test_of_files_that_are_no_logs_the_first_five_are_named(tmp_path, n_files):
+    paths = [tmp_path / f"{number}.dat" for number in range(n_files)]
+    for path in paths:
+        path.write_text("Some words.", encoding="utf-8")
+    with pytest.raises(BadInput) as refused:
+        survey(paths)
+    said = str(refused.value)
+    assert [path.name for path in paths if path.name in said] == [path.name for path in paths[:5]]
+    assert said.endswith("Items and texts for a model belong under New study.")
+
+
 @pytest.mark.parametrize(("n_files", "prefix"), [(1, ""), (2, "a.dat: ")])
 @pytest.mark.parametrize("is_named", [True, False])
 def test_a_file_that_cannot_be_read_is_named_once_where_there_are_several(tmp_path, monkeypatch, n_files, prefix, is_named):

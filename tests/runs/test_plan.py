@@ -177,6 +177,12 @@ def test_items_whose_options_stay_where_they_are_are_noted():
     assert planning._option_notes([item_plan("l", ("option_order", "rotate-1", {}))]) == []
 
 
+def test_that_answers_are_compared_in_pairs_is_a_note_and_no_warning():
+    ((note, is_warning),) = planning._comparison_notes(voting("same_meaning", judge="simulated-clean"))
+    assert "compares answers in pairs" in note and not is_warning
+    assert planning._comparison_notes(voting()) == []
+
+
 def test_an_axis_without_a_rewording_is_a_warning():
     study = replace(voting(), axes=(Part("paraphrase"), Part("language")))
     plans = [

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.stats import f as f_distribution
+from scipy.stats import f_oneway
 from scipy.stats import t as student
 
 from flipcore.stats.base.chance_lead import correlation_left_open
@@ -346,3 +348,24 @@ def test_bounds_may_be_whole_numbers():
     """Clusters with the bounds (-1, 1) raised an error of numpy."""
     values, families = np.tile([1.0, 0.0, -1.0, 1.0], 15), np.repeat(np.arange(20), 3)
     assert guarded_t(values, (-1, 1), families) == guarded_t(values, (-1.0, 1.0), families)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [[1, 1, 1, 0], [0, 0, -1], [1, 0, 1, 1, 1], [0, -1, 0, 0, 0, 1]],
+        [[1, 1, 1, 0], [0, -1, -1, -1, -1]],  # one degree of freedom between clusters
+        [[0.5, 0.2], [1], [-1], [1], [0.5]],  # and one within them
+    ],
+)
+def test_the_typical_correlation_is_that_of_an_analysis_of_variance(groups):
+    """The F ratio over its median, and the mean size n0 of clusters of unequal size."""
+    sizes = np.array([len(group) for group in groups])
+    n_clusters, n = sizes.size, sizes.sum()
+    ratio = f_oneway(*groups).statistic / f_distribution.ppf(0.5, n_clusters - 1, n - n_clusters)
+    mean_size = (n - (sizes**2).sum() / n) / (n_clusters - 1)
+    values = np.concatenate(groups)[:, None].astype(float)
+    sums = ClusterSums.from_values(values, np.repeat(np.arange(n_clusters), sizes))
+    (correlation,) = sums.with_typical_correlation.correlation
+    assert correlation == pytest.approx((ratio - 1) / (ratio - 1 + mean_size))
+    assert 0.1 < correlation < 1

@@ -208,8 +208,20 @@ def test_an_interval_without_width_gives_way_to_one_that_has_it_and_says_so(kind
     assert share.note == f"The {kind} interval has no width, so Wilson's stands in."
     paired = mean_interval([0.0] * 40, kind=kind, bounds=SIGNED)
     assert [paired.low, paired.high] == intervals.bonett_price(0, 0, 40)
+    right = mean_interval([1.0] * 40, kind=kind)
+    won, lost = (mean_interval([value] * 40, kind=kind, bounds=SIGNED) for value in (1.0, -1.0))
+    assert [right.low, right.high] == intervals.wilson(40, 40)
+    assert [won.low, won.high] == intervals.bonett_price(40, 0, 40)
+    assert [lost.low, lost.high] == intervals.bonett_price(0, 40, 40)
     bounded = mean_interval([0.5] * 40, kind=kind)
     assert bounded.method == "hoeffding" and bounded.high - bounded.low == pytest.approx(2 * math.sqrt(math.log(40) / 80))
+    # half of the width is that of the scale times the root of log(2/.05)/(2 n)
+    half = math.sqrt(math.log(40) / 80)
+    for value, bounds in ((0.25, SIGNED), (1.0, (-2.0, 2.0)), (0.0, (-1.0, 4.0))):
+        graded = mean_interval([value] * 40, kind=kind, bounds=bounds)
+        width = bounds[1] - bounds[0]
+        ends = max(bounds[0], value - width * half), min(bounds[1], value + width * half)
+        assert graded.method == "hoeffding" and (graded.low, graded.high) == pytest.approx(ends)
     nats = mean_interval([2.5] * 40, kind=kind, bounds=None)
     assert math.isnan(nats.low) and "without known bounds" in nats.note
 

@@ -31,6 +31,19 @@ def test_the_exact_p_is_barnards(seed):
         assert ours == pytest.approx(barnard_exact(table, alternative=side, n=256).pvalue, abs=2e-4)
 
 
+@pytest.mark.parametrize(("n1", "n2", "difference"), [(1, 3, 0.0), (3, 1, 0.0), (2, 5, 0.1), (6, 4, -0.1), (4, 4, 0.0)])
+def test_the_exact_p_of_small_sets_is_that_of_going_through_every_result(n1, n2, difference):
+    k1, k2 = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
+    scores = z_score(k1, n1, k2, n2, difference)
+    shares = np.linspace(max(0.0, difference), min(1.0, 1 + difference), 2001)[:, None, None]
+    chances = binom.pmf(k1, n1, shares) * binom.pmf(k2, n2, np.clip(shares - difference, 0, 1))
+    for row in range(n1 + 1):
+        for column in range(n2 + 1):
+            is_extreme = scores >= scores[row, column] - 1e-9
+            p = (chances * is_extreme).sum(axis=(1, 2)).max()
+            assert p_above(Counts(row, n1, column, n2), difference) == pytest.approx(p, abs=1e-4)
+
+
 def size(n1, n2, p1, difference, error=0.025):
     """How often a true difference of `difference` is rejected from above, by going through every result."""
     k1, k2 = np.arange(n1 + 1), np.arange(n2 + 1)

@@ -1,6 +1,8 @@
 """T = G + A for whole studies: flipbench's own table, planted truths and partial runs."""
 
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -319,3 +321,10 @@ def test_an_answer_that_never_came_weighs_against_every_contrast():
     (one,) = worlds.in_words(draw(generator(3), 80))
     test = parts_test(one)
     assert (test.p[:2] >= test.p_read[:2]).all() and test.p[0] > test.p_read[0]
+
+
+def test_a_decomposition_is_compared_and_shown_by_its_numbers_and_not_by_its_items():
+    found = decomposition(readme(15, 2))
+    other = replace(found, item_values=found.item_values + 1, families=np.arange(26), unread=replace(found.unread))
+    assert other == found and replace(found, n_items=25) != found
+    assert not {"item_values", "families", "unread"} & set(re.findall(r"(\w+)=", repr(found)))

@@ -57,6 +57,14 @@ def test_one_of_two_rewordings_leaves_the_item_defined():
     assert moved == {"one": pytest.approx(1 / 6), "two": pytest.approx(1 / 6)}
 
 
+@pytest.mark.parametrize("answers", [{"a": "xy"}, {"a": ["x", None]}, {"a": [None, "x"], "b": ["x", None]}])
+def test_without_a_rate_before_or_after_nothing_moves(answers):
+    pair_ids = {("a", "reworded-1"): "pair"}
+    frame = readouts(answers)
+    frame.loc[frame["answer"].isna(), "status"] = "unreadable"
+    assert moved_by_each(frame, pair_ids) == {"pair": 0.0}
+
+
 def test_a_pair_that_was_not_asked_moves_nothing():
     assert moved_by_each(readouts({"a": "xy", "b": "xx"}), {("z", "reworded-1"): "gone"}) == {"gone": 0.0}
 

@@ -357,3 +357,10 @@ def test_a_difference_that_holds_whatever_they_were_stays():
 def test_equivalence_must_hold_whatever_they_were():
     same = condition(0, right=(700, 700), n=1000)
     assert same.test(0.05).equivalent and not condition(150, right=(700, 700), n=1000).test(0.05).equivalent
+
+
+def test_without_a_number_of_permutations_p_is_counted_in_ten_thousandths():
+    """(b + 1)/(m + 1) with m = 9,999; the regroupings of 24 entries are too many to go through."""
+    T, R = embedding_sets(generator(3), n=12)
+    for p in verdict.semantic_test(T, R).p_source:
+        assert p < 1 and 10_000 * p == pytest.approx(round(10_000 * p), abs=1e-6)

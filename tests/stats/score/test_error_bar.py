@@ -1,6 +1,7 @@
 """The whole error bar: against definitions, against another library, and on a public crossed table."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,16 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
-from flipcore.stats.score.error_bar import PARTS, components, error_bar, limits_of_score, mean_squares, shares
+from flipcore.stats.score.error_bar import (
+    PARTS,
+    Components,
+    MeanSquares,
+    components,
+    error_bar,
+    limits_of_score,
+    mean_squares,
+    shares,
+)
 from flipcore.stats.score.next_calls import assumed_components, best_design, designs_after, gains, half_width, upper_components
 from tests.lab.simulations.score_coverage import World, draw
 from tests.stats.score.tables import rows_of
@@ -45,6 +55,27 @@ def test_components_come_back_from_a_large_table():
     assert not error_bar(cells).by_wordings.low < -1
 
 
+@pytest.mark.parametrize(
+    ("questions", "wordings", "residual", "reruns", "parts"),
+    [
+        # 5 questions, 4 wordings, 2 runs: (8 - 3)/4, (13 - 3)/5, 3 - 2/2, 2
+        (8.0, 13.0, 3.0, 2.0, (1.25, 2.0, 2.0, 2.0)),
+        (1.0, 2.0, 3.0, 8.0, (0.0, 0.0, 0.0, 8.0)),
+        (8.0, 13.0, 3.0, math.nan, (1.25, 2.0, 3.0, 0.0)),
+    ],
+)
+def test_a_part_that_is_smaller_than_the_noise_in_it_is_none(questions, wordings, residual, reruns, parts):
+    squares = MeanSquares(questions, wordings, residual, reruns, 4, 3, 12, 20)
+    found = components(squares, 5, 4, 2)
+    assert (found.questions, found.wordings, found.interaction, found.reruns) == pytest.approx(parts, abs=1e-12)
+
+
+def test_with_one_wording_its_part_belongs_to_the_questions():
+    squares = MeanSquares(3.0, math.nan, math.nan, 2.0, 4, 0, 0, 20)
+    assert components(squares, 5, 1, 2) == Components(2.0, 0.0, 0.0, 2.0)
+    assert components(replace(squares, questions=0.5), 5, 1, 2) == Components(0.0, 0.0, 0.0, 2.0)
+
+
 def test_with_one_question_a_family_it_is_students_t_and_with_one_wording_wordings_are_not_measured():
     rows = rows_of(m=1, s=1)
     bar = error_bar(score_cells(rows))
@@ -71,6 +102,14 @@ def test_limits_stay_within_the_scale_and_reruns_are_no_sample_of_answers():
     assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95)[0] < 0.9
     assert limits_of_score(0.9, 1e-6, 900.0, math.inf, 0.95)[0] == pytest.approx(0.898, abs=2e-3)
     assert limits_of_score(0.9, 0.04, 9.0, 20, 0.95, (-math.inf, math.inf))[1] > 1.3
+
+
+def test_no_limit_lies_beyond_the_scale_by_rounding():
+    # (1 + z/2 + z/2)/(1 + z) is 1, and rounds to more for some numbers of answers
+    limits = []
+    for n in range(10, 100):
+        limits += [limits_of_score(mean, 0.0, n - 1.0, n, 0.95) for mean in (0.0, 1.0)]
+    assert min(map(min, limits)) == 0.0 and max(map(max, limits)) == 1.0
 
 
 def test_grades_are_as_wide_on_any_scale_and_no_wider_than_they_vary():
@@ -190,6 +229,10 @@ def test_unequal_reruns_keep_their_own_weight():
     bar = error_bar(score_cells(rows))
     assert bar.n_runs == pytest.approx(1.5)
     assert bar.squares.df_reruns == 10 * 5 * 2
+    # the variance of a mean of cells: that of a run over the runs of each cell, over cells squared
+    spread = rows.groupby(["item_id", "wording"])["score"].agg(["var", "count"])
+    variance = spread["var"].mean() * (1 / spread["count"]).sum() / (20 * 5) ** 2
+    assert bar.half_widths["reruns"] == pytest.approx(stats.t.ppf(0.975, 100) * math.sqrt(variance))
 
 
 # Advice on the next call, against an equal split.

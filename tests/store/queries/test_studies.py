@@ -1,0 +1,40 @@
+"""Counts of the calls that are answered, of a study and over all studies."""
+
+import pytest
+
+from flipcore.core.records import Call, Completion, Request
+from flipcore.store import rows
+from flipcore.store.queries import studies
+
+ASKED = ("answered", "failed", "of another model", "never asked", "of no study")
+
+
+@pytest.fixture
+def call_ids(store):
+    """Ids by name; the study "s" has all calls but the last, and one of them has no completion."""
+    ids, completions, calls = {}, [], []
+    for name in ASKED:
+        model = "n" if name == "of another model" else "m"
+        call = Call(model, "r", Request("generate", name))
+        ids[name] = call.call_id
+        if name != "never asked":
+            status = "failed" if name == "failed" else "ok"
+            completion = Completion(call.call_id, status, text="A")
+            completions.append(rows.completion_row(call, completion, simulated=True))
+        if name != "of no study":
+            calls.append({"study_id": "s", "call_id": call.call_id})
+    store.writer.add_together([("completions", completions), ("study_calls", calls)]).result()
+    return ids
+
+
+def test_calls_are_stored_once_they_are_answered(store, call_ids):
+    asked = [call_ids[name] for name in ASKED[:4]]
+    assert studies.stored_ids(store, asked) == {call_ids["answered"], call_ids["of another model"]}
+    assert studies.stored_ids(store, [call_ids["failed"]]) == set()
+
+
+def test_answers_are_counted_by_model_and_study(store, call_ids):
+    assert studies.n_answers_of(store, ["m"]) == 2 and studies.n_answers_of(store, ["m", "n"]) == 3
+    assert studies.n_answers_of(store, ["x"]) == 0
+    n_stored = [studies.n_stored_of(store, "s", model) for model in ("m", "n", "x")]
+    assert n_stored == [1, 1, 0] and studies.n_stored_of(store, "t", "m") == 0
