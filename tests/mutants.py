@@ -335,6 +335,12 @@ SAME: dict[tuple[str, str, str], str] = {
     ("flipcore/stats/base/chance_lead.py", "return self._adverse_unit(self.lead > 0)", "self.lead >= 0"): (
         "a lead of 0 has a p of .5, whatever its variance"
     ),
+    ("flipcore/claims/choices.py", "gaps = (curve.estimate - decision.margin).round(12)", "13"): (
+        "either rounds away what float arithmetic leaves"
+    ),
+    ("flipcore/claims/choices.py", "start = decision.turn(above=bool(gaps[0] < 0))", "gaps[0] <= 0"): (
+        "a decision that is level as declared has its sentence already"
+    ),
     (
         "flipcore/claims/choices.py",
         "if n_shown == shares.n_open and p <= (1 - level) / 2 + 1e-12:",

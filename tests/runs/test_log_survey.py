@@ -605,6 +605,23 @@ def test_of_files_that_are_no_logs_the_first_five_are_named(tmp_path, n_files):
     assert said.endswith("Items and texts for a model belong under New study.")
 
 
+def test_what_to_give_is_said_only_where_all_files_are_of_unknown_kinds(tmp_path, monkeypatch):
+    with pytest.raises(BadInput, match="^There is no file; give a log, a folder of logs or a zip.$"):
+        survey([])
+
+    def reader(source, corrections):
+        if source.name == "a.dat":
+            raise BadInput("a.dat is damaged.")
+
+    monkeypatch.setattr(log_survey, "_reader", reader)
+    paths = [tmp_path / "a.dat", tmp_path / "b.dat"]
+    for path in paths:
+        path.write_text("Some words.", encoding="utf-8")
+    with pytest.raises(BadInput) as refused:
+        survey(paths)
+    assert str(refused.value) == "a.dat is damaged. b.dat is no log that is known here; it is left out."
+
+
 @pytest.mark.parametrize(("n_files", "prefix"), [(1, ""), (2, "a.dat: ")])
 @pytest.mark.parametrize("is_named", [True, False])
 def test_a_file_that_cannot_be_read_is_named_once_where_there_are_several(tmp_path, monkeypatch, n_files, prefix, is_named):

@@ -104,6 +104,36 @@ def test_limits_stay_within_the_scale_and_reruns_are_no_sample_of_answers():
     assert limits_of_score(0.9, 0.04, 9.0, 20, 0.95, (-math.inf, math.inf))[1] > 1.3
 
 
+@pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 5.0)])
+@pytest.mark.parametrize(
+    ("share", "variance", "n", "n_effective"),
+    [
+        (0.3, 0.21 / 25, 100, 25),
+        (0.3, 0.21 / 25, 10, 10),
+        (0.3, 0.21 / 25, math.inf, 25),
+        (0.0, 0.0, 20, 20),
+        (1.0, 0.0, 20, 20),
+    ],
+)
+def test_limits_of_a_score_are_where_it_is_t_standard_errors_away(share, variance, n, n_effective, scale):
+    """Wilson's definition: at a limit p, (m - p)² is t² p (1 - p)/n."""
+    start, width = scale[0], scale[1] - scale[0]
+    limits = limits_of_score(start + width * share, width**2 * variance, 9.0, n, 0.95, scale)
+    low, high = ((limit - start) / width for limit in limits)
+    t = stats.t.ppf(0.975, 9)
+    for limit in (low, high):
+        assert (share - limit) ** 2 == pytest.approx(t**2 * limit * (1 - limit) / n_effective, abs=1e-12)
+    assert 0 <= low <= share + 1e-9 and share - 1e-9 <= high <= 1 and high - low > 0.1
+
+
+def test_limits_of_a_difference_are_students_t_cut_at_its_bounds():
+    half = stats.t.ppf(0.975, 9) * 0.1
+    signed = -1.0, 1.0
+    assert limits_of_score(0.3, 0.01, 9.0, 20, 0.95, signed) == pytest.approx((0.3 - half, 0.3 + half))
+    assert limits_of_score(0.9, 0.01, 9.0, 20, 0.95, signed) == pytest.approx((0.9 - half, 1.0))
+    assert limits_of_score(-0.9, 0.01, 9.0, 20, 0.95, signed) == pytest.approx((-1.0, half - 0.9))
+
+
 def test_no_limit_lies_beyond_the_scale_by_rounding():
     # (1 + z/2 + z/2)/(1 + z) is 1, and rounds to more for some numbers of answers
     limits = []
