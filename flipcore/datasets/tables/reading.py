@@ -314,6 +314,8 @@ def _with_mapped_roles(roles: Roles, map_words: Mapping[str, str], table_profile
     if "score" in map_words:
         scores = _columns_in(table_profile, map_words["score"])
         roles = replace(roles, scores=scores, judges=(), unnamed_scores=())
+        if roles.output in scores:
+            roles = replace(roles, output="", agreements=())
     if "people" in map_words:
         people = _columns_in(table_profile, map_words["people"])
         scores = tuple(name for name in roles.scores if name not in people)

@@ -2166,7 +2166,7 @@ def test_grades_in_columns_called_like_systems_are_asked_about(tmp_path):
     ]
     (question,) = read(tmp_path, rows).questions
     reading = answered(tmp_path, question.first)
-    assert (reading.n_conditions, reading.questions) == (3, ())
+    assert (reading.n_conditions, reading.roles.output, reading.questions) == (3, "", ())
     assert reading.scores["hybrid", reading.roles.graders[0]] == 4.5
 
 
