@@ -7,7 +7,7 @@ or the split into systems and runs. A table with clear names raises no doubt.
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from math import nan, sqrt
 from statistics import StatisticsError, correlation
 
@@ -32,7 +32,7 @@ from flipcore.datasets.tables.questions import (
     score_sql,
 )
 from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, is_overall, part_of
-from flipcore.datasets.tables.shape import CONTRASTED, keys_of_outputs
+from flipcore.datasets.tables.shape import CONTRASTED, KEY_VALUES, keys_of_outputs
 from flipcore.datasets.tables.stems import (
     is_known_word,
     last_part,
@@ -52,6 +52,8 @@ MOVED = 0.005  # least difference of two scores that is worth a question
 RELATED = 0.5  # least correlation with right and wrong of a column that may be the score
 DIFFERENT = 3.0  # standard errors between two runs, above which they are no reruns
 NEARLY = 0.98
+# words of columns that a program wrote from an output
+READ_OUT = frozenset("parsed extracted final raw executed clean cleaned normalized mapped".split())
 LESSER = {"exact", "em", "precision", "recall"}  # right and wrong that say less than a judge's
 FAR = 0.05  # least difference of two shares of right answers that are two scores
 SURPRISING = 20  # rows; in so many, it is surprising if none or all are right
@@ -279,7 +281,18 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
             Choice("It is no output.", ("text=",)),
             Choice("It is the output.", (f"text={output}",), overall(reading)),
         )
-    if not output or reading.shape or names(output, "readout"):
+    if not output or reading.shape:
+        return None
+    labels = _labels_of_systems(table_profile, reading)
+    if labels:
+        listed = ",".join(labels)
+        return Question(
+            "outputs",
+            f"{listed_columns(labels)} hold values of {reading.roles.target}.",
+            Choice(f"They are answers of {len(labels)} systems.", (f"model_columns={listed}",)),
+            Choice(f"All were read out of the output of one; {output} leads.", (f"text={output}",)),
+        )
+    if names(output, "readout"):
         return None
     other_outputs = []
     for name in reading.roles.readouts:
@@ -304,6 +317,25 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
         ),
         Choice(f"{output} is the output; {unused}.", (f"text={output}",)),
     )
+
+
+def _labels_of_systems(table_profile: Profile, reading: TableReading) -> list[str]:
+    """Return the output and further columns of answers in few words, where no column holds the text
+    that they would have been read out of; [] for none."""
+    roles = reading.roles
+    labels = [roles.output, *roles.readouts]
+    if not roles.target or len(labels) < 2:
+        return []
+    for name in labels:
+        column = table_profile[name]
+        is_read = bool(set(words_of(name)) & READ_OUT)
+        if is_read or column.is_text or column.is_list or column.is_verdict:
+            return []
+        if table_profile.share_in(name, roles.target) < KEY_VALUES:
+            return []
+    pairs = combinations(labels, 2)
+    are_same = any(table_profile.share_equal(*pair) >= NEARLY for pair in pairs)
+    return [] if are_same else labels
 
 
 def _is_measured(table_profile: Profile, reading: TableReading) -> bool:

@@ -2177,3 +2177,16 @@ def test_corners_of_a_box_are_no_runs(tmp_path):
     ]
     reading = read(tmp_path, rows)
     assert (reading.n_runs, reading.roles.scores) == (1, ("iou",))
+
+
+def test_two_columns_of_labels_without_a_text_may_be_two_systems(tmp_path):
+    labels = ("spam", "news", "private")
+    rows = [
+        {"text": f"He wrote letter {i} last night.", "gold_label": labels[i % 3]}
+        | {"prediction": labels[i * i % 3], "bert_output": labels[(i + (i % 9 == 0)) % 3]}
+        for i in range(36)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen.endswith("hold values of gold_label.") and answered(tmp_path, question.first).n_conditions == 2
+    texts = [row | {"response": f"I think that this is {row['prediction']}, all in all."} for row in rows]
+    assert not any(asked.about == "outputs" for asked in read(tmp_path, texts).questions)
