@@ -734,7 +734,8 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
         return None
     column, last = table_profile[name], last_part(name)
     if column.n_distinct < 2:
-        return _doubt_zeros(table_profile, name)
+        are_failed = _doubt_failed(table_profile, reading) is not None
+        return None if are_failed else _doubt_zeros(table_profile, name)
     if "[" in name or len(last) > 60:
         return None
     words = words_of(last)
@@ -760,14 +761,20 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
 
 
 def _doubt_zeros(table_profile: Profile, name: str) -> Question | None:
-    """Ask whether a score that is 0 in every row marks faults, of which there are none."""
+    """Ask about a score that is 0 in every row: it may mark faults, or say that a check failed."""
     column = table_profile[name]
     is_zero = column.is_verdict and column.is_filled and mean_of(table_profile, name) == 0
-    if not is_zero or names_right(last_part(name)) or table_profile.n_rows < SURPRISING:
+    # that no answer equals the right one word for word surprises nobody
+    is_lesser = bool(set(words_of(last_part(name))) & LESSER)
+    if not is_zero or is_lesser or table_profile.n_rows < SURPRISING:
         return None
+    seen = f"{name} leads the scores and is 0 in every row."
+    if names_right(last_part(name)):
+        none_right = Choice("Nothing is right.", (f"score={name}",), 0.0)
+        return Question("score", seen, none_right, Choice("It is no score.", ("score=",)))
     return Question(
         "direction",
-        f"{name} leads the scores and is 0 in every row.",
+        seen,
         Choice("1 is good, and nothing is right.", ("reverse=",), 0.0),
         Choice("1 marks a fault, and there is none.", (f"reverse={bare_path(name)}",), 1.0),
     )

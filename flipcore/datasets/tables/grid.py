@@ -327,6 +327,12 @@ def _smallest_set(
     return ()
 
 
+# texts about an answer, which tell rows apart and are no questions
+_REMARKS = frozenset(
+    "reason reasons explanation rationale feedback comment comments note notes remark".split()
+)
+
+
 def _items_by_id(
     profile: Profile, roles: Roles, ids: Sequence[str], systems: Sequence[str]
 ) -> tuple[str, ...]:
@@ -356,6 +362,7 @@ def _items_by_id(
     for name in profile.names:
         column, last = profile[name], last_part(name)
         is_other = _counts_runs(last) or names(last, "configuration")
+        is_other = is_other or bool(set(words_of(last)) & _REMARKS)
         if name in roles.taken or is_other or column.is_numeric or column.n_distinct < LEAST_ITEMS:
             continue
         if profile.n_distinct([name, *systems]) >= 0.95 * profile.n_rows:

@@ -186,21 +186,20 @@ class Profile:
         return len(np.unique(self.keys(names)[sizes[of_row] > 1]))
 
     def share_equal(self, name: str, second: str) -> float:
-        """Return the share of rows in which two columns hold the same text."""
+        """Return the share of rows in which two columns hold the same text, or the same number."""
         left, right = self.table.sql(name), self.table.sql(second)
         query = (
-            f"SELECT avg((lower(trim({left})) = lower(trim({right})))::INT) FROM "
-            f"{self.table.relation} "
-            f"WHERE {left} IS NOT NULL AND {right} IS NOT NULL"
+            f"SELECT avg(({_plain_sql(left)} = {_plain_sql(right)})::INT) FROM "
+            f"{self.table.relation} WHERE {left} IS NOT NULL AND {right} IS NOT NULL"
         )
         return float(self.table.rows(query)[0][0] or 0.0)
 
     def share_in(self, name: str, second: str) -> float:
         """Return the share of filled cells of a column that are values of a second column."""
         cell, value = self.table.sql(name), self.table.sql(second)
-        values = f"SELECT lower({value}) FROM {self.table.relation} WHERE {value} IS NOT NULL"
+        values = f"SELECT {_plain_sql(value)} FROM {self.table.relation} WHERE {value} IS NOT NULL"
         query = (
-            f"SELECT avg((lower({cell}) IN ({values}))::INT) FROM {self.table.relation} "
+            f"SELECT avg(({_plain_sql(cell)} IN ({values}))::INT) FROM {self.table.relation} "
             f"WHERE {cell} IS NOT NULL"
         )
         return float(self.table.rows(query)[0][0] or 0.0)
@@ -276,6 +275,11 @@ def number_sql(cell: str) -> str:
     has_comma = f"regexp_full_match(trim({cell}), '{DECIMAL_COMMA}')"
     with_point = f"CASE WHEN {has_comma} THEN replace({cell}, ',', '.') ELSE {cell} END"
     return f"TRY_CAST({with_point} AS DOUBLE)"
+
+
+def _plain_sql(cell: str) -> str:
+    """Return the SQL of a cell as it is compared: 20.0, as pandas writes 20, is 20."""
+    return f"regexp_replace(lower(trim({cell})), '^(-?\\d+)\\.0+$', '\\1')"
 
 
 def is_word_sql(cell: str, *kinds: str) -> str:

@@ -193,7 +193,7 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
     roles = reading.roles
     has_match = bool(roles.output and roles.target)
     if roles.people and not (roles.output or roles.scores or roles.judges):
-        return _ask_people(table_profile, roles.people[0])
+        return _ask_people(table_profile, reading)
     if roles.graders or has_match:
         return None
     # what follows from the system alone, as is_mock does, grades no output
@@ -228,8 +228,18 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
     )
 
 
-def _ask_people(table_profile: Profile, name: str) -> Question | None:
-    """Ask whether people grade outputs, or how well they answered themselves: human_accuracy."""
+def _ask_people(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether people grade outputs, or how well they answered themselves: human_accuracy, or
+    human beside the numbers that they should have said."""
+    name = reading.roles.people[0]
+    for key in reading.unused if table_profile[name].is_numeric else ():
+        if table_profile[key].is_numeric and table_profile.share_equal(name, key) >= SAME_NUMBERS:
+            return Question(
+                "score",
+                f"{name} and {key} hold the same number in many rows.",
+                Choice(f"{name} is an answer, and {key} is right.", _compared(name, key)),
+                Choice(f"{name} is a grade.", (f"score={name}",), mean_of(table_profile, name)),
+            )
     if not set(words_of(name)) & _OWN_SCORES:
         return None
     return Question(
@@ -240,6 +250,12 @@ def _ask_people(table_profile: Profile, name: str) -> Question | None:
     )
 
 
+def _compared(output: str, target: str) -> tuple[str, ...]:
+    """Return the words that have an output compared with a right answer."""
+    return (f"text={output}", f"target={target}", "score=", "people=")
+
+
+SAME_NUMBERS = 0.25  # least share of rows in which a grade is no grade
 _OWN_SCORES = {"accuracy", "acc", "performance", "baseline"}
 
 

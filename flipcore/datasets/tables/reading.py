@@ -425,6 +425,14 @@ def _refusal(
             f"means, not of questions.{columns} Give the table with a row per question and "
             f"{summary_columns[0]}. If each of these {value}s is a question: --map item=COLUMN."
         )
+    if not roles.graders and (long_score := _score_per_metric(table_profile)):
+        metric, value = long_score
+        listed = ", ".join(table_profile[metric].values[:3])
+        return (
+            f"Each row holds the {value} of one {metric}, of {table_profile[metric].n_distinct}"
+            f"{f': {listed} …' if listed else ''}. If they are scores of one output: --map "
+            f"scorer={metric} score={value}. Or give the rows of one {metric}."
+        )
     if not (roles.output or roles.readouts or roles.graders):
         return ""  # the message about missing columns comes later, where rows become records
     has_id = any(name in table_profile.columns and names(name, "id") for name in grid.items)
@@ -448,6 +456,18 @@ def _refusal(
             f"questions.{columns} Give the rows behind it."
         )
     return ""
+
+
+def _score_per_metric(table_profile: Profile) -> tuple[str, str] | None:
+    """Return the columns `metric` and `value` of a table with a row per metric; None if it has
+    none."""
+    metrics = [name for name in table_profile.names if name.lower() in ("metric", "metric_name")]
+    values = [name for name in table_profile.names if name.lower() in ("value", "metric_value")]
+    if not metrics or not values or not table_profile[values[0]].is_numeric:
+        return None
+    n_metrics = table_profile[metrics[0]].n_distinct
+    is_long = 2 <= n_metrics < table_profile.n_rows
+    return (metrics[0], values[0]) if is_long else None
 
 
 def _summary_row(table: Table) -> str:

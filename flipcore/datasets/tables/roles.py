@@ -655,7 +655,8 @@ def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:
         return Grading.READOUT if reads_answers else Grading.PEOPLE
     is_setting = _is_named_setting(column, name)
     is_graded = column.n_distinct > 1 or column.is_verdict
-    if names(last, "judge") and is_graded and not is_setting:
+    is_flag = bool(set(words_of(last)[-1:]) & _FLAGS)
+    if names(last, "judge") and is_graded and not (is_setting or is_flag):
         return Grading.JUDGE
     if _is_named_score(name) and (not is_setting or _ends_in_score(last)):
         return Grading.SCORE
@@ -668,6 +669,9 @@ def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:
     if part_of(name) == OUTPUT and not column.is_verdict:
         return None  # a number that the model said
     return Grading.UNNAMED if _may_be_score(column) or _is_rating(column, last) else None
+
+
+_FLAGS = frozenset("skipped parsed used called ran done cached".split())  # of a judge's call
 
 
 def _holds_grades(column: Column, last: str) -> bool:

@@ -216,6 +216,9 @@ def _is_stem(stem: str) -> bool:
     words = words_of(stem)
     if not words or len(stem) > 60 or all(word.isdigit() for word in words):
         return False
+    parent, _, last = stem.rpartition(".")
+    if names(parent, "score") and not names(last, "model"):
+        return False  # scores.clarity is an aspect
     if all(word in _GENERIC for word in words):
         return words[0] in CONTRASTED or words[-1] in _SYSTEMS
     for word in words:

@@ -2079,8 +2079,11 @@ def test_a_quality_that_is_0_in_every_row_may_mark_faults(tmp_path):
     rows = [{"id": i, "quality": {"answer_coherence": 0, "safety_specificity": int(i == 14)}} for i in range(50)]
     (question,) = read(tmp_path, rows).questions
     assert question.second.words == ("reverse=quality.answer_coherence",) and question.second.score == 1
-    wrong = [{"id": i, "answer_correct": 0} for i in range(50)]
-    assert not read(tmp_path, wrong).questions
+    wrong = [{"id": i, "sanity_pass": False} for i in range(50)]  # the check failed, and nothing passed
+    (question,) = read(tmp_path, wrong).questions
+    assert question.second.words == ("score=",)
+    equal = [{"id": i, "exact_match": 0} for i in range(50)]
+    assert not read(tmp_path, equal).questions
 
 
 def test_right_by_a_person_leads_before_the_recall_of_a_search(tmp_path):
@@ -2190,3 +2193,50 @@ def test_two_columns_of_labels_without_a_text_may_be_two_systems(tmp_path):
     assert question.seen.endswith("hold values of gold_label.") and answered(tmp_path, question.first).n_conditions == 2
     texts = [row | {"response": f"I think that this is {row['prediction']}, all in all."} for row in rows]
     assert not any(asked.about == "outputs" for asked in read(tmp_path, texts).questions)
+
+
+def test_a_count_by_a_person_beside_the_true_count_is_an_answer(tmp_path):
+    """Its mean was the score: 53.08 "on a scale from 2 to 900"."""
+    rows = [{"filename": f"{i}.jpg", "class": "eggs", "object_count": 5 + i, "human": 5.0 + i + (i % 2)} for i in range(40)]
+    (question,) = read(tmp_path, rows).questions
+    reading = answered(tmp_path, question.first)
+    assert (reading.roles.output, reading.roles.target, reading.roles.people) == ("human", "object_count", ())
+
+
+def test_aspects_under_scores_are_no_systems(tmp_path):
+    """Three aspects of eight answers were three models."""
+    rows = []
+    for i in range(8):
+        aspects = {
+            name: {"score": 3 + (i + k) % 3, "evidence": f"The {name} of answer {i} is as the plan has it."}
+            for k, name in enumerate(("solid", "restraint", "contract"))
+        }
+        rows.append({"run_id": f"text_{i}", "scores": aspects})
+    reading = read(tmp_path, rows)
+    assert not reading.shape.models and "scores.solid.score" in reading.roles.scores
+
+
+def test_a_row_per_metric_is_refused_with_the_words_that_read_it(tmp_path):
+    """It was said that no column is called like a score."""
+    rows = [
+        {"model": f"m-{model}", "episode": i, "metric": metric, "value": i + k + model}
+        for i in range(10)
+        for model in (1, 2)
+        for k, metric in enumerate(("Main Score", "Lose", "Turns"))
+    ]
+    refusal = read(tmp_path, rows).refusal
+    assert refusal.startswith("Each row holds the value of one metric, of 3: Lose, Main Score, Turns")
+    assert "--map scorer=metric score=value" in refusal
+    words = {"scorer": "metric", "score": "value", "item": "episode", "models": "model", "lower": ""}
+    assert (answer := read_table(tmp_path / "table.jsonl", words)).refusal == "" and answer.n_items == 10
+
+
+def test_what_became_of_a_judges_call_is_no_score(tmp_path):
+    """That no judge was skipped counted as 0% right."""
+    rows = [{"question": f"What is {i}?", "mrr": float(i % 5 > 0), "judge_skipped": False} for i in range(18)]
+    assert read(tmp_path, rows).roles.graders == ("mrr",)
+
+
+def test_remarks_tell_no_questions_apart(tmp_path):
+    rows = [{"Name": f"Person {i % 20}", "pass": i % 9 > 0, "reason": f"Satisfied with line {i}."} for i in range(40)]
+    assert read(tmp_path, rows).grid.items == ()
