@@ -421,6 +421,9 @@ def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
         # df · mean square / σ² is χ² with df degrees of freedom, which gives draws of σ².
         draws.append(square * df / rng.chisquare(df, N_DRAWS) if is_measured else np.zeros(N_DRAWS))
     value = _variance_shares(np.array(values), cells)
+    if np.isnan(value).all():
+        note = "All scores are equal: there is no variance to split."
+        return {name: missing(n_questions, level, note) for name in PARTS}
     drawn = _variance_shares(np.array(draws), cells)
     lows, highs = np.nanpercentile(drawn, (50 - 50 * level, 50 + 50 * level), axis=1)
     estimates = {}

@@ -350,3 +350,12 @@ def test_a_way_that_does_more_than_its_changes_has_a_gap_and_the_others_none():
     half = stats.t.ppf(1 - 0.05 / 6, 59) * gaps[:, 1].std(ddof=1) / math.sqrt(60)
     assert found["b"].low == pytest.approx(found["b"].value - half, abs=0.01)
     assert way_gaps(np.full((60, 1), math.nan), ["a"], names) == {}
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_scores_that_are_all_equal_leave_nothing_to_split(score):
+    """It ended with a warning of numpy about a slice of nothing."""
+    cells = ScoreCells(np.full((12, 3), score), np.full((12, 3), 2), np.zeros((12, 3)))
+    parts = shares(error_bar(cells))
+    assert list(parts) == list(PARTS) and all(math.isnan(share.value) for share in parts.values())
+    assert {share.note for share in parts.values()} == {"All scores are equal: there is no variance to split."}
