@@ -133,8 +133,8 @@ def upper_loss(b: int, c: int, n: int, error: float = 0.05) -> float:
     def excess(loss: float) -> float:
         return p_below(b, c, n, loss) - error
 
-    if excess(low) <= 0 or excess(high) > 0:
-        return high if excess(high) > 0 else low
+    if excess(low) <= 0:  # every item broke, which is the largest loss
+        return low
     root = brentq(excess, low, high, xtol=PRECISION)
     # Rounded outwards by the root's possible error, so that test and limit agree.
     return float(min(root + PRECISION, high))

@@ -296,9 +296,7 @@ def _number_balance(
 def _standardized_difference(values: np.ndarray, control_values: np.ndarray, scale: float) -> float:
     if not (np.isfinite(values).any() and np.isfinite(control_values).any()):
         return math.nan
-    difference = float(np.nanmean(values) - np.nanmean(control_values))
-    # Without spread the scale is tiny, and 0 must stay 0.
-    return 0.0 if difference == 0 else difference / scale
+    return float(np.nanmean(values) - np.nanmean(control_values)) / scale
 
 
 def _subject_balance(
@@ -317,7 +315,7 @@ def _subject_balance(
         deviations[name] = math.sqrt(sum(p * (1 - p) for p in shares) / 2) or 1e-12
 
     def largest_difference(labels: np.ndarray, control_labels: np.ndarray) -> float:
-        if not len(labels) or not len(control_labels):
+        if not len(labels):  # no pairs
             return math.nan
         differences = []
         for name, deviation in deviations.items():
