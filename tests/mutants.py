@@ -90,6 +90,11 @@ _COUNTING = "flipcore/stats/choices/counting.py"
 _SINGLE = "is_single = int(units.max(initial=-1)) + 1 == len(units)"
 _EXCEEDANCE = "flipcore/stats/memory/exceedance.py"
 _EXCLUSION = "flipcore/stats/flips/exclusion_bounds.py"
+_AGREEMENT = "flipcore/stats/base/agreement.py"
+_MATCHING = "flipcore/stats/memory/matching.py"
+_PREDICTOR = "flipcore/stats/flips/predictor.py"
+_DIFFICULTY = "flipcore/stats/holdout/difficulty.py"
+_LEFT_OPEN = "numpy takes any negative length for the one that is left open"
 _OWN_REFERENCE = "with an extractor as its own reference, G is T"
 SAME: dict[tuple[str, str, str], str] = {
     (_TWO_SHARES, "error = round((1 - level) / 2, 12)", "13"): "either rounds away what is left of 0.95",
@@ -453,6 +458,49 @@ SAME: dict[tuple[str, str, str], str] = {
         "False",
     ): "the same parameters in one other order, for all",
     ("flipcore/store/merge_source.py", "start = stream.read(12)", "13"): "a byte more is read and not looked at",
+    (_GUARDED, "return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9))", "0.0100000015"): (
+        "below 10 items nothing is tested"
+    ),
+    (_GUARDED, "return ClusterSums.from_values(x.reshape(-1, x.shape[-1]).T, families)", "2"): _LEFT_OPEN,
+    (
+        _AGREEMENT,
+        "codes = np.array([(number_of[x], number_of[y]) for x, y in pairs], dtype=int).reshape(-1, 2)",
+        "2",
+    ): _LEFT_OPEN,
+    (_MATCHING, "rows, control_rows = np.array(pair_rows, dtype=int).reshape(-1, 2).T", "2"): _LEFT_OPEN,
+    ("flipcore/stats/base/resample.py", "np.add.at(counts.reshape(-1), added, np.uint8(1))", "2"): _LEFT_OPEN,
+    (_AGREEMENT, "pairs = zip(first, second, strict=True)", "False"): "the lines above have compared the lengths",
+    (_AGREEMENT, "for unit in zip(*ratings, strict=True):", "False"): "the lines above have compared the lengths",
+    (_MATCHING, "for i, j in zip(*linear_sum_assignment(cost), strict=True):", "False"): "an assignment is of pairs",
+    (_MATCHING, "deviations[name] = math.sqrt(sum(p * (1 - p) for p in shares) / 2) or 1e-12", "0.0100000000015"): (
+        "a subject that all or none have differs in no share"
+    ),
+    (
+        _PREDICTOR,
+        "if np.abs(step).max() <= 1e-10:",
+        "np.abs(step).max() < 1e-10",
+    ): "no step by rounding is exactly the least one",
+    (_PREDICTOR, "weights=dict(zip(design.columns, model[-1].coef_[0].tolist(), strict=True)),", "False"): (
+        "each column has a coefficient"
+    ),
+    (_PREDICTOR, 'family_of = dict(zip(frame["item_id"], frame["family"], strict=True))', "False"): _ZIPPED,
+    (_EXCLUSION, 'present = set(zip(rows["item_id"], rows["variant"], strict=True))', "False"): _ZIPPED,
+    (_EXCLUSION, 'keys = zip(rows["item_id"], rows["variant"], strict=True)', "False"): _ZIPPED,
+    (_DIFFICULTY, "for item, source in zip(self.retro, sources, strict=True)", "False"): "each entry has a source here",
+    (_DIFFICULTY, "target, retro = zip(*self.pairs, strict=True)", "False"): "each pair has two answers",
+    (_DIFFICULTY, 'for item, source in zip(part["item_id"], part["source_id"], strict=True)', "False"): _ZIPPED,
+    (_DIFFICULTY, 'for item, role, hit in zip(part["item_id"], part["role"], hits, strict=True):', "False"): _ZIPPED,
+    (_DIFFICULTY, 'for probabilities, target in zip(part["probabilities"], part["target"], strict=True):', "False"): _ZIPPED,
+    (
+        "flipcore/stats/memory/frames.py",
+        'published_right = dict(zip(means["item_id"][is_base], means["right"][is_base], strict=True))',
+        "False",
+    ): _ZIPPED,
+    (
+        "flipcore/stats/score/error_bar.py",
+        "for name, share, low, high in zip(PARTS, value, lows, highs, strict=True):",
+        "False",
+    ): "each part has a share and its limits",
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

@@ -236,3 +236,11 @@ def test_the_limits_of_kappa_leave_out_one_item_at_a_time():
     half = t.ppf(0.975, 59) * math.sqrt(59 * np.var(logs))
     limits = 1 - (1 - found.value) * math.exp(half), 1 - (1 - found.value) * math.exp(-half)
     assert (found.low, found.high) == pytest.approx(limits)
+
+
+def test_weighted_kappa_counts_how_far_two_ratings_are_apart():
+    """One pair of four differs, by 2 of 2; chance differs by 4 on a mean of 16 pairs, squared by 6.5."""
+    first, second = [1, 2, 3, 1], [1, 2, 3, 3]
+    assert agreement.cohen_kappa(first, second) == pytest.approx(1 - 1 / (11 / 4))
+    assert agreement.cohen_kappa(first, second, "linear") == pytest.approx(1 - 2 / (16 / 4))
+    assert agreement.cohen_kappa(first, second, "quadratic") == pytest.approx(1 - 4 / (26 / 4))

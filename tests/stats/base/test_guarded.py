@@ -102,6 +102,12 @@ def test_values_that_never_vary_are_guarded_as_whole_clusters():
     assert ClusterSums.from_values(x, clusters).with_largest_correlation.correlation == pytest.approx([1.0])
 
 
+def test_events_that_every_item_is_say_nothing_of_clustering():
+    """All are above 0, and vary within their clusters alone."""
+    sums = ClusterSums.from_values(np.tile([0.25, 0.75], 20)[:, None], clustered(10, 4))
+    assert sums.with_largest_correlation.correlation == pytest.approx([0.0])
+
+
 def test_clusters_of_one_item_are_the_test_without_clusters():
     x = independent(np.random.default_rng(5), np.arange(80), 0.2, 0.1, runs=20)
     alone, single = guarded_t(x, SIGNED), guarded_t(x, SIGNED, np.arange(80))
@@ -369,3 +375,15 @@ def test_the_typical_correlation_is_that_of_an_analysis_of_variance(groups):
     (correlation,) = sums.with_typical_correlation.correlation
     assert correlation == pytest.approx((ratio - 1) / (ratio - 1 + mean_size))
     assert 0.1 < correlation < 1
+    for unit in (1e-8, 1e8):  # a change of the unit changes no correlation
+        sums = ClusterSums.from_values(unit * values, np.repeat(np.arange(n_clusters), sizes))
+        assert sums.with_typical_correlation.correlation == pytest.approx([correlation])
+    raised = ClusterSums.from_values(values + 100, np.repeat(np.arange(n_clusters), sizes))
+    assert raised.with_typical_correlation.correlation == pytest.approx([correlation])
+
+
+def test_rare_events_have_the_small_variance_that_they_have():
+    """Two of 400 items are above 0, and the unseen one is at -1: a mean of 1/401 and a sum of squares of 3."""
+    test = guarded_t(np.repeat([1.0, 0.0], [2, 398]), SIGNED)
+    error = np.sqrt((3 / 401 - 1 / 401**2) / 400)
+    assert float(test.p_above) == pytest.approx(student.sf(1 / 401 / error, 399))

@@ -139,3 +139,7 @@ def test_counts_that_are_of_no_set_are_refused():
         p_below(5, 6, 10)
     assert math.isnan(p_below(0, 0, 0)) and math.isnan(upper_loss(0, 0, 0)) and math.isnan(p_two_sided(0, 0, 0))
     assert (p_below(1, 0, 10, 1.0), p_below(1, 0, 10, -1.0)) == (0.0, 1.0)
+
+
+def test_where_every_item_broke_the_limit_is_the_largest_loss():
+    assert upper_loss(12, 0, 12) == 1.0 and -1 < upper_loss(0, 12, 12) < 0

@@ -93,6 +93,7 @@ def test_source_paired_entries_are_compared_entry_by_entry():
 def test_a_label_says_model_readout_layout_and_boost():
     one = Condition("gpt", "first_token", "helpful", "top 2", {}, {}, {})
     assert one.label == "gpt, first token, helpful, top 2" and math.isnan(one.inflation().value)
+    assert one.cut_share == 0
 
 
 def families(n_target, n_retro, each, right=lambda family, i: i % 2):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, norm
 
 from flipcore.claims.holdout import inflation_claim
 from flipcore.core.randomness import generator
@@ -13,6 +13,7 @@ from flipcore.stats.base.families import clustered_difference
 from flipcore.stats.base.separability import separability
 from flipcore.stats.holdout import units, verdict
 from flipcore.stats.holdout.difficulty import Condition
+from flipcore.stats.holdout.semantic import perm_test_mmd
 from flipcore.stats.holdout.survey import odd_one_out_survey
 from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, WITHIN, difficulty_test
 from flipcore.stats.holdout.versions import describe_edits, read_results, result_of
@@ -364,3 +365,14 @@ def test_without_a_number_of_permutations_p_is_counted_in_ten_thousandths():
     T, R = embedding_sets(generator(3), n=12)
     for p in verdict.semantic_test(T, R).p_source:
         assert p < 1 and 10_000 * p == pytest.approx(round(10_000 * p), abs=1e-6)
+
+
+def test_the_smallest_shift_that_is_found_lies_above_the_critical_one():
+    """Four of five studies find a shift that lies .84 standard deviations above the 95% point of no shift."""
+    T, R = embedding_sets(generator(3), n=12)
+    mmd = perm_test_mmd(T, R, 199, 5)
+    test = verdict.semantic_test(T, R, m=199, seed=5)
+    assert test.detectable == pytest.approx(mmd["critical"] + norm.ppf(0.8) * mmd["null_sd"])
+    low = [mmd["obs"] - norm.ppf(level) * mmd["se"] for level in (0.95, 0.975)]
+    assert test.bound == pytest.approx((low[0], mmd["upper"])) and test.outer == pytest.approx((low[1], math.inf))
+    assert (test.estimate.n, test.estimate.seed, test.estimate.level, test.too_few) == (24, 5, 0.9, "")

@@ -146,6 +146,11 @@ def test_roles_are_what_is_judged_and_what_it_is_compared_with():
     assert frames.roles_of(made) == (["benchmark"], ["control", "non_member"])
 
 
+def test_a_comparison_takes_items_under_test_and_controls():
+    assert frames.compares(["benchmark", "non_member"]) and frames.compares(["retro", "target"])
+    assert not frames.compares(["benchmark", "target"]) and not frames.compares(["control", "other"])
+
+
 def test_a_task_without_controls_is_held_against_the_tasks_that_have_nothing_else():
     places = [("a/1", "benchmark", "number"), ("b/1", "control", "number"), ("b/2", "control", "text")]
     places += [("c/1", "benchmark", "text"), ("c/2", "control", "text")]
@@ -155,6 +160,7 @@ def test_a_task_without_controls_is_held_against_the_tasks_that_have_nothing_els
     )
     sets = frames.compared_sets(frame, recorded)
     assert sets.groupby("kind")["item_id"].agg(list).to_dict() == {"a": ["a/1", "b/1"], "c": ["c/1", "c/2"]}
+    assert sets.index.tolist() == [0, 1, 2, 3]  # a control of two sets is two rows
     assert frames.compared_sets(frame, replace(recorded, protocol=Part("single_shot"))) is frame
     one_task = frame[frame["item_id"].str.startswith("c")]
     assert frames.compared_sets(one_task, recorded) is one_task

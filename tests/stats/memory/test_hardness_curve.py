@@ -89,3 +89,10 @@ def test_a_drawn_table_has_the_planted_inflation_and_its_row_stands_in_the_table
     text = TABLE.read_text(encoding="utf-8")
     assert all(text.count(f"| {world.name} | {world.n} ×") == 3 for world in (*CLEAN, *READ)) and MIN_REFERENCES == 5
     assert row(CLEAN[0], 5, 20).startswith("| sets alike | 300 × 200 | 5 | 0 pp |")
+
+
+@pytest.mark.parametrize(("n", "n_controls"), [(10, 200), (200, 10), (9, 200), (200, 9)])
+def test_a_curve_wants_ten_items_of_either_set(n, n_controls):
+    benchmark, controls = (answers(0.85, *BENCHMARK.mean(1), n=n), answers(0.55, *CONTROLS.mean(1), n=n_controls))
+    curve = excess(benchmark[0], controls[0], benchmark[1:], controls[1:])
+    assert ("are answered by all models; 10 of each" in curve.withheld) == (min(n, n_controls) < 10)

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.families import clustered_mean
+from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.score.corrected import EXACT, METHOD
 from flipcore.stats.score.corrected_flips import flips_by_people
 
@@ -88,3 +90,69 @@ def test_limits_of_the_labels_alone_join_those_of_t_by_squares():
     assert flips.artifact.value == pytest.approx(value)
     assert flips.artifact.low == pytest.approx(value - math.hypot(t.value - t.low, g.high - g.value))
     assert flips.artifact.high == pytest.approx(value + math.hypot(t.high - t.value, g.value - g.low))
+
+
+def t_standard_errors(values):
+    """The half of Student's interval of a mean at 95%."""
+    return stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / math.sqrt(values.size)
+
+
+@pytest.mark.parametrize("n_flips", [0, 1, 12])
+def test_the_half_width_is_students_with_residuals_that_their_leverage_widens(n_flips):
+    """Each of 40 pairs has a label: G is a mean of λ · reference + (people − λ · reference)."""
+    n, rng = 40, generator(7)
+    reference, people, total = (np.zeros(n) for _ in range(3))
+    reference[:n_flips], people[5:17] = 1, 1
+    total[rng.permutation(n)[:20]] = 1
+    flips = flips_by_people(total, reference, reference, people, np.arange(n))
+    assert flips.has_normal_limits
+    squares = (reference - reference.mean()) ** 2
+    weight = ((reference - reference.mean()) * (people - people.mean())).sum() / squares.sum() if n_flips else 1.0
+    leverage = 1 / n + (squares / squares.sum() if n_flips else 0)
+    residuals = people - weight * reference
+    widened = (residuals - residuals.mean()) * np.sqrt((1 - 1 / n) / np.maximum(1 - leverage, 1 / n))
+    widened += residuals.mean() - widened.mean()
+    half, of_labels = (t_standard_errors(values) for values in (weight * reference + widened, widened))
+    assert flips.half_width() == pytest.approx(max(half, of_labels))
+    of_items = math.sqrt(max(half**2 - of_labels**2, 0))
+    assert flips.half_width(math.inf) == pytest.approx(of_items, abs=1e-9)
+    assert flips.half_width(3 * n) == pytest.approx(math.hypot(of_items, of_labels / 2))
+    # The limits of A are as far away as those of G, in reverse and by the ratio of the standard errors.
+    g, a = flips.stated, flips.artifact
+    ratio = t_standard_errors(total - weight * reference - widened) / half
+    assert a.value == pytest.approx(total.mean() - g.value)
+    assert a.low == pytest.approx(a.value - ratio * (g.high - g.value))
+    assert a.high == pytest.approx(a.value + ratio * (g.value - g.low))
+
+
+def test_exact_limits_combine_items_and_error_rates_by_squares():
+    """One false flip of 12, one that was missed of 48, and G = g (1 - a) + (1 - g) b."""
+    n, n_labels = 400, 60
+    genuine, people = (np.arange(n) % 5 == 0).astype(float), np.zeros(n_labels)
+    people[[1, *range(5, n_labels, 5)]] = 1
+    total = np.maximum(genuine, np.arange(n) % 2)
+    flips = flips_by_people(total, genuine, genuine[:n_labels], people, np.arange(n_labels))
+    assert (flips.stated.method, flips.artifact.method) == (EXACT, EXACT)
+    g, a, b = 0.2, 1 / 12, 1 / 48
+    (a_low, a_high), (b_low, b_high) = clopper_pearson(1, 12), clopper_pearson(1, 48)
+    slope = 1 - a - b
+    items, value = clustered_mean(genuine, np.arange(n)), g * (1 - a) + (1 - g) * b
+    down = math.hypot(slope * (g - items.low), g * (a_high - a), (1 - g) * (b - b_low))
+    up = math.hypot(slope * (items.high - g), g * (a - a_low), (1 - g) * (b_high - b))
+    assert flips.stated.value == pytest.approx(value)
+    assert (flips.stated.low, flips.stated.high) == pytest.approx((value - down, value + up))
+    of_items = t_standard_errors(total - slope * genuine)
+    value = total.mean() - value
+    down = math.hypot(of_items, g * (a - a_low), (1 - g) * (b_high - b))
+    up = math.hypot(of_items, g * (a_high - a), (1 - g) * (b - b_low))
+    assert (flips.artifact.low, flips.artifact.high) == pytest.approx((value - down, value + up))
+
+
+@pytest.mark.parametrize("total", [0, 1])
+def test_no_limit_of_the_artifact_lies_beyond_1(total):
+    """All pairs flip under one extractor and none under the other; 20 labels leave errors open."""
+    n = 20
+    other = np.full(n, 1 - total)
+    artifact = flips_by_people(np.full(n, total), other, other, other, np.arange(n)).artifact
+    assert artifact.method == EXACT and artifact.value == (1 if total else -1)
+    assert (artifact.high if total else artifact.low) == artifact.value

@@ -359,3 +359,40 @@ def test_scores_that_are_all_equal_leave_nothing_to_split(score):
     parts = shares(error_bar(cells))
     assert list(parts) == list(PARTS) and all(math.isnan(share.value) for share in parts.values())
     assert {share.note for share in parts.values()} == {"All scores are equal: there is no variance to split."}
+
+
+@pytest.mark.parametrize(("n_asked", "kept"), [(6, ["w0", "w1"]), (5, ["w0"])])
+def test_a_wording_that_half_of_the_questions_were_asked_in_is_kept(n_asked, kept):
+    rows = rows_of(n=12, m=2)
+    rows = rows[(rows["wording"] == "w0") | (rows["item_id"] < f"q{n_asked:02}")]
+    cells = score_cells(rows)
+    assert (list(cells.wordings), cells.n_dropped_questions) == (kept, 12 - n_asked if len(kept) == 2 else 0)
+
+
+@pytest.mark.parametrize(
+    ("squares", "parts"),
+    [
+        # 2 runs a cell: 8 - 3, 13 - 3, 3 - 2/2 and 2/2; parts below the noise are none, and noise is at most the residual.
+        ((8.0, 13.0, 3.0, 2.0, 11, 2, 22, 36), (5, 10, 2, 1)),
+        ((8.0, 13.0, 3.0, math.nan, 11, 2, 22, 0), (5, 10, 3, math.nan)),
+        ((1.0, 2.0, 3.0, 8.0, 11, 2, 22, 36), (0, 0, 0, 3)),
+    ],
+)
+def test_shares_are_what_is_left_of_mean_squares_without_their_noise(squares, parts):
+    cells = ScoreCells(np.random.default_rng(1).random((12, 3)), np.full((12, 3), 2), np.full((12, 3), 0.1))
+    found = shares(replace(error_bar(cells), squares=MeanSquares(*squares)))
+    expected = [part / np.nansum(parts) for part in parts]
+    assert [found[name].value for name in PARTS] == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.9])
+def test_limits_of_a_share_are_quantiles_of_the_ratio_of_mean_squares(level):
+    """Prompts that score alike leave 1 - 1/F to questions, where F of 11 and 22 degrees of freedom is drawn about its estimate."""
+    mean = np.array([[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]] * 6) / 4 + np.arange(12)[:, None] / 16
+    cells = ScoreCells(mean, np.ones((12, 3), dtype=int), np.zeros((12, 3)))
+    bar = replace(error_bar(cells), level=level)
+    ratio = bar.squares.questions / bar.squares.residual
+    share = shares(bar, seed=4)["questions"]
+    assert bar.squares.wordings == pytest.approx(0, abs=1e-12) and share.value == pytest.approx(1 - 1 / ratio)
+    below = [stats.f.cdf(1 / (1 - limit) / ratio, 22, 11) for limit in (share.low, share.high)]
+    assert below == pytest.approx([0.5 - level / 2, 0.5 + level / 2], abs=0.007) and share.level == level

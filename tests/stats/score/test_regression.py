@@ -169,3 +169,16 @@ def test_a_second_task_like_the_first_halves_the_variance_and_doubles_the_items(
     one, two = loss_of([few], 0.02), loss_of([few] * 2, 0.02)
     assert (two.n, two.is_exact, two.is_judged) == (8, False, False)
     assert two.n_to_decide == pytest.approx(one.n_to_decide) and math.isfinite(one.n_to_decide)
+
+
+@pytest.mark.parametrize(("sign", "outcome", "p"), [(1, PASS, "p_small"), (-1, FAIL, "p_large")])
+def test_a_verdict_needs_the_test_and_the_limit_up_to_twice_its_precision(sign, outcome, p):
+    def outcome_of(p_value, beyond):
+        of_items = loss(np.ones(20), np.ones(20), MARGIN)
+        limit = MARGIN + sign * beyond
+        # As if the exact test had come to these; where it is not monotone they may disagree.
+        of_items.__dict__.update({"p_small": 1.0, "p_large": 1.0, "limits": (limit, limit)} | {p: p_value})
+        return of_items.outcome
+
+    assert outcome_of(0.049, 1.9e-6) == outcome and outcome_of(0.049, -0.02) == outcome
+    assert outcome_of(0.049, 2.1e-6) == outcome_of(0.05, -0.02) == UNDECIDED
