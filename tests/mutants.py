@@ -501,6 +501,21 @@ SAME: dict[tuple[str, str, str], str] = {
         "for name, share, low, high in zip(PARTS, value, lows, highs, strict=True):",
         "False",
     ): "each part has a share and its limits",
+    (
+        _GUARDED,
+        "varies = squares - total > 1e-12 * np.maximum(squares, 1e-300)",
+        "squares - total >= 1e-12 * np.maximum(squares, 1e-300)",
+    ): _TIE,
+    (
+        "flipcore/stats/score/regression.py",
+        "if self.p_small < ERROR and self.high < self.margin + 2 * tango.PRECISION:",
+        "self.high <= self.margin + 2 * tango.PRECISION",
+    ): _TIE,
+    (
+        "flipcore/stats/score/regression.py",
+        "is_large = self.p_large < ERROR and self.low > self.margin - 2 * tango.PRECISION",
+        "self.low >= self.margin - 2 * tango.PRECISION",
+    ): _TIE,
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

@@ -156,3 +156,20 @@ def test_no_limit_of_the_artifact_lies_beyond_1(total):
     artifact = flips_by_people(np.full(n, total), other, other, other, np.arange(n)).artifact
     assert artifact.method == EXACT and artifact.value == (1 if total else -1)
     assert (artifact.high if total else artifact.low) == artifact.value
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_three_labelled_items_are_enough_for_residuals_by_leverage(n):
+    """Twelve labelled pairs an item: λ is the slope over pairs, all else is over items."""
+    reference, people = np.zeros((n, 12)), np.zeros((n, 12))
+    reference[0, :6], reference[1, :3], reference[2, :1], people[:, 2:7] = 1, 1, 1, 1
+    f, y = reference.ravel(), people.ravel()
+    flips = flips_by_people(np.full(n, 0.5), reference.mean(axis=1), f, y, np.repeat(np.arange(n), 12))
+    weight = np.cov(y, f, bias=True)[0, 1] / f.var()
+    share = reference.mean(axis=1)
+    residuals, squares = (people - weight * reference).mean(axis=1), (share - share.mean()) ** 2
+    widened = (residuals - residuals.mean()) * np.sqrt((1 - 1 / n) / np.maximum(1 - 1 / n - squares / squares.sum(), 1 / n))
+    widened += residuals.mean() - widened.mean()
+    half, of_labels = t_standard_errors(weight * share + widened), t_standard_errors(widened)
+    assert flips.weight == pytest.approx(weight) and flips.has_normal_limits
+    assert flips.half_width() == pytest.approx(max(half, of_labels))
