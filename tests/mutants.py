@@ -90,6 +90,7 @@ _COUNTING = "flipcore/stats/choices/counting.py"
 _SINGLE = "is_single = int(units.max(initial=-1)) + 1 == len(units)"
 _EXCEEDANCE = "flipcore/stats/memory/exceedance.py"
 _EXCLUSION = "flipcore/stats/flips/exclusion_bounds.py"
+_TANGO = "flipcore/stats/base/tango.py"
 _AGREEMENT = "flipcore/stats/base/agreement.py"
 _MATCHING = "flipcore/stats/memory/matching.py"
 _PREDICTOR = "flipcore/stats/flips/predictor.py"
@@ -516,6 +517,12 @@ SAME: dict[tuple[str, str, str], str] = {
         "is_large = self.p_large < ERROR and self.low > self.margin - 2 * tango.PRECISION",
         "self.low >= self.margin - 2 * tango.PRECISION",
     ): _TIE,
+    ("flipcore/stats/holdout/verdict.py", "equivalent=False,", "True"): "the margin decides it",
+    (_TANGO, "low, high = (b - c) / n, 1.0", "1.51"): "a larger loss has a p of 0 too",
+    (_TANGO, "if low < 0:  # the test of 0 decides on which side of the limit 0 lies", "low <= 0"): (
+        "where as many broke as mended, no test excludes 0"
+    ),
+    (_TANGO, "if low < 0:  # the test of 0 decides on which side of the limit 0 lies", "1"): "where the search begins",
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
