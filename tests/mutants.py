@@ -96,6 +96,8 @@ _MATCHING = "flipcore/stats/memory/matching.py"
 _PREDICTOR = "flipcore/stats/flips/predictor.py"
 _DIFFICULTY = "flipcore/stats/holdout/difficulty.py"
 _LEFT_OPEN = "numpy takes any negative length for the one that is left open"
+_RANKED = "each model that is ranked has both limits"
+_UNREAD = "nobody reads how many readouts a mark counts"
 _OWN_REFERENCE = "with an extractor as its own reference, G is T"
 SAME: dict[tuple[str, str, str], str] = {
     (_TWO_SHARES, "error = round((1 - level) / 2, 12)", "13"): "either rounds away what is left of 0.95",
@@ -523,6 +525,39 @@ SAME: dict[tuple[str, str, str], str] = {
         "where as many broke as mended, no test excludes 0"
     ),
     (_TANGO, "if low < 0:  # the test of 0 decides on which side of the limit 0 lies", "1"): "where the search begins",
+    ("flipcore/claims/ranking.py", 'numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}', "False"): _RANKED,
+    ("flipcore/claims/ranking.py", 'numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}', "False"): _RANKED,
+    (
+        "flipcore/claims/ranking.py",
+        "firsts = [contest.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]",
+        "False",
+    ): _RANKED,
+    ("flipcore/claims/audit_items.py", 'columns = zip(items["target"], items["options"], strict=True)', "False"): _ZIPPED,
+    ("flipcore/claims/audit_items.py", "for grouped, p in zip(scores, adjusted, strict=True):", "False"): (
+        "each of the scores has a p"
+    ),
+    (
+        "flipcore/claims/holdout.py",
+        "p = holm([condition.test(1.0).p for condition in conditions])",
+        "1.51",
+    ): "the margin moves the p of equivalence, and not that of a difference",
+    ("flipcore/claims/holdout.py", "for model_p, estimate in zip(p, estimates, strict=True):", "False"): (
+        "each model has an estimate and a p"
+    ),
+    ("flipcore/runs/background.py", "return cost.usage(by_call.values(), 0.0)", "0.01"): (
+        "the seconds that the pilot took stand in their place"
+    ),
+    ("flipcore/store/commits.py", "_number_file(path).unlink(missing_ok=True)", "False"): (
+        "errors of the system are ignored, that of a missing file too"
+    ),
+    (
+        _PACKING,
+        'n_readouts += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0',
+        "pc.sum(pc.list_value_length(rows['states'])).as_py() and 0",
+    ): _UNREAD,
+    (_PACKING, 'n_readouts += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0', "1"): _UNREAD,
+    (_PACKING, "writer, packer, n_readouts = store.writer, Packer(), 0", "1"): _UNREAD,
+    ("flipcore/store/recorded.py", 'return duckdb.connect(":memory:", config={"threads": 1})', "2"): _SPEED,
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

@@ -977,6 +977,8 @@ def test_a_consistency_that_counts_places_for_answers_is_said():
         assert not list(check_score_rate(log, log.frame.assign(**change)))
     letters = replace(log, items=log.items.assign(target="A"))
     assert not list(check_score_rate(letters, letters.frame))
+    models = pd.concat([log.frame.assign(model=model) for model in ("z", "a")], ignore_index=True)
+    assert [finding.model for finding in check_score_rate(log, models)] == ["z", "a"]  # in the order of the log
 
 
 def test_clusters_are_families_that_several_items_share():

@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -293,3 +294,37 @@ def test_people_find_the_holdout_entry_where_they_do_so_more_often_than_by_chanc
 def test_a_p_at_the_level_shows_nothing_alone(p, is_alone):
     held = replace(made("prediction", p=p, bound=(0.0, 0.7)), p_adjusted=0.09)
     assert ("alone, no difference by Holm" in outcome_claim(held).text) is is_alone
+
+
+def planted(p, low, *, value=0.1, coverage=None):
+    """A model with this p and this low limit of its difference."""
+    estimate = Estimate(value, low, 0.2, 0.95, "newcombe", 100, None, coverage=coverage)
+    return SimpleNamespace(
+        model="m", inflation=lambda: estimate, test=lambda margin: SimpleNamespace(p=p), cut_sentence=lambda: ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "low", "coverage", "is_made"),
+    [
+        (0.0499, 0.001, None, True),
+        (0.05, 0.001, None, False),
+        (0.0499, 0.0, None, False),
+        (0.0499, 0.001, 0.84, False),  # an interval that is too short supports no claim
+        (0.0499, 0.001, 0.86, True),
+    ],
+)
+def test_a_model_scores_higher_below_the_level_and_with_an_interval_above_0(p, low, coverage, is_made):
+    claim = inflation_claim([planted(p, low, coverage=coverage)])
+    assert claim.is_made == is_made and claim.numbers["better"] == is_made
+    assert claim.outcome == ("inflated" if is_made else "undecided")
+
+
+def test_of_several_models_those_that_score_higher_are_counted():
+    two = inflation_claim([planted(0.001, 0.01), planted(0.001, 0.01, value=0.3), planted(0.9, -0.1)])
+    assert two.text.startswith(
+        "2 of 3 models score higher on the benchmark than on the holdout; the largest difference is m's, 30.0 points"
+    )
+    none = inflation_claim([planted(0.9, -0.1), planted(0.9, -0.1)])
+    assert none.text.startswith("None of 2 models is shown to score higher") and not none.is_made
+    assert two.numbers["models"] == 3 and two.numbers["p"] == pytest.approx(0.003)

@@ -135,3 +135,17 @@ def test_studies_that_an_earlier_process_left_running_were_cut_off(store, state,
         registry._progress[study.study_id] = Progress()
     registry.settle()
     assert store.rows("SELECT state FROM studies") == [(state_after,)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 8, 0, 9, -1])
+def test_from_1_to_8_studies_of_a_person_may_run_at_once(store, monkeypatch, n):
+    registry = Registry(store)
+    begun = []
+    monkeypatch.setattr(registry, "_begin_due", lambda: begun.append(registry.at_once()))
+    if 1 <= n <= 8:
+        registry.set_at_once(n)
+        assert begun == [n]
+        return
+    with pytest.raises(BadInput, match=f"{n} studies at a time were asked for; it must be from 1 to 8."):
+        registry.set_at_once(n)
+    assert begun == [] and registry.at_once() == 1

@@ -18,7 +18,6 @@ from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.runs import log_survey
 from flipcore.runs.log_survey import (
-    MAX_REFUSALS,
     LogFacts,
     LogFile,
     ReadScores,
@@ -481,13 +480,8 @@ def test_each_record_is_counted():
 
 
 def test_refused_rows_are_counted_and_the_first_ones_kept():
-    survey, votes = counted(*[Rejection(f"a:{i}: no text") for i in range(MAX_REFUSALS + 2)])
-    assert (survey.n_refused, len(survey.refusals), survey.refusals[0], votes) == (
-        MAX_REFUSALS + 2,
-        MAX_REFUSALS,
-        "a:0: no text",
-        {},
-    )
+    survey, votes = counted(*[Rejection(f"a:{i}: no text") for i in range(202)])
+    assert (survey.n_refused, len(survey.refusals), survey.refusals[0], votes) == (202, 200, "a:0: no text", {})
 
 
 @pytest.mark.parametrize(
@@ -764,3 +758,25 @@ def test_a_task_is_of_the_kind_of_most_of_its_rows(tmp_path, monkeypatch, n_choi
     assert survey([path], {"model": "m"}).kinds == {"x": kind}
     assert survey([path], {"model": "m", "kind": "list"}).kinds == {"x": "list"}
     assert survey([path], {"model": "m", "kind": "list", "kind:x": "choice"}).kinds == {"x": "choice"}
+
+
+@pytest.mark.parametrize(
+    ("column", "scores", "refusal"),
+    [
+        ("score", (0.5, 80), "^The column score holds 10 scores between 0 and 1 and 10 up to 80: two scales."),
+        ("error_rate", (0.1, 0.2), "^error_rate is called like something of which less is better"),
+    ],
+)
+def test_a_question_that_moves_the_score_is_asked_or_refused(tmp_path, column, scores, refusal):
+    """Of a table with two scales it is said that they are two, which no reading can mend."""
+    rows = "".join(f"q{i},What is {i}?,m,{scores[i % 2]}\n" for i in range(20))
+    (tmp_path / "table.csv").write_text(f"id,question,model,{column}\n{rows}", encoding="utf-8")
+    with pytest.raises(BadInput, match=refusal):
+        survey([tmp_path / "table.csv"])
+    asked = []
+
+    def ask(log_survey):
+        asked.extend(question.about for question in log_survey.questions)
+
+    if column == "error_rate":
+        assert survey([tmp_path / "table.csv"], on_read=ask).n_records == 20 and asked == ["direction"]

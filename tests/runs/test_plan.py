@@ -1,6 +1,7 @@
 """The demo must be a study that runs: its plan is what a fresh clone does first."""
 
 import json
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ from flipcore.axes import AXES
 from flipcore.core import bounds
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.paths import DATA
-from flipcore.core.records import Call, Item, Prompt, Request, Variant
+from flipcore.core.records import Call, Item, Prompt, Request, Variant, digest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.detectors import DETECTORS
 from flipcore.runs import plan as planning
@@ -259,3 +260,18 @@ def test_programs_are_run_for_each_output(monkeypatch):
     found = projection(study_plan)
     assert found.n_calls == 3 * n_calls and found.cost_usd == 0.0
     assert found.seconds - 2 * n_calls / 4 == pytest.approx(n_calls / 3_000)
+
+
+def test_an_item_is_set_aside_where_its_hash_is_below_the_share():
+    study, item = voting(), Item("i", "d", "choice", "Which?")
+    uniform = int(digest(study.seed, "confirmatory", "i")[:8], 16) / 16**8
+    for share, is_aside in ((uniform, False), (math.nextafter(uniform, 1), True)):
+        assert is_set_aside(replace(study, confirmatory_share=share), item) is is_aside
+
+
+def test_an_axis_may_choose_among_ten_examples_besides_the_item_itself():
+    items = [(Item(f"i{n}", "d", "choice", "Which?", target="0"), "benchmark") for n in range(12)]
+    examples = planning._examples(items, frozenset())
+    assert (
+        [item.item_id for item in examples["i0"]] == [f"i{n}" for n in range(11)] == [item.item_id for item in examples["i11"]]
+    )

@@ -70,3 +70,9 @@ def test_items_are_looked_at_only_where_something_is_stored(store, monkeypatch, 
     monkeypatch.setattr(plan.studies, "n_answers_of", lambda *asked: n_answers)
     n_calls = remaining(whole, store, lambda item_plan, model: True).n_calls
     assert n_calls == (plan.projection(whole).n_calls if n_left is None else n_left)
+
+
+def test_no_item_has_ended_unless_somebody_says_so(store, monkeypatch):
+    whole = plan.plan(tiny_study(models=(ModelUse(MODEL),)), store)
+    monkeypatch.setattr(plan.studies, "n_answers_of", lambda *asked: 1)
+    assert remaining(whole, store).n_calls == plan.projection(whole).n_calls

@@ -204,3 +204,15 @@ def test_a_call_that_another_study_asked_counts_as_done_and_not_as_reused():
     progress = asking.progress
     assert (progress.n_done, progress.n_reused, progress.n_failed) == (2, 0, 1)
     assert asking.first_error == "Gone."
+
+
+def test_a_server_that_billed_more_than_the_bound_is_expected_to_do_so_again():
+    assert Spending(10.0, 0.0, {"m": PAID}).bound_by_bills(CALL) == pytest.approx(CALL_USD)
+    spending = Spending(10.0, 0.0, {"m": PAID}, {"m": 3.0})
+    assert spending.bound_by_bills(CALL) == pytest.approx(3 * CALL_USD)
+    for n_bounds, expected in ((2, 3), (5, 5), (4, 5)):  # the largest counts
+        spending.settle(CALL, Completion("a", "ok", cost_usd=n_bounds * CALL_USD))
+        assert spending.bound_by_bills(CALL) == pytest.approx(expected * CALL_USD)
+    assert spending.spent_usd == pytest.approx(11 * CALL_USD)
+    unknown = spending.settle(CALL, Completion("a", "ok"))
+    assert unknown == pytest.approx(5 * CALL_USD)

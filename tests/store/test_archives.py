@@ -209,7 +209,9 @@ def test_a_few_rows_are_moved_out_looked_at_and_come_back(store):
     assert moved.sentence() == f"3 readouts, 3 readout sources, 2 completions of {study_id} are in {moved.folder}."
     with pytest.raises(BadInput, match="archived already"):
         archive(store, study_id)
+    assert all(Path(path).is_file() for path in moved.paths)
     assert restore(store, study_id) == moved and hot(store) == before and not store.archives
+    assert len(moved.paths) == 3 and not any(Path(path).exists() for path in moved.paths)
 
 
 def test_only_a_study_that_is_done_is_archived(store):

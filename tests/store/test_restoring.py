@@ -101,6 +101,14 @@ def test_a_backup_that_somebody_has_open_is_named_so(path, tmp_path):
         go_back(path, tmp_path / "nothing.duckdb")
 
 
+def test_a_backup_that_somebody_reads_is_taken_all_the_same(path, tmp_path):
+    copy_whole(path, tmp_path / "copy.duckdb")
+    content = (tmp_path / "copy.duckdb").read_bytes()
+    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True):
+        go_back(path, tmp_path / "copy.duckdb")
+    assert keys(path)[0] == {"before"} and (tmp_path / "copy.duckdb").read_bytes() == content
+
+
 def test_what_is_no_backup_changes_nothing(path, tmp_path, capsys):
     (tmp_path / "none.duckdb").write_bytes(b"no database" * 999)
     copy_whole(path, tmp_path / "log.duckdb")
