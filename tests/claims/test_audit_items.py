@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from flipcore.claims.audit_input import LEAST_TEMPLATES, OWN_PROMPT, ROUNDING, AuditInput
+from flipcore.claims.audit_input import OWN_PROMPT, ROUNDING, AuditInput
 from flipcore.claims.audit_items import (
     GROUPS_DIFFER,
     GroupedScores,
@@ -55,27 +55,27 @@ def log_of(n_groups, models="m", **columns):
 
 
 def test_models_are_grouped_in_the_order_of_the_log():
-    log = log_of(LEAST_TEMPLATES, models="za")
+    log = log_of(10, models="za")
     spreads = group_scores(log, log.frame)
     assert [scores.model for scores in spreads] == ["z", "a"]
-    assert {(scores.extractor, scores.role_words, scores.spread.n_groups) for scores in spreads} == {("e", "", LEAST_TEMPLATES)}
+    assert {(scores.extractor, scores.role_words, scores.spread.n_groups) for scores in spreads} == {("e", "", 10)}
 
 
-def test_groups_are_compared_from_the_least_number_on_and_only_where_each_item_has_one():
-    few = log_of(LEAST_TEMPLATES - 1)
+def test_groups_are_compared_from_ten_on_and_only_where_each_item_has_one():
+    few = log_of(9)
     assert group_scores(few, few.frame) == []
-    log = log_of(LEAST_TEMPLATES)
+    log = log_of(10)
     assert group_scores(log, log.frame[log.frame["item_id"] != "t/0"])
     assert group_scores(log, log.frame[~log.frame["item_id"].isin(["t/0", "t/1"])]) == []
     for change in ({"axis": "style"}, {"is_base": False}, {"score": None}):
         assert group_scores(log, log.frame.assign(**change)) == []
-    unnamed = log_of(LEAST_TEMPLATES + 1)
+    unnamed = log_of(11)
     unnamed.items.loc[0, "category"] = ""
     assert group_scores(unnamed, unnamed.frame) == []
 
 
 def test_a_role_is_named_where_there_are_several():
-    log = log_of(LEAST_TEMPLATES, models="m")
+    log = log_of(10, models="m")
     both_roles = pd.concat([log.frame.assign(role=role) for role in ("benchmark", "control")], ignore_index=True)
     assert len({scores.role_words for scores in group_scores(log, both_roles)} - {""}) == 2
     assert [scores.role_words for scores in group_scores(log, log.frame.assign(role="control"))] == [""]
@@ -108,6 +108,8 @@ def test_right_answers_contradict_each_other_where_their_words_differ(targets, o
     assert [(finding.about, finding.rank, finding.items) for finding in made] == [
         ("contradicting golds", 85, ("t/0", "t/1"))
     ] * is_found
+    if is_found:
+        assert made[0].claim.text == "1 question stands with contradicting right answers (2 items)."
 
 
 def test_questions_with_contradicting_answers_are_counted_and_200_of_their_items_named():

@@ -481,3 +481,25 @@ def test_what_is_shown_among_the_answers_that_were_read_is_what_a_verdict_would_
     assert flips._any_shown(np.array([np.nan, 0.9, p]), level) == is_shown
     verdict = flips.Verdict(None, None, p=np.array([0.9, 0.9, p]), sentences={}, leads={}, detail_starts={})
     assert (verdict.outcome(level) == flips.GENUINE) == is_shown
+
+
+def verdict_of(name, artifact, target=0.5):
+    rates = {part: SimpleNamespace(value=value) for part, value in (("A", artifact), ("T", target))}
+    return SimpleNamespace(name=name, cell=SimpleNamespace(**rates))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "leading"),
+    [
+        (((0.2, flips.ARTIFACT), (0.9, flips.GENUINE), (0.95, flips.OPEN)), 0),  # artifact comes first
+        (((0.2, flips.OF_BOTH), (0.3, flips.ARTIFACT), (0.9, flips.GENUINE)), 1),
+        (((0.9, flips.OPEN), (0.2, flips.ABOVE), (0.3, flips.OF_REFERENCE)), 1),
+        (((0.9, flips.OPEN), (0.2, flips.GENUINE), (0.3, flips.OF_REFERENCE)), 2),
+        (((0.1, flips.OPEN), (0.2, flips.FEW)), 1),
+    ],
+)
+def test_a_headline_names_artifact_before_other_claims_and_claims_before_the_rest(outcomes, leading):
+    decided = [(verdict_of(i, artifact), outcome) for i, (artifact, outcome) in enumerate(outcomes)]
+    assert flips.leading_verdict(decided).name == leading
+    level = [(verdict_of(i, 0.2, target), flips.ARTIFACT) for i, target in enumerate((0.4, 0.6))]
+    assert flips.leading_verdict(level).name == 1  # of equal artifact the one that flips more

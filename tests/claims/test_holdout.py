@@ -274,7 +274,8 @@ def test_a_verdict_without_the_survey_holds_as_far_as_it_was_tested(outcomes, se
 
 
 @pytest.mark.parametrize(
-    ("p", "share", "is_found"), [(0.049, 0.5, True), (0.05, 0.5, False), (0.049, 0.2, False), (0.5, 0.5, False)]
+    ("p", "share", "is_found"),
+    [(0.049, 0.5, True), (0.05, 0.5, False), (0.049, 0.2, False), (0.049, 1 / 3, False), (0.5, 0.5, False)],
 )
 def test_people_find_the_holdout_entry_where_they_do_so_more_often_than_by_chance(p, share, is_found):
     answers = OddOneOut(

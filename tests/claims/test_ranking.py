@@ -215,6 +215,8 @@ def test_where_every_way_is_compared_nothing_is_said_of_ways_that_are_not():
     said = pair_claim(alike(A=STRONG, B=WEAK), 0, 1)
     assert said.text.startswith("A leads B in 3 of 3 combinations of prompt and extractor, in 3 by more")
     assert "B leads" not in said.text and said.detail == "B leads in 0, they tie in 0."
+    for claim in (said, pair_claim(alike(A=STRONG, B=WEAK), 1, 0)):  # one of the two separates them
+        assert claim.is_made and claim.outcome == SOME
 
 
 def test_the_declared_way_is_the_own_prompt_by_the_reference_and_without_it_there_is_none():

@@ -5,13 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from flipcore.core.errors import BadInput, FlipscopeError
+from flipcore.access import acting
+from flipcore.access.acting import Level, Person
+from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError
 from flipcore.runs import background
 from flipcore.runs.background import Registry
 from flipcore.runs.cluster.where import HERE
 from flipcore.runs.cost import Projection
 from flipcore.runs.origins import study_row
-from flipcore.runs.progress import Progress
+from flipcore.runs.progress import STOPPING, Progress
 from tests.runs.test_runner import tiny_study
 
 
@@ -25,7 +27,12 @@ def pilot(monkeypatch):
         monkeypatch.setattr(background, "require", lambda permission: None)
         monkeypatch.setattr(background, "plan", lambda study, store, n_items=None: n_part if n_items else n_all)
         monkeypatch.setattr(background, "projection", lambda n_calls: SimpleNamespace(n_calls=n_calls))
-        monkeypatch.setattr(background, "run", lambda *arguments, **options: Progress(**progress))
+
+        def run(study, store, items_limit, record):
+            assert (items_limit, record) == (3, False)  # a pilot is no run of the study
+            return Progress(**progress)
+
+        monkeypatch.setattr(background, "run", run)
         usage = Projection(n_used, n_tokens_in=50, n_tokens_out=20, cost_usd=1.0, seconds=0.0, is_measured=True)
         monkeypatch.setattr(Registry, "_usage", lambda registry, study, n_items: usage)
         return Registry(None).pilot(None, 3)
@@ -149,3 +156,91 @@ def test_from_1_to_8_studies_of_a_person_may_run_at_once(store, monkeypatch, n):
     with pytest.raises(BadInput, match=f"{n} studies at a time were asked for; it must be from 1 to 8."):
         registry.set_at_once(n)
     assert begun == [] and registry.at_once() == 1
+
+
+def registry_of(monkeypatch, *turns):
+    """A registry with this queue, and the studies whose pages are computed anew and the acts that it stores."""
+    touched, acts = [], []
+    writer = SimpleNamespace(add_together=acts.append)
+    registry = Registry(SimpleNamespace(touch=touched.extend, writer=writer, path="a.duckdb"))
+    for turn in turns:
+        registry._queue.add(turn)
+    return registry, touched, acts
+
+
+ADA, BEA, CHEF = Person("Ada", Level.ANALYST), Person("Bea", Level.ANALYST), Person("Chef", Level.ADMIN)
+FIRST, SECOND = (background.Turn(tiny_study(name=name), "Ada") for name in ("first", "second"))
+
+
+@pytest.mark.parametrize(("person", "is_moved"), [(ADA, True), (BEA, False), (CHEF, True)])
+def test_a_waiting_study_is_moved_by_its_person_or_an_admin(monkeypatch, person, is_moved):
+    registry, _, _ = registry_of(monkeypatch, FIRST, SECOND)
+    monkeypatch.setattr(acting, "is_access_on", lambda: True)
+    with acting.acting_as(person):
+        registry.move("unknown", -1)
+        if is_moved:
+            registry.move(SECOND.study_id, -1)
+        else:
+            with pytest.raises(AccessDenied, match="Only the person who queued this study, or an admin, may move it."):
+                registry.move(SECOND.study_id, -1)
+    assert registry.queue() == ([SECOND, FIRST] if is_moved else [FIRST, SECOND])
+
+
+@pytest.mark.parametrize("state", ["waiting", "running", "unknown"])
+def test_a_study_that_waits_or_runs_is_stopped_and_its_act_stored(monkeypatch, state):
+    registry, touched, acts = registry_of(monkeypatch, *[FIRST] * (state == "waiting"))
+    if state == "running":
+        registry._register(FIRST)
+    registry.cancel(FIRST.study_id)
+    is_stopped = state != "unknown"
+    assert registry.queue() == [] and touched == [FIRST.study_id] * is_stopped and len(acts) == is_stopped
+    if state == "running":
+        assert registry.progress(FIRST.study_id).state == STOPPING
+
+
+def test_what_a_pilot_used_is_read_round_by_round_until_an_answer_is_missing(monkeypatch):
+    """Its second round asks after the first was answered; an item without an answer has no further round."""
+    rounds = {"a": [["a1", "a2"], ["a3"], []], "b": [["b1", "b2"], ["b3"]]}
+    protocol = SimpleNamespace(next_calls=lambda item: [SimpleNamespace(call_id=name) for name in rounds[item].pop(0)])
+    study_plan = SimpleNamespace(
+        items=["a", "b"], protocol=protocol, prepare=lambda backend: None, history=lambda item, *more: item
+    )
+    monkeypatch.setattr(background, "plan", lambda study, store, n_items: study_plan)
+    monkeypatch.setattr(
+        background.planning, "completions", lambda store, ids: [{"call_id": name} for name in ids if name != "b2"]
+    )
+    monkeypatch.setattr(background.rows, "completion_of", lambda row: row["call_id"])
+    monkeypatch.setattr(background.cost, "usage", lambda completions, seconds: sorted(completions))
+    assert registry_of(monkeypatch)[0]._usage(tiny_study(), 2) == ["a1", "a2", "a3", "b1"]
+    assert rounds == {"a": [], "b": [["b3"]]}
+
+
+def test_the_inbox_is_watched_by_one_thread_that_goes_on_after_a_fault(monkeypatch):
+    registry, _, _ = registry_of(monkeypatch)
+    threads, taken, started = [], iter([[(FIRST.study, "gpu")], OSError("The disk is full."), [(SECOND.study, "")]]), []
+    monkeypatch.setattr(
+        background.threading, "Thread", lambda **how: threads.append(how) or SimpleNamespace(start=lambda: None)
+    )
+    for _ in range(2):
+        registry.watch_inbox()
+    assert [(how["target"], how["daemon"]) for how in threads] == [(registry._watch, True)]
+
+    def take(database):
+        batch = next(taken)
+        if isinstance(batch, OSError):
+            raise batch
+        return batch
+
+    naps = []
+
+    def sleep(seconds):
+        naps.append(seconds)
+        if len(naps) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(background.inbox, "take", take)
+    monkeypatch.setattr(background, "time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(registry, "start", lambda study, on: started.append((study.name, on)))
+    with pytest.raises(KeyboardInterrupt):
+        threads[0]["target"]()
+    assert started == [("first", "gpu"), ("second", "")]

@@ -626,3 +626,34 @@ def test_scores_are_read_only_where_the_rows_alone_tell_them(monkeypatch, is_who
     monkeypatch.setattr(log_import, "_own_names", lambda found: ["regex"])
     read = SimpleNamespace(is_whole=is_whole, scores=lambda found, name: [name("regex"), name("acc")])
     assert log_import.scores_read(None, read) == (["regex (log)", "acc"] if is_whole else [])
+
+
+def test_scorers_stand_as_reported_with_their_scales(monkeypatch):
+    """A score without rows is shown as reported; one that is left out is not; grades have a scale."""
+    monkeypatch.setattr(log_import, "_own_names", lambda logs: ["regex"])
+    monkeypatch.setattr(log_import, "_left_out", lambda logs: {"left"})
+    scales = {"acc": (0.0, 1.0), "regex": (0.0, 5.0), "loss": (-2.0, 0.0), "left": (0.0, 1.0), "declared": (0.0, 10.0)}
+    logs = SimpleNamespace(
+        kinds={"t": "text"},
+        scales={"t": scales},
+        reported=[
+            SimpleNamespace(task="t", readout="f1", reducer=None),
+            SimpleNamespace(task="t", readout="acc", reducer="max"),
+            SimpleNamespace(task="other", readout="bleu", reducer=None),
+        ],
+        readouts_in_rows={("t", name) for name in scales},
+        scale=lambda task, name: scales.get(name, (0.0, 1.0)),
+        declared_scale=lambda name: "0-10" if name == "declared" else "",
+    )
+    assert log_import._scorers(logs) == [
+        {"task": "t", "scorer": "f1", "reducer": "mean", "of_rows": False},
+        {"task": "t", "scorer": "acc", "reducer": "max"},
+        {"task": "t", "scorer": "regex (log)", "reducer": "mean", "low": 0.0, "high": 5.0},
+        {"task": "t", "scorer": "loss", "reducer": "mean", "low": -2.0, "high": 0.0},
+        {"task": "t", "scorer": "declared", "reducer": "mean", "low": 0.0, "high": 10.0, "is_declared": True},
+    ]
+    logs.scales = {}
+    logs.reported = [SimpleNamespace(task="t", readout="acc", reducer=None)]
+    assert log_import._scorers(logs) == []  # no row has a score
+    logs.reported = [SimpleNamespace(task="t", readout="bleu", reducer=None)]
+    assert [scorer["scorer"] for scorer in log_import._scorers(logs)] == ["bleu"]  # of all rows together

@@ -780,3 +780,13 @@ def test_a_question_that_moves_the_score_is_asked_or_refused(tmp_path, column, s
 
     if column == "error_rate":
         assert survey([tmp_path / "table.csv"], on_read=ask).n_records == 20 and asked == ["direction"]
+
+
+@pytest.mark.parametrize(("correction", "is_plain"), [({}, True), ({"kind": "number"}, True), ({"join": "text"}, False)])
+def test_a_table_whose_records_are_corrected_is_counted_record_by_record(tmp_path, correction, is_plain):
+    path = tmp_path / "table.csv"
+    path.write_text(
+        "id,question,output,target\n" + "".join(f"q{i},What is {i}?,It is {i}.,{i}\n" for i in range(5)), encoding="utf-8"
+    )
+    read = survey([path], correction)
+    assert read.is_plain is is_plain and read.n_records == 5

@@ -275,3 +275,13 @@ def test_an_axis_may_choose_among_ten_examples_besides_the_item_itself():
     assert (
         [item.item_id for item in examples["i0"]] == [f"i{n}" for n in range(11)] == [item.item_id for item in examples["i11"]]
     )
+
+
+def test_items_with_the_question_of_one_that_is_set_aside_are_hidden_too(monkeypatch):
+    questions = {"a": "Which  IS it?", "b": "which is it?", "c": "Another?", "d": "An earlier one?"}
+    items = [(Item(item_id, "d", "choice", question), "benchmark") for item_id, question in questions.items()]
+    monkeypatch.setattr(planning, "is_set_aside", lambda study, item: item.item_id == "a")
+    assert planning._hidden_ids(voting(), items, None) == {"a", "b"}
+    before = SimpleNamespace(questions_set_aside_before=lambda store, study_id: {"AN earlier one?"})
+    monkeypatch.setattr(planning, "planning", before)
+    assert planning._hidden_ids(voting(), items, "a store") == {"a", "b", "d"}

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +20,7 @@ from flipcore.reports.audit import audit
 from flipcore.runs import runner
 from flipcore.runs.background import Registry
 from flipcore.runs.plan import plan, projection
+from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks
 from flipcore.store.queries import studies as queries
@@ -238,3 +240,59 @@ def test_kill_minus_nine_loses_nothing_acknowledged_and_repeats_nothing(tmp_path
     done = runner.run(tiny_study(), store)
     assert done.state == "done" and done.n_reused == len(kept)
     store.close()
+
+
+class Ending:
+    """A run that asked its last call: its row of the study, and the writer that takes it or not."""
+
+    def __init__(self, monkeypatch, *, is_stored=True, record=True, ending="", **progress):
+        self.stored, self.told = [], []
+        self.run = run = object.__new__(runner._Run)
+        run.asking = SimpleNamespace(
+            progress=Progress(**progress),
+            spending=SimpleNamespace(cap_usd=None, spent_usd=0.0),
+            ending=ending,
+            first_error="",
+            other_models_sentence=lambda: "",
+        )
+        run.cut, run.unreadable = SimpleNamespace(sentence=lambda: "Cut."), SimpleNamespace(sentences=lambda: ["Unread."])
+        run.plan, run.study, run.record = SimpleNamespace(warnings=("Mind this.",)), None, record
+        run.runs, run.on_progress = SimpleNamespace(whole_hash=lambda state: f"hash {state}"), self.told.append
+        monkeypatch.setattr(run, "_measure", lambda: None)
+        monkeypatch.setattr(
+            runner, "study_row", lambda study, state, message, **more: (state, message, more["n_calls"], more["plan_hash"])
+        )
+
+        def flush():
+            if not is_stored:
+                raise OSError("The disk is full.")
+
+        add = lambda table, rows: SimpleNamespace(result=lambda timeout: self.stored.extend(rows))  # noqa: E731
+        run.store = SimpleNamespace(writer=SimpleNamespace(add=add, flush=flush))
+        run._finish()
+
+
+@pytest.mark.parametrize(
+    ("ending", "n_failed", "state", "n_calls"),
+    [("", 0, "done", 7), ("", 1, "incomplete", 7), ("cancelled", 1, "cancelled", 9), ("failed", 0, "failed", 9)],
+)
+def test_a_run_ends_in_the_state_of_its_calls(monkeypatch, ending, n_failed, state, n_calls):
+    run = Ending(monkeypatch, ending=ending, n_failed=n_failed, n_done=7, n_calls=9, message="Said.")
+    assert run.stored == [(state, "Said. Cut. Mind this.", n_calls, f"hash {state}")]
+    (told,) = run.told
+    assert (told.state, told.message, told.cut, told.unreadable) == (state, "Said. Cut. Mind this.", "Cut.", ("Unread.",))
+    assert (told.eta_s, told.trouble) == (None, "")
+    assert Ending(monkeypatch, ending=ending, record=False).stored == []
+
+
+@pytest.mark.parametrize(
+    ("ending", "n_failed", "state", "message"),
+    [
+        ("", 0, "failed", "The disk is full."),
+        ("", 1, "failed", "The disk is full."),
+        ("cancelled", 0, "cancelled", "Said. Cut. Mind this."),
+    ],
+)
+def test_a_run_that_was_done_and_could_not_be_stored_has_failed(monkeypatch, ending, n_failed, state, message):
+    (told,) = Ending(monkeypatch, is_stored=False, ending=ending, n_failed=n_failed, message="Said.").told
+    assert (told.state, told.message) == (state, message)

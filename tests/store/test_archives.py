@@ -437,3 +437,25 @@ def test_a_file_with_rows_of_a_study_that_is_archived_here_is_not_merged(
             archives.check_merge(connection, set(tables))
     else:
         archives.check_merge(connection, set(tables))
+
+
+@pytest.mark.parametrize("to", [None, "cold", "memory://cold"])
+def test_an_archive_goes_beside_the_database_to_a_folder_or_to_a_url(tmp_path, monkeypatch, to):
+    monkeypatch.chdir(tmp_path)
+    actions, refreshed = [], []
+
+    def transact(action, needs, **how):
+        actions.append((action.keywords, how["act"], how["on"]))
+        return SimpleNamespace(result=lambda: "the archive")
+
+    store = SimpleNamespace(
+        archives={},
+        path=tmp_path / "data" / "flips.duckdb",
+        writer=SimpleNamespace(transact=transact, checkpoint=lambda: refreshed.append("checkpoint")),
+        look_for_archives=lambda: refreshed.append("archives"),
+        touch=refreshed.extend,
+    )
+    assert archive(store, "s", to) == "the archive"
+    folders = {None: str(tmp_path / "data" / "archive"), "cold": str(tmp_path / "cold"), "memory://cold": "memory://cold"}
+    assert actions == [({"study_id": "s", "root": folders[to]}, "archived a study", "s")]
+    assert refreshed == ["archives", "checkpoint", "s"]
