@@ -96,6 +96,7 @@ _MATCHING = "flipcore/stats/memory/matching.py"
 _PREDICTOR = "flipcore/stats/flips/predictor.py"
 _DIFFICULTY = "flipcore/stats/holdout/difficulty.py"
 _LEFT_OPEN = "numpy takes any negative length for the one that is left open"
+_AUDIT, _ARCHIVING = "flipcore/claims/audit.py", "flipcore/store/archiving.py"
 _RANKED = "each model that is ranked has both limits"
 _UNREAD = "nobody reads how many readouts a mark counts"
 _OWN_REFERENCE = "with an extractor as its own reference, G is T"
@@ -558,6 +559,31 @@ SAME: dict[tuple[str, str, str], str] = {
     (_PACKING, 'n_readouts += pc.sum(pc.list_value_length(rows["states"])).as_py() or 0', "1"): _UNREAD,
     (_PACKING, "writer, packer, n_readouts = store.writer, Packer(), 0", "1"): _UNREAD,
     ("flipcore/store/recorded.py", 'return duckdb.connect(":memory:", config={"threads": 1})', "2"): _SPEED,
+    (_AUDIT, 'by_column = scored(harmless).groupby(["model", "extractor", "axis"], observed=True)', "False"): (
+        "only groups with rows are asked for"
+    ),
+    (_AUDIT, 'means = part.groupby("variant", observed=True)["score"].mean().dropna()', "False"): (
+        "a prompt without rows has no mean"
+    ),
+    (
+        "flipcore/claims/audit_input.py",
+        'by_scale = frame.groupby(["task", "extractor"], sort=False, observed=True)',
+        "False",
+    ): "a group without rows is passed over",
+    ("flipcore/claims/audit_input.py", 'by_scale = frame.groupby(["task", "extractor"], sort=False, observed=True)', "True"): (
+        "each row gets the ends of its own group"
+    ),
+    (_ARCHIVING, "Path(path).unlink(missing_ok=True)", "False"): "its rows were read from it a moment before",
+    (
+        _ARCHIVING,
+        "store.writer.transact(_detach_copy, changes=(), writes_here=False).result(60)",
+        "True",
+    ): "a commit that writes nothing is counted in both places",
+    (_ARCHIVING, "writes_here=False,", "True"): "a commit that writes nothing is counted in both places",
+    (_SURVEY, "document = Document(number, task, shares_hash=False, is_new=True)", "True"): (
+        "rows of a plain table have no hash of a document"
+    ),
+    (_OWN_PROMPTS, "default_factory=dict, compare=False, repr=False", "True"): "nobody compares or shows plans of prompts",
 }
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

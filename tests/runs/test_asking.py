@@ -3,7 +3,9 @@ before it is stored, and the first fault is kept and raised."""
 
 import asyncio
 from concurrent.futures import Future
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from flipcore.core.records import Call, Completion, Request
@@ -226,3 +228,39 @@ def test_jobs_are_done_in_order_by_so_many_workers_until_one_stops_the_asking(id
 
     asyncio.run(idle.do_each(range(100), work, n_workers=3))
     assert begun == list(range(len(begun))) and 6 <= len(begun) < 9 and max(most) == 3 and idle.why == "It is so."
+
+
+@pytest.mark.parametrize("revision", [0, 1, 2])
+def test_stored_calls_are_read_at_the_first_question_and_after_each_change(monkeypatch, revision):
+    queries = []
+    monkeypatch.setattr(
+        planning, "answered_ids", lambda store, models: queries.append(models) or np.array(["b" * 20, "a" * 20], "S20")
+    )
+    store = SimpleNamespace(revision=lambda study_id: revision)
+    stored = StoredCalls(store, ["m"])
+    assert "a" * 20 in stored and "b" * 20 in stored and "c" * 20 not in stored and queries == [["m"]]
+    store.revision = lambda study_id: revision + 1
+    assert "a" * 20 in stored and len(queries) == 2
+
+
+def test_a_call_beside_one_that_fails_is_received_all_the_same(idle, monkeypatch):
+    received = []
+
+    async def ask(call):
+        if call.model == "broken":
+            raise OSError("It broke.")
+        await asyncio.sleep(0.01)
+        received.append(call.model)
+        return Completion(call.call_id, "ok") if call.model == "whole" else None
+
+    monkeypatch.setattr(idle, "_ask", ask)
+    broken, whole, unsent = (Call(model, "r", Request("generate", "Which?")) for model in ("broken", "whole", "unsent"))
+
+    async def replies():
+        with pytest.raises(OSError, match="It broke."):
+            await idle.replies([broken, whole])
+        assert received == ["whole"]
+        return await idle.replies([whole, unsent, whole])
+
+    answered = asyncio.run(replies())
+    assert list(answered) == [whole.call_id] and received == ["whole", "whole", "unsent"]

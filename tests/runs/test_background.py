@@ -6,14 +6,15 @@ from types import SimpleNamespace
 import pytest
 
 from flipcore.access import acting
-from flipcore.access.acting import Level, Person
+from flipcore.access.acting import OWNER, Level, Person
 from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError
 from flipcore.runs import background
 from flipcore.runs.background import Registry
 from flipcore.runs.cluster.where import HERE
 from flipcore.runs.cost import Projection
 from flipcore.runs.origins import study_row
-from flipcore.runs.progress import STOPPING, Progress
+from flipcore.runs.progress import NOT_STARTED, STOPPING, Progress
+from flipcore.store import audit_log
 from tests.runs.test_runner import tiny_study
 
 
@@ -244,3 +245,47 @@ def test_the_inbox_is_watched_by_one_thread_that_goes_on_after_a_fault(monkeypat
     with pytest.raises(KeyboardInterrupt):
         threads[0]["target"]()
     assert started == [("first", "gpu"), ("second", "")]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("person", [OWNER, ADA])
+def test_a_waiting_study_is_stored_once_and_its_act_where_people_have_names(monkeypatch, is_known, person):
+    registry, _, _ = registry_of(monkeypatch, FIRST)
+    monkeypatch.setattr(audit_log, "is_access_on", lambda: True)
+    parts = []
+    registry._store.writer.add_together = lambda given: parts.extend(given) or SimpleNamespace(result=lambda timeout: None)
+    monkeypatch.setattr(background.studies, "toml", lambda store, study_id: "known" if is_known else "")
+    registry._store_waiting(FIRST, person)
+    assert [table for table, _ in parts] == ["studies"] * (not is_known) + ["acts"] * (person is ADA)
+    for table, rows in parts:
+        (row,) = rows
+        assert row["state"] == NOT_STARTED if table == "studies" else (row["who"], row["act"]) == ("Ada", "queued a study")
+    assert registry.queue() == [FIRST]
+
+
+def test_a_waiting_study_that_cannot_be_stored_leaves_the_queue(monkeypatch):
+    registry, _, _ = registry_of(monkeypatch, FIRST)
+
+    def refuse(parts):
+        raise OSError("The disk is full.")
+
+    registry._store.writer.add_together = refuse
+    monkeypatch.setattr(background.studies, "toml", lambda store, study_id: "")
+    with pytest.raises(OSError, match="full"):
+        registry._store_waiting(FIRST, OWNER)
+    assert registry.queue() == []
+
+
+@pytest.mark.parametrize("person", [OWNER, ADA])
+def test_a_study_that_begins_is_running_and_its_act_stored_where_people_have_names(monkeypatch, person):
+    registry, _, _ = registry_of(monkeypatch)
+    monkeypatch.setattr(audit_log, "is_access_on", lambda: True)
+    registry._register(FIRST)
+    parts, threads = [], []
+    registry._store.writer.add_together = lambda given: parts.extend(given) or SimpleNamespace(result=lambda timeout: None)
+    monkeypatch.setattr(background.threading, "Thread", lambda **how: SimpleNamespace(start=lambda: threads.append(how)))
+    registry._begin(FIRST, person)
+    assert [table for table, _ in parts] == ["studies"] + ["acts"] * (person is ADA)
+    assert parts[0][1][0]["state"] == "running"
+    (how,) = threads
+    assert how["args"] == (FIRST.study, registry._cancels[FIRST.study_id]) and how["daemon"] is True

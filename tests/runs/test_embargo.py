@@ -118,3 +118,37 @@ def test_the_judge_of_a_study_is_sent_everything_else(store):
 @pytest.mark.parametrize("function", [judge_again, propose, ask_model])
 def test_nothing_of_a_retro_set_is_sent_unless_it_is_asked_for(function):
     assert inspect.signature(function).parameters["may_send_retro"].default is False
+
+
+@pytest.mark.parametrize(
+    ("judge", "role", "meta", "is_refused"),
+    [
+        (None, "retro", {}, False),
+        ("away", "retro", {}, True),
+        ("away", "target", {}, False),
+        ("away", "target", {"embargo": True}, True),
+        ("away", "target", {"embargo": "true"}, True),
+        ("away", "target", {"embargo": "false"}, False),
+        ("asked", "retro", {}, False),  # a model of the study reads its items anyway
+    ],
+)
+def test_a_judge_of_another_study_sees_no_holdout(store, judge, role, meta, is_refused):
+    item = Item("fresh", "d", "number", "What is fresh?", target="1", meta=meta)
+    study = tiny_study(models=(ModelUse("asked"),), judge=judge, extractors=(Part("regex"),))
+    study_plan = SimpleNamespace(study=study, items=(SimpleNamespace(item=item, role=role),))
+    if is_refused:
+        with pytest.raises(BadInput, match="1 of these items belong to a holdout.*Write judge_sees_retro = true in the study"):
+            check_judge(study_plan, store)
+        study_plan.study = replace(study, judge_sees_retro=True)
+    assert check_judge(study_plan, store) is study_plan
+
+
+@pytest.mark.parametrize("judge", [None, "asked"])
+def test_an_extractor_that_reads_by_a_judge_needs_one(store, judge):
+    study = tiny_study(models=(ModelUse("asked"),), judge=judge, extractors=(Part("regex"), Part("judge")))
+    study_plan = SimpleNamespace(study=study, items=())
+    if judge is None:
+        with pytest.raises(BadInput, match="reads by another model, and the study names none."):
+            check_judge(study_plan, store)
+    else:
+        assert check_judge(study_plan, store) is study_plan

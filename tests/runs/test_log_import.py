@@ -657,3 +657,34 @@ def test_scorers_stand_as_reported_with_their_scales(monkeypatch):
     assert log_import._scorers(logs) == []  # no row has a score
     logs.reported = [SimpleNamespace(task="t", readout="bleu", reducer=None)]
     assert [scorer["scorer"] for scorer in log_import._scorers(logs)] == ["bleu"]  # of all rows together
+
+
+@pytest.mark.parametrize(("n_before", "rows"), [(0, ["a", None, "c", None]), (1, [None, None, "c", None]), (3, [None] * 4)])
+@pytest.mark.parametrize("is_reread", [False, True])
+def test_an_import_goes_on_behind_the_rows_that_it_stored(monkeypatch, n_before, rows, is_reread):
+    """The second row cannot become an item, the fourth was refused by its reader, and then the file breaks off."""
+
+    def records(number):
+        for name in "abc":
+            yield SimpleNamespace(name=name, model="m", place=f"a.json:{name}")
+        yield "a refusal"
+        raise BadInput("It breaks off.")
+
+    def entry(record, number, revision, model):
+        if record.name == "b":
+            raise BadInput("It has no answer.")
+        return record.name
+
+    def wrong(number):
+        pytest.fail("The other way of reading was taken.")
+
+    monkeypatch.setattr(log_import, "LogRecord", SimpleNamespace)
+    monkeypatch.setattr(log_import, "_joining", lambda logs: None)
+    monkeypatch.setattr(log_import, "Builder", lambda *parts: SimpleNamespace(entry=entry))
+    file = SimpleNamespace(revision="r", model_of=lambda corrections, model: model)
+    readers = {"reread": records, "records_of": wrong} if is_reread else {"reread": wrong, "records_of": records}
+    logs = SimpleNamespace(corrections={}, files=[file], placed=None, **readers)
+    refusals = SimpleNamespace(sentences=[])
+    refusals.add = refusals.sentences.append
+    assert list(log_import._log_rows(logs, None, n_before, refusals, is_reread=is_reread)) == rows
+    assert refusals.sentences == ["a.json:b It has no answer."]

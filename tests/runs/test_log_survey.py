@@ -790,3 +790,13 @@ def test_a_table_whose_records_are_corrected_is_counted_record_by_record(tmp_pat
     )
     read = survey([path], correction)
     assert read.is_plain is is_plain and read.n_records == 5
+
+
+def test_forms_of_right_answers_are_counted_once_per_row(tmp_path, monkeypatch):
+    """Two models of three items: a table's rows are counted without their records."""
+    counted_forms = []
+    monkeypatch.setattr(log_survey, "are_mathematics", lambda forms: counted_forms.append(sum(forms.values())) or False)
+    rows = "".join(f"q{i},What is {i}?,m{k},It is so.,word{i}\n" for i in range(3) for k in range(2))
+    (tmp_path / "table.csv").write_text(f"id,question,model,output,target\n{rows}", encoding="utf-8")
+    read = survey([tmp_path / "table.csv"], {"kind": "text"})
+    assert read.is_plain and read.n_records == 6 and counted_forms == [6]

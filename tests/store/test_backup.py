@@ -1,13 +1,15 @@
 """A copy of the running database in one file."""
 
 import datetime as dt
+import hashlib
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 from flipcore.access import policy
 from flipcore.access.acting import Level, Person, access_file, acting_as
-from flipcore.core.errors import AccessDenied, BadInput
+from flipcore.core.errors import AccessDenied, BadInput, NotStored
 from flipcore.store import archiving
 from flipcore.store.archiving import back_up
 from flipcore.store.connection import Store
@@ -53,3 +55,54 @@ def test_only_the_admin_copies_it_and_the_log_says_so(store):
     with acting_as(Person("root", Level.ADMIN)):
         path = back_up(store)
     assert store.rows("SELECT who, act, target FROM acts") == [("root", "backed up the database", path.name)]
+
+
+def test_a_backup_replaces_no_other(store, monkeypatch):
+    moment = archiving.now()
+    monkeypatch.setattr(archiving, "now", lambda: moment)
+    path = back_up(store)
+    path.write_text("another copy", encoding="utf-8")
+    with pytest.raises(BadInput, match="is there already. Wait a second and try again."):
+        back_up(store)
+    assert path.read_text(encoding="utf-8") == "another copy"
+
+
+def test_archived_rows_are_copied_where_their_files_can_be_used(monkeypatch):
+    copied = []
+    archives = {"whole": "a whole archive", "lost": "an archive without its files"}
+    monkeypatch.setattr(archiving.archives, "archives", lambda connection: archives)
+    monkeypatch.setattr(
+        archiving.archives, "problem", lambda connection, archive: "Files are lost." if "without" in archive else ""
+    )
+    monkeypatch.setattr(archiving.archives, "insert_rows", lambda connection, archive, into: copied.append((archive, into)))
+    monkeypatch.setattr(archiving, "_counts", lambda connection: {"readouts": 7})
+    connection = SimpleNamespace(execute=lambda sql: SimpleNamespace(fetchall=lambda: [("flips",)]))
+    assert archiving._copy_tables(connection, "'copy.duckdb'") == {"readouts": 7}
+    assert copied == [("a whole archive", "copy_of_all.main")]
+
+
+@pytest.mark.parametrize("n_rows", [7, 6])
+def test_a_copy_with_other_numbers_of_rows_is_not_kept(monkeypatch, n_rows):
+    monkeypatch.setattr(archiving, "_counts", lambda connection: {"readouts": n_rows})
+    connection = SimpleNamespace(execute=lambda sql: None)
+    if n_rows == 7:
+        archiving._check_copy(connection, "'copy.duckdb'", {"readouts": 7})
+        return
+    with pytest.raises(NotStored, match="The copy differs from what was written, so it was not kept."):
+        archiving._check_copy(connection, "'copy.duckdb'", {"readouts": 7})
+
+
+def test_an_upload_is_what_its_name_says(store, tmp_path):
+    """Other files of the folder have no hash in their names, and nothing is said of them."""
+    folder = tmp_path / "uploads"
+    folder.mkdir()
+    digest = hashlib.sha256(b"a,b").hexdigest()[:16]
+    for name in (f"table-{digest}.csv", f"plain-{digest}", "notes.txt", f"{digest}.csv"):
+        (folder / name).write_bytes(b"a,b")
+    assert archiving.problems(store) == []
+    assert archiving.no_problem_sentence(store).startswith("Nothing was changed. The log of acts has 0 rows, each chained")
+    (folder / f"table-{digest}.csv").write_bytes(b"a,c")
+    (folder / "notes.txt").write_bytes(b"a,c")
+    assert archiving.problems(store) == [
+        f"{folder / f'table-{digest}.csv'} is not what was uploaded under that name: it was cut or changed. Upload the file again."
+    ]
