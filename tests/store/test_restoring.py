@@ -1,14 +1,17 @@
 """Back to a backup: what was there is kept aside, and nothing is said to be missing."""
 
 import random
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import duckdb
 import pytest
 
 from flipcore import __main__ as command
 from flipcore.core.errors import BadInput
+from flipcore.store import commits, whole_copy
 from flipcore.store.connection import Store
 from flipcore.store.whole_copy import copy_whole, go_back, log_of, repair
 
@@ -171,3 +174,99 @@ def test_repair_of_a_log_that_is_none_is_a_sentence_and_keeps_the_file(path, tmp
     if kind == "a folder":
         log.rmdir()
     assert keys(path)[0] == {"before"}
+
+
+@pytest.fixture
+def crashed(tmp_path):
+    """A database whose last 12 commits stand in its log alone, as after a crash."""
+    live, path = tmp_path / "live.duckdb", tmp_path / "b.duckdb"
+    with duckdb.connect(str(live)) as connection:
+        connection.execute("CREATE TABLE store_info (key TEXT PRIMARY KEY, value TEXT)")
+        connection.execute("CHECKPOINT")
+        for n in range(12):
+            connection.execute("BEGIN")
+            connection.execute("INSERT INTO store_info VALUES (?, ?)", [f"k{n}", "x" * 200])
+            number = commits.count(connection)
+            connection.execute("COMMIT")
+        shutil.copyfile(live, path)
+        shutil.copyfile(log_of(live), log_of(path))
+    commits.write_beside(path, number)
+    return path
+
+
+def n_rows(path):
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return connection.execute("SELECT count(*) FROM store_info WHERE starts_with(key, 'k')").fetchall()[0][0]
+
+
+def test_a_whole_log_needs_no_repair(crashed):
+    assert repair(crashed) is None and n_rows(crashed) == 12 and not log_of(crashed).exists()
+    assert repair(crashed) is None and not (crashed.parent / "backups").exists()
+    crashed.unlink()
+    with pytest.raises(BadInput, match="There is no database"):
+        repair(crashed)
+
+
+def test_a_log_is_kept_up_to_its_damage(crashed):
+    content = bytearray(log_of(crashed).read_bytes())
+    content[content.index(b"x" * 100, len(content) // 2) + 50] ^= 1
+    log_of(crashed).write_bytes(content)
+    before = crashed.read_bytes()
+    repaired = repair(crashed)
+    assert 0 < repaired.n_kept < 12 and n_rows(crashed) == repaired.n_kept
+    assert 0 < repaired.kept_bytes < repaired.log_bytes == len(content)
+    assert [copy.read_bytes() for copy in repaired.copies] == [before, content] and not log_of(crashed).exists()
+    assert f"misses the last {12 - repaired.n_kept} commits of 12" in repaired.missing
+    with duckdb.connect(str(crashed)) as connection:
+        assert commits.shortfall(connection, crashed) == ""  # it was said once
+    sentence = repaired.sentence()
+    assert f"Of the log {repaired.kept_bytes:,} of {len(content):,} bytes could be read" in sentence
+    assert f"the file now holds commit {repaired.n_kept} and all before. {repaired.missing}" in sentence
+    assert replace(repaired, missing="").sentence().endswith("No commit is known to be missing.")
+
+
+def test_a_backup_of_a_crashed_database_holds_its_last_commits(crashed, tmp_path):
+    log = log_of(crashed).read_bytes()
+    assert copy_whole(crashed, tmp_path / "copy.duckdb")[0] == 12 and n_rows(tmp_path / "copy.duckdb") == 12
+    assert log_of(crashed).read_bytes() == log  # the database itself stays as it is
+    with pytest.raises(BadInput, match="exists already, and a backup replaces nothing"):
+        copy_whole(crashed, tmp_path / "copy.duckdb")
+    with pytest.raises(BadInput, match="There is no database"):
+        copy_whole(tmp_path / "nothing.duckdb", tmp_path / "other.duckdb")
+
+
+@pytest.mark.parametrize("n_checkpoints", [1, 4, 5])
+def test_a_copy_with_a_checkpoint_in_between_is_taken_again_up_to_five_times(crashed, tmp_path, monkeypatch, n_checkpoints):
+    states = [n for attempt in range(n_checkpoints) for n in (attempt, attempt + 1)] + [0, 0]
+    monkeypatch.setattr(whole_copy, "_state", lambda path: states.pop(0))
+    target = tmp_path / "copy.duckdb"
+    if n_checkpoints < 5:
+        assert copy_whole(crashed, target)[0] == 12 and states == []
+        return
+    with pytest.raises(BadInput, match="was written to so fast that no copy of one moment could be taken."):
+        copy_whole(crashed, target)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_database_that_another_process_has_open_is_neither_replaced_nor_repaired(path, tmp_path, monkeypatch, is_open):
+    copy_whole(path, tmp_path / "copy.duckdb")
+    connect = duckdb.connect
+    message = "IO Error: Could not set lock on file" if is_open else "IO Error: a block is damaged"
+
+    def refuse(name, **how):
+        if name == str(path):
+            raise duckdb.IOException(message)
+        return connect(name, **how)
+
+    monkeypatch.setattr(whole_copy.duckdb, "connect", refuse)
+    with pytest.raises(
+        BadInput, match="open in another process. Close it, then repair" if is_open else "cannot be repaired: IO Error"
+    ):
+        repair(path)
+    if is_open:
+        with pytest.raises(BadInput, match="is open in another process. Close it, then restore."):
+            go_back(path, tmp_path / "copy.duckdb")
+        return
+    _, copies = go_back(path, tmp_path / "copy.duckdb")
+    assert [copy.name.startswith("before-restore-") for copy in copies] == [True]
