@@ -1,9 +1,17 @@
 """What a merge adds, replaces and leaves out, row by row, in this process."""
 
+from collections import Counter
 from contextlib import closing
+from types import SimpleNamespace
 
+import duckdb
+import pyarrow as pa
+import pytest
+
+from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, Item, Prompt, Reading, Readout, Request, Variant
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.store import merge as merge_module
 from flipcore.store import rows
 from flipcore.store.merge import Merged, _merge_one
 from flipcore.store.merge_source import _write
@@ -92,3 +100,30 @@ def test_answers_come_with_their_readouts_and_none_is_replaced(tmp_path):
         again = Merged()
         _merge_one("there.duckdb", files, store, again)
         assert [tuple(row) for _, *row in store.rows(sql)] == answers and +again.added == {"item_runs": 1}
+
+
+def staged(rows, table="store_info"):
+    """What of these rows may be merged, and how many were skipped."""
+    report = SimpleNamespace(skipped=Counter())
+    with duckdb.connect(":memory:") as connection:
+        merge_module._stage(connection, tables()[table], pa.table(rows), report)
+        kept = connection.execute(f"SELECT * FROM theirs_{table} ORDER BY ALL").fetchall()
+    (n_skipped,) = report.skipped.values()
+    return kept, n_skipped
+
+
+def test_rows_are_merged_that_are_complete_and_have_a_key_of_their_own():
+    kept, n_skipped = staged({"key": ["a", None, "b", "b", "c"], "value": ["1", "2", "3", "3", "4"]})
+    assert kept == [("a", "1"), ("b", "3"), ("c", "4")] and n_skipped == 2
+    assert staged({"key": ["a"], "value": ["1"], "unknown": ["x"]}) == ([("a", "1")], 0)
+    with pytest.raises(BadInput, match="Its table store_info lacks the column 'key'."):
+        staged({"value": ["1"]})
+
+
+def test_rows_of_another_type_are_skipped():
+    columns = {name: ["s", "t"] for name in tables()["study_calls"].names}
+    assert staged(columns, "study_calls") == ([("s", "s"), ("t", "t")], 0)
+    name = next(column.name for column in tables()["study_items"].columns if column.kind.startswith("INT"))
+    row = {"study_id": ["s", "s"], "item_id": ["i", "j"], "role": ["control", "control"], "confirmatory": [False, True]}
+    kept, n_skipped = staged(row | {name: ["1", "one"]}, "study_items")
+    assert len(kept) == 1 and n_skipped == 1

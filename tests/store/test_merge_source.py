@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
+import duckdb
 import pytest
 
 from flipcore.core.errors import BadInput
@@ -95,3 +96,14 @@ def test_files_of_another_schema_are_not(rows, tables, named):
 
 def connection_of(rows):
     return SimpleNamespace(execute=lambda sql: SimpleNamespace(fetchall=lambda: rows))
+
+
+def test_only_a_database_is_read(tmp_path):
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1")
+    merge_source._check(tmp_path / "a.duckdb")
+    (tmp_path / "text.duckdb").write_text("DUCK is no database", encoding="utf-8")
+    with pytest.raises(BadInput, match="text.duckdb is not a database that can be read. Give a file that Flipscope wrote."):
+        merge_source._check(tmp_path / "text.duckdb")
+    with pytest.raises(BadInput, match="There is no file"):
+        merge_source._check(tmp_path / "nothing.duckdb")

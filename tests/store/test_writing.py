@@ -2,9 +2,11 @@
 
 import errno
 import json
+import queue
 import subprocess
 import sys
 import threading
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import duckdb
@@ -311,3 +313,118 @@ def test_writing_that_takes_too_long_is_a_sentence(store):
         store.writer.flush(0.01)
     held.set()
     store.writer.flush(20)
+
+
+class Queued:
+    """A writer without a thread, and what it waits for and writes."""
+
+    def __init__(self, monkeypatch, *batches, error_at=None, error=None):
+        self.naps, self.written, self.touched, self.heads = [], [], [], []
+        self.error_at, self.error = error_at, error
+        made = self.writer = object.__new__(writer.Writer)
+        made._queue = queue.Queue()
+        for batch in batches:
+            made._queue.put(batch)
+        made._wanted = SimpleNamespace(wait=self.naps.append, clear=lambda: None)
+        made._store = SimpleNamespace(path="flips.duckdb", touch=self.touched.append)
+        monkeypatch.setattr(writer, "check_room", lambda path: None)
+        monkeypatch.setattr(writer, "keep_head_outside", lambda connection, path: self.heads.append(path))
+        monkeypatch.setattr(made, "_transaction", lambda connection, action, **how: action(connection))
+        monkeypatch.setattr(made, "_write_rows", self.write)
+
+    def write(self, connection, batches):
+        names = [batch.parts[0][1][0]["study_id"] for batch in batches if batch.parts]
+        if self.error_at in names:
+            raise self.error
+        self.written.append(names)
+
+
+def batch_of(name, n_rows=1, table="readouts", **how):
+    rows = [{"study_id": name}] * n_rows
+    return writer._Batch([(table, rows)] if n_rows else [], Future(), **how)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_taken", "is_awaited"),
+    [([1], 1, True), ([4, 1, 1], 2, True), ([5, 1], 1, False), ([6, 1], 1, False), ([0, 4], 2, False), ([2, 0, 2], 3, True)],
+)
+def test_a_writer_waits_for_more_rows_and_takes_no_more_than_enough(monkeypatch, sizes, n_taken, is_awaited):
+    monkeypatch.setattr(writer, "MAX_ROWS", 5)
+    batches = [batch_of(str(i), n_rows) for i, n_rows in enumerate(sizes)]
+    queued = Queued(monkeypatch, *batches)
+    taken, is_stopping = queued.writer._take_batches()
+    assert taken == batches[:n_taken] and not is_stopping
+    assert queued.naps == [0.1] * is_awaited
+
+
+def test_a_writer_that_is_stopped_writes_what_was_queued_before(monkeypatch):
+    batch = batch_of("a")
+    assert Queued(monkeypatch, batch, None).writer._take_batches() == ([batch], True)
+    assert Queued(monkeypatch, None).writer._take_batches() == ([], True)
+
+
+def test_rows_are_written_together_between_actions(monkeypatch):
+    queued, order = Queued(monkeypatch), []
+
+    def action(connection):
+        order.append(list(queued.written))
+        return "outcome"
+
+    acting = batch_of("", 0, action=action, is_act=True)
+    first, second, third = (batch_of(name) for name in "abc")
+    queued.writer._write_batches(None, [first, second, acting, third])
+    assert queued.written == [["a", "b"], ["c"]] and order == [[["a", "b"]]]
+    assert acting.future.result(0) == "outcome" and [batch.future.result(0) for batch in (first, second, third)] == [None] * 3
+    assert queued.heads == ["flips.duckdb"] and queued.touched == [{"a", "b"}, {"c"}]
+    queued.writer._write_batches(None, [batch_of("", 0, action=action)])
+    assert len(queued.heads) == 1  # an action that is no act leaves the log of acts as it is
+
+
+def test_who_flushes_waits_for_no_transaction_and_acts_leave_their_head_outside(monkeypatch):
+    queued = Queued(monkeypatch)
+    flushed = batch_of("", 0)
+    queued.writer._commit(None, [flushed])
+    assert flushed.future.result(0) is None and queued.written == []
+    queued.writer._commit(None, [batch_of("a", table="acts"), batch_of("b")])
+    assert queued.written == [["a", "b"]] and queued.heads == ["flips.duckdb"]
+
+
+@pytest.mark.parametrize(
+    ("error", "n_lost"), [(duckdb.ConversionException("odd"), 1), (OSError(errno.ENOSPC, "No space left"), 3)]
+)
+def test_a_bad_batch_harms_no_other_and_a_full_disk_all(monkeypatch, error, n_lost):
+    queued = Queued(monkeypatch, error_at="b", error=error)
+    batches = [batch_of(name) for name in "abc"]
+    queued.writer._commit(None, batches)
+    lost = [batch for batch in batches if batch.future.exception(0) is not None]
+    assert len(lost) == n_lost and batches[1] in lost
+    assert queued.written == ([["a"], ["c"]] if n_lost == 1 else [])
+    with pytest.raises(NotStored, match="could not be written to flips.duckdb"):
+        batches[1].future.result(0)
+
+
+def test_an_action_that_fails_says_why(monkeypatch):
+    def action(connection):
+        raise ValueError("It is so.")
+
+    queued = Queued(monkeypatch)
+    batch = batch_of("", 0, action=action, is_act=True)
+    queued.writer._write_batches(None, [batch])
+    with pytest.raises(ValueError, match="It is so."):
+        batch.future.result(0)
+    assert queued.heads == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "items", "asked", "n_changes"),
+    [(None, None, [None], [1, 1]), ((), None, [], [0, 0]), ({"s"}, ["i"], [["i"]], [1, 0])],
+)
+def test_an_action_says_which_studies_and_items_it_changes(store, monkeypatch, changes, items, asked, n_changes):
+    added = []
+    before = [store.writer.n_changes(study_id) for study_id in "st"]
+    monkeypatch.setattr(writer.questions, "add_missing_keys", lambda connection, names: added.append(names))
+    assert store.writer.transact(lambda connection: "outcome", changes=changes, items=items).result(10) == "outcome"
+    assert added == asked
+    assert [store.writer.n_changes(study_id) for study_id in "st"] == [
+        n + more for n, more in zip(before, n_changes, strict=True)
+    ]
