@@ -255,9 +255,11 @@ def test_what_a_judge_is_still_asked_is_the_share_without_a_reply(monkeypatch, a
 
 def test_programs_are_run_for_each_output(monkeypatch):
     study_plan = plan(voting())
-    n_calls = projection(study_plan).n_calls
+    before = projection(study_plan)
+    n_calls = before.n_calls
     monkeypatch.setattr(type(study_plan), "n_programs", 2)
     found = projection(study_plan)
+    assert (found.n_tokens_in, found.n_tokens_out) == (before.n_tokens_in, before.n_tokens_out)
     assert found.n_calls == 3 * n_calls and found.cost_usd == 0.0
     assert found.seconds - 2 * n_calls / 4 == pytest.approx(n_calls / 3_000)
 

@@ -1,6 +1,7 @@
 """SQL says of most calls that their id is their hash, and of none that Python refuses."""
 
 import json
+from collections import Counter
 from concurrent.futures import Future
 from types import SimpleNamespace
 
@@ -119,3 +120,18 @@ def test_a_study_is_what_its_declaration_says_or_what_a_later_version_wrote():
     study = tiny_study()
     assert merging._is_study((study.study_id, study.to_toml())) and merging._is_study(("any", "later = ["))
     assert not merging._is_study(("another", study.to_toml()))
+
+
+def test_rows_whose_id_is_not_theirs_are_dropped_and_counted(monkeypatch):
+    monkeypatch.setattr(merging, "_BATCH", 2)
+    skipped = Counter()
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(
+            "CREATE TABLE theirs_studies AS SELECT * FROM (VALUES ('a', 1), ('b', 2), ('c', 3), ('d', 4)) t(id, n)"
+        )
+        sql = "SELECT id, n FROM theirs_studies ORDER BY n"
+        merging._drop_unproven(connection, "studies", "id", sql, lambda row: row[1] in (1, 3), skipped, "why")
+        assert connection.execute("SELECT id FROM theirs_studies ORDER BY id").fetchall() == [("a",), ("c",)]
+        assert skipped == {("studies", "why"): 2}
+        merging._drop_unproven(connection, "studies", "id", sql, lambda row: True, skipped, "another")
+    assert skipped == {("studies", "why"): 2}

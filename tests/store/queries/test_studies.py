@@ -1,10 +1,13 @@
 """Counts of the calls that are answered, of a study and over all studies."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from flipcore.core.records import Call, Completion, Request
 from flipcore.store import rows
 from flipcore.store.queries import studies
+from tests.runs.test_runner import tiny_study
 
 ASKED = ("answered", "failed", "of another model", "never asked", "of no study")
 
@@ -38,3 +41,10 @@ def test_answers_are_counted_by_model_and_study(store, call_ids):
     assert studies.n_answers_of(store, ["x"]) == 0
     n_stored = [studies.n_stored_of(store, "s", model) for model in ("m", "n", "x")]
     assert n_stored == [1, 1, 0] and studies.n_stored_of(store, "t", "m") == 0
+
+
+def test_a_stored_study_is_read_from_its_declaration_and_an_unknown_one_is_none():
+    declared = tiny_study()
+    store = SimpleNamespace(value=lambda sql, study_id: declared.to_toml() if study_id == "known" else None)
+    assert studies.study(store, "known") == declared and studies.study(store, "unknown") is None
+    assert studies.toml(store, "known") == declared.to_toml() and studies.toml(store, "unknown") == ""
