@@ -573,6 +573,7 @@ SAME: dict[tuple[str, str, str], str] = {
     ("flipcore/claims/audit_input.py", 'by_scale = frame.groupby(["task", "extractor"], sort=False, observed=True)', "True"): (
         "each row gets the ends of its own group"
     ),
+    ("flipcore/store/whole_copy.py", "log.unlink(missing_ok=True)", "False"): "the log was copied a moment before",
     (_ARCHIVING, "Path(path).unlink(missing_ok=True)", "False"): "its rows were read from it a moment before",
     (
         _ARCHIVING,
@@ -580,6 +581,11 @@ SAME: dict[tuple[str, str, str], str] = {
         "True",
     ): "a commit that writes nothing is counted in both places",
     (_ARCHIVING, "writes_here=False,", "True"): "a commit that writes nothing is counted in both places",
+    (
+        "flipcore/runs/plain_import.py",
+        'readout_row = self._builder.readout(readout, prepared.record, item, variant, "", 0, ())',
+        "1",
+    ): "only the reading of that readout is kept",
     (_SURVEY, "document = Document(number, task, shares_hash=False, is_new=True)", "True"): (
         "rows of a plain table have no hash of a document"
     ),

@@ -289,3 +289,38 @@ def test_a_study_that_begins_is_running_and_its_act_stored_where_people_have_nam
     assert parts[0][1][0]["state"] == "running"
     (how,) = threads
     assert how["args"] == (FIRST.study, registry._cancels[FIRST.study_id]) and how["daemon"] is True
+
+
+def test_where_a_study_does_not_begin_the_next_one_does(monkeypatch):
+    """One study of a person runs at once, so the second waits for the first until that has failed to begin."""
+    registry, _, _ = registry_of(monkeypatch, FIRST, SECOND)
+    begun = []
+
+    def try_begin(turn):
+        begun.append(turn)
+        if turn is FIRST:
+            registry._forget(turn.study_id)
+        return turn is SECOND
+
+    monkeypatch.setattr(registry, "_try_begin", try_begin)
+    registry._begin_due()
+    assert begun == [FIRST, SECOND] and registry.queue() == [] and set(registry.running()) == {SECOND.study_id}
+
+
+@pytest.mark.parametrize("toml", ["declared", "", OSError("The disk is full.")])
+def test_a_study_whose_turn_comes_begins_unless_it_was_deleted_or_cannot(monkeypatch, toml):
+    registry, _, _ = registry_of(monkeypatch)
+    registry._register(FIRST)
+    begun = []
+
+    def stored(store, study_id):
+        if isinstance(toml, OSError):
+            raise toml
+        return toml
+
+    monkeypatch.setattr(background.studies, "toml", stored)
+    monkeypatch.setattr(registry, "_begin", lambda turn, person: begun.append((turn, person)))
+    assert registry._try_begin(FIRST) is (toml == "declared")
+    assert begun == [(FIRST, OWNER)] * (toml == "declared") and (FIRST.study_id in registry.running()) is (toml == "declared")
+    problem = "It did not begin when its turn came. The disk is full." if isinstance(toml, OSError) else ""
+    assert registry.problem(FIRST.study_id) == problem

@@ -688,3 +688,50 @@ def test_an_import_goes_on_behind_the_rows_that_it_stored(monkeypatch, n_before,
     refusals.add = refusals.sentences.append
     assert list(log_import._log_rows(logs, None, n_before, refusals, is_reread=is_reread)) == rows
     assert refusals.sentences == ["a.json:b It has no answer."]
+
+
+class Job:
+    """An import of batches that end at these rows, of which it is stopped at one, and what it stores and reports."""
+
+    def __init__(self, monkeypatch, ends, *, n_before=0, n_all=9, stopped_at=None):
+        self.n_before, self.n_all, self.stopped_at = n_before, n_all, stopped_at
+        self.n_outputs, self.reported, self.stored, self.cancelled, self.touched = 0, [], [], [], []
+        self.survey = SimpleNamespace(is_plain=False)
+        self.store, self.study = SimpleNamespace(touch=self.touched.extend), SimpleNamespace(study_id="s")
+        self.sums = SimpleNamespace(add=lambda columns, n_calls, n_sources: None)
+        batch = SimpleNamespace(columns=dict, n_calls=1, n_sources=1, n_outputs=2)
+        monkeypatch.setattr(log_import, "_batches", lambda job: [(end, batch) for end in ends])
+
+        def store_columns(store, study_id, columns, n_seen, *, has_own_order):
+            self.stored.append(n_seen)
+            return SimpleNamespace(result=lambda: None)
+
+        monkeypatch.setattr(log_import.recorded, "store_columns", store_columns)
+
+    @property
+    def is_stopped(self):
+        return self.reported[-1] == self.stopped_at
+
+    def report(self, n_seen):
+        self.reported.append(n_seen)
+
+    def cancel(self, n_seen, waiting=None):
+        self.cancelled.append(n_seen)
+
+
+@pytest.mark.parametrize(
+    ("ends", "how", "stored", "cancelled"),
+    [
+        ([3, 6, 9], {}, [3, 6, 9], []),
+        ([3, 6, 9, 9], {}, [3, 6, 9], []),  # the last full batch held all rows
+        ([3, 6, 9], {"n_before": 3}, [6, 9], []),
+        ([3, 6, 9], {"stopped_at": 6}, [3, 6], [6]),
+        ([3, 6, 9], {"stopped_at": 3, "n_before": 6}, [], [6]),  # what an earlier import stored stays
+        ([3, 6, 9], {"stopped_at": 9}, [3, 6, 9], []),  # nothing is left to be stopped
+    ],
+)
+def test_an_import_stores_batch_by_batch_until_it_is_stopped(monkeypatch, ends, how, stored, cancelled):
+    job = Job(monkeypatch, ends, **how)
+    assert log_import._store_all(job) is (not cancelled)
+    assert job.stored == stored and job.cancelled == cancelled and job.n_outputs == 2 * len(stored)
+    assert job.touched == (["s"] if not cancelled else [])

@@ -179,6 +179,9 @@ def test_what_is_on_its_way_counts_against_the_budget_until_it_is_back():
     assert first and second and spending.reserve(CALL) is None and spending.can_wait()
     spending.release(CALL, second)
     assert spending.reserve(CALL) == pytest.approx(CALL_USD)
+    for _ in range(2):
+        spending.release(CALL, CALL_USD)
+    assert spending.reserved_usd == pytest.approx(0.0, abs=1e-9) and not spending.can_wait()
 
 
 def test_a_free_call_needs_no_budget():

@@ -1,6 +1,7 @@
 """The decision record is appended to in one place; a decision names what stood there before, who decided and what was said."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -163,3 +164,27 @@ def test_what_changed_of_the_data_since_a_decision_is_said(after, sentence):
 )
 def test_a_state_that_another_release_wrote_is_not_compared(before):
     assert changes(before, STATE) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("start", "stored", "is_taken"),
+    [
+        (0.5, "0.7", True),
+        (0.5, "1.7976931348623157e308", True),  # the largest number
+        (0.5, "-1.7976931348623157e308", True),
+        (0.5, "1e309", False),
+        (0.5, "1" + 400 * "0", False),
+        (0.5, "NaN", False),
+        (0.5, "true", False),
+        (0.5, '"0.7"', False),
+        ("regex", '"judge"', True),
+        ("regex", "7", False),
+        ("regex", "null", False),
+    ],
+)
+def test_settings_from_anybodys_file_are_taken_where_they_are_of_the_pages_kind(start, stored, is_taken):
+    asking = SimpleNamespace(rows=lambda sql, **scope: [(f'{{"known": {stored}, "unknown": {stored}}}',)])
+    settings = settings_of(asking, "d", "s", "holdout", {"known": start, "missing": start})
+    assert settings == ({"known": json.loads(stored)} if is_taken else {})
+    for odd in ("[]", "7"):
+        assert settings_of(SimpleNamespace(rows=lambda sql, odd=odd, **scope: [(odd,)]), "d", "s", "holdout") == {}

@@ -48,3 +48,20 @@ def test_a_stored_study_is_read_from_its_declaration_and_an_unknown_one_is_none(
     store = SimpleNamespace(value=lambda sql, study_id: declared.to_toml() if study_id == "known" else None)
     assert studies.study(store, "known") == declared and studies.study(store, "unknown") is None
     assert studies.toml(store, "known") == declared.to_toml() and studies.toml(store, "unknown") == ""
+
+
+@pytest.mark.parametrize("is_set_aside", [True, False])
+def test_calls_and_readouts_of_items_that_are_set_aside_are_not_shown(store, is_set_aside):
+    """The study has no lock; item j may be set aside."""
+    member = {"study_id": "s", "role": "benchmark", "position": 0}
+    source = {"study_id": "s", "model": "m", "axis": "own", "variant_id": "v", "sample": 0, "extractor": "regex", "position": 0}
+    parts = [
+        ("study_items", [member | {"item_id": item, "confirmatory": is_set_aside and item == "j"} for item in "ij"]),
+        ("study_calls", [{"study_id": study, "call_id": f"call of {item}"} for study, item in ("si", "sj", "ti")]),
+        ("readout_sources", [source | {"item_id": item, "call_id": f"call of {item}"} for item in "ij"]),
+    ]
+    store.writer.add_together(parts).result()
+    shown = ["i"] if is_set_aside else ["i", "j"]
+    assert studies.rows_of(store, "s", "readout_sources")["item_id"].tolist() == shown
+    calls = studies.rows_of(store, "s", "study_calls")
+    assert calls["call_id"].tolist() == [f"call of {item}" for item in shown] and set(calls["study_id"]) == {"s"}
