@@ -573,6 +573,11 @@ SAME: dict[tuple[str, str, str], str] = {
     ("flipcore/claims/audit_input.py", 'by_scale = frame.groupby(["task", "extractor"], sort=False, observed=True)', "True"): (
         "each row gets the ends of its own group"
     ),
+    (
+        "flipcore/store/queries/paraphrase_states.py",
+        "encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)",
+        "True",
+    ): "numbers without gaps need no copy",
     ("flipcore/store/whole_copy.py", "log.unlink(missing_ok=True)", "False"): "the log was copied a moment before",
     (_ARCHIVING, "Path(path).unlink(missing_ok=True)", "False"): "its rows were read from it a moment before",
     (
