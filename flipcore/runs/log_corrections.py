@@ -28,7 +28,7 @@ CLUSTERS = ("family", "subject", "none")
 # The value of `sample=rows`: number the rows of each prompt, whatever samples the log gives.
 ROWS = "rows"
 MAX_SAMPLES = 60_000
-USUAL_ENDS = (2.0, 3.0, 4.0, 5.0, 7.0, 10.0)  # of scales that begin with 1
+USUAL_ENDS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0)  # of scales that begin with 1
 # Keys that an axis or a file must follow, as in "axis:old=new"
 _KEYS_WITH_NAME = ("axis", "harmless", "prompt")
 _File = TypeVar("_File")
@@ -50,7 +50,8 @@ def usual_scale(low: float, high: float) -> tuple[float, float]:
     Grades from 4 to 5 are few of those from 1 to 5. An end that no grade reached counts all the
     same: an item that nobody saw may lie there.
     """
-    if low < 1 or not 1 < high <= USUAL_ENDS[-1]:
+    are_grades = (2 * low).is_integer() and (2 * high).is_integer()  # whole, or halves
+    if not are_grades or low < 1 or not 1 < high <= USUAL_ENDS[-1]:
         return low, high
     return 1.0, next(end for end in USUAL_ENDS if high <= end)
 

@@ -306,8 +306,8 @@ def entries_of_options(options: Sequence | Mapping) -> list:
     """Return the options in a list or an object: the texts under labels, else the object's keys."""
     if not isinstance(options, Mapping):
         return list(options)
-    are_labels = all(len(str(key)) == 1 for key in options)
-    are_texts = all(isinstance(text, str) for text in options.values())
+    are_labels = all(len(str(key)) == 1 or str(key).isdigit() for key in options)
+    are_texts = all(isinstance(text, (str, int)) for text in options.values())
     return list(options.values() if are_labels and are_texts else options)
 
 

@@ -31,7 +31,7 @@ from flipcore.datasets.tables.questions import (
     overall,
     score_sql,
 )
-from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, is_overall, part_of
+from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, READ_OUT, TARGET, is_overall, part_of
 from flipcore.datasets.tables.shape import CONTRASTED, KEY_VALUES, keys_of_outputs
 from flipcore.datasets.tables.stems import (
     is_known_word,
@@ -52,8 +52,6 @@ MOVED = 0.005  # least difference of two scores that is worth a question
 RELATED = 0.5  # least correlation with right and wrong of a column that may be the score
 DIFFERENT = 3.0  # standard errors between two runs, above which they are no reruns
 NEARLY = 0.98
-# words of columns that a program wrote from an output
-READ_OUT = frozenset("parsed extracted final raw executed clean cleaned normalized mapped".split())
 LESSER = {"exact", "em", "precision", "recall"}  # right and wrong that say less than a judge's
 FAR = 0.05  # least difference of two shares of right answers that are two scores
 SURPRISING = 20  # rows; in so many, it is surprising if none or all are right
@@ -482,7 +480,8 @@ def _better_score(table_profile: Profile, reading: TableReading) -> tuple[str, s
         share = mean_of(table_profile, lead)
         for name in scores[1:]:
             is_lesser = lower_is_better(name) or bool(set(words_of(name)) & LESSER)
-            is_of_kind = words_of(name)[-1:] == words[-1:]  # agent_correct beside base_correct
+            # agent_correct beside base_correct, or scores.base beside scores.tuned
+            is_of_kind = words_of(name)[-1:] == words[-1:] or names(last_part(name), "condition")
             if is_lesser or is_of_kind or not table_profile[name].is_verdict:
                 continue
             if abs(mean_of(table_profile, name) - share) >= FAR:

@@ -729,7 +729,7 @@ def n_with_differing_target(profile: Profile, roles: Roles, grid: Grid) -> int:
     if not grid.items or not roles.target or roles.target in grid.items:
         return 0
     asked = tuple(dict.fromkeys((*grid.items, *grid.variants, *roles.prompts, *roles.options)))
-    is_filled = profile.is_filled(roles.target)
+    is_filled = profile.filled_rows(roles.target)
     questions = profile.keys(asked)[is_filled]
     pairs = profile.keys([*asked, roles.target])[is_filled]
     question_of_pair = questions[np.unique(pairs, return_index=True)[1]]

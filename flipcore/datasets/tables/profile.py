@@ -142,7 +142,7 @@ class Profile:
             keys = (keys ^ (keys >> np.uint64(29))) * _SPREAD + self._hashes[part]
         return keys
 
-    def is_filled(self, name: str) -> np.ndarray:
+    def filled_rows(self, name: str) -> np.ndarray:
         """Tell which cells of a column are filled, shape (n_rows,)."""
         return self.keys([name], over_files=True) != 0
 
@@ -175,15 +175,16 @@ class Profile:
     def cell_sizes(self, names: Sequence[str]) -> dict[int, int]:
         """Return {number of rows: how many combinations of values have so many rows}."""
         sizes = np.unique(self.keys(names), return_counts=True)[1]
-        return dict(
-            zip(*(part.tolist() for part in np.unique(sizes, return_counts=True)), strict=True)
-        )
+        n_rows, n_combinations = np.unique(sizes, return_counts=True)
+        return dict(zip(n_rows.tolist(), n_combinations.tolist(), strict=True))
 
     def n_repeated(self, names: Sequence[str], row_key: Sequence[str]) -> int:
         """Count combinations of `names` with several rows that agree in all of `row_key`, which
         includes `names`."""
-        _, of_row, sizes = np.unique(self.keys(row_key), return_inverse=True, return_counts=True)
-        return len(np.unique(self.keys(names)[sizes[of_row] > 1]))
+        _, group_of_row, sizes = np.unique(
+            self.keys(row_key), return_inverse=True, return_counts=True
+        )
+        return len(np.unique(self.keys(names)[sizes[group_of_row] > 1]))
 
     def share_equal(self, name: str, second: str) -> float:
         """Return the share of rows in which two columns hold the same text, or the same number."""

@@ -17,6 +17,9 @@ from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, Tabl
 from flipcore.text.counts import count_of
 
 MAX_NAMED = 4  # columns in a question; it ends with "…" if there are more
+MAX_GRADE = 10
+SAME_NUMBERS = 0.25  # least share of rows in which a count and the true one are equal
+_NO_GRADES = ("id", "run", "about", "configuration", "error")
 COPIED = 0.995  # least agreement of two columns of which one is a copy of the other
 
 
@@ -184,10 +187,6 @@ def _grades_of_systems(table_profile: Profile, reading: TableReading) -> list[st
     return grades if are_called and are_graded else []
 
 
-MAX_GRADE = 10
-_NO_GRADES = ("id", "run", "about", "configuration", "error")
-
-
 def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether numbers without a score's name are the score, where there is no other score."""
     roles = reading.roles
@@ -232,12 +231,15 @@ def _ask_people(table_profile: Profile, reading: TableReading) -> Question | Non
     """Ask whether people grade outputs, or how well they answered themselves: human_accuracy, or
     human beside the numbers that they should have said."""
     name = reading.roles.people[0]
-    for key in reading.unused if table_profile[name].is_numeric else ():
-        if table_profile[key].is_numeric and table_profile.share_equal(name, key) >= SAME_NUMBERS:
+    for key in filter(lambda key: table_profile[key].is_numeric, reading.unused):
+        # of few values many would be equal by chance
+        is_count = min(table_profile[name].n_distinct, table_profile[key].n_distinct) > MAX_GRADE
+        if is_count and table_profile.share_equal(name, key) >= SAME_NUMBERS:
+            words = (f"text={name}", f"target={key}", "score=", "people=")
             return Question(
                 "score",
                 f"{name} and {key} hold the same number in many rows.",
-                Choice(f"{name} is an answer, and {key} is right.", _compared(name, key)),
+                Choice(f"{name} is an answer, and {key} is right.", words),
                 Choice(f"{name} is a grade.", (f"score={name}",), mean_of(table_profile, name)),
             )
     if not set(words_of(name)) & _OWN_SCORES:
@@ -250,12 +252,6 @@ def _ask_people(table_profile: Profile, reading: TableReading) -> Question | Non
     )
 
 
-def _compared(output: str, target: str) -> tuple[str, ...]:
-    """Return the words that have an output compared with a right answer."""
-    return (f"text={output}", f"target={target}", "score=", "people=")
-
-
-SAME_NUMBERS = 0.25  # least share of rows in which a grade is no grade
 _OWN_SCORES = {"accuracy", "acc", "performance", "baseline"}
 
 

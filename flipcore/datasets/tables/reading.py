@@ -33,6 +33,7 @@ from flipcore.datasets.tables.questions import is_answered, open_questions, scor
 from flipcore.datasets.tables.roles import (
     LOOKED_AT,
     OUTPUT,
+    READ_OUT,
     Roles,
     find_roles,
     lone_negatives,
@@ -44,12 +45,14 @@ from flipcore.datasets.tables.stems import last_part, lower_is_better, names, wo
 from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.datasets.tables.turns import PROMPT, RESPONSE
 from flipcore.datasets.tables.unexplained import ask_unexplained
+from flipcore.text.answers import canonical_number
 from flipcore.text.counts import count_of
 
 MAX_QUESTIONS = 3
-MAX_NAMING = 3  # first columns, one of which may name the row
+LEAST_ROWS = 5  # of a table whose last row may sum up the others
 SUMMARY_ROWS = re.compile(
-    r"(overall |grand )?(average|mean|total|avg|mittelwert|durchschnitt|summe)s?\.?:?",
+    r"(overall |grand )?(average|mean|total|sum|overall|avg|mittelwert|durchschnitt|summe|gesamt)s?"
+    r"( accuracy| score)?\.?:?",
     re.IGNORECASE,
 )
 # questions about columns come before those that depend on the reply to them
@@ -117,10 +120,10 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         other_sheets=table.other_sheets,
     )
     refusal = _refusal(table_profile, reading, map_words, compared_columns)
-    if summary := _summary_row(table):
+    if "item" not in map_words and (summary := _summary_row(table)):
         refusal = (
             f"The last row is called {summary}: it sums up the rows above it and is no question. "
-            "Delete it and give the table again."
+            "Delete it, or name the column that tells questions apart: --map item=COLUMN."
         )
     if is_one_object and not refusal:
         refusal = (
@@ -406,7 +409,7 @@ def _refusal(
     if map_words.get("score") or map_words.get("text"):
         return ""
     numbers = [name for name in table_profile.names if re.fullmatch(r"-?\d+[.,]\d+", name)]
-    if numbers and table_profile[numbers[0]].is_numeric:
+    if numbers and not any(map(_is_known, table_profile.names)):
         return (
             f"The first line of the table holds values ({first_names}), where the names of its "
             "columns belong. Write a line of names above it."
@@ -458,6 +461,11 @@ def _refusal(
     return ""
 
 
+def _is_known(name: str) -> bool:
+    """Tell whether a column's name says what the column holds."""
+    return bool(part_of(name)) or any(names(name, kind) for kind in ("id", "score", "model"))
+
+
 def _score_per_metric(table_profile: Profile) -> tuple[str, str] | None:
     """Return the columns `metric` and `value` of a table with a row per metric; None if it has
     none."""
@@ -471,18 +479,25 @@ def _score_per_metric(table_profile: Profile) -> tuple[str, str] | None:
 
 
 def _summary_row(table: Table) -> str:
-    """Return what the last row is called if it holds means or sums, as in "Average"; "" if not."""
-    columns = [table.sql(name) for name in table.names[:MAX_NAMING]]
-    if not columns or table.file:
+    """Return what the last row is called if it holds means or sums, as in "Average"; "" if not.
+
+    Beside its name it has numbers, and words that other rows have too, but no text of its own.
+    """
+    if not table.names or table.file or table.n_rows < LEAST_ROWS:
         return ""
+    columns = [table.sql(name) for name in table.names]
     query = f"SELECT {', '.join(columns)} FROM {table.relation} WHERE place = {table.n_rows}"
     last_rows = table.rows(query)
-    for column, cell in zip(columns, last_rows[0], strict=True) if last_rows else ():
-        if cell and SUMMARY_ROWS.fullmatch(cell.strip()):
-            query = f"SELECT count(*) FROM {table.relation} WHERE {column} = ?"
-            if table.rows(query, [cell])[0][0] == 1:
-                return str(cell).strip()
-    return ""
+    if not last_rows or not SUMMARY_ROWS.fullmatch((last_rows[0][0] or "").strip()):
+        return ""
+    for column, cell in zip(columns, last_rows[0], strict=True):
+        if cell is None or canonical_number(cell) is not None:
+            continue
+        query = f"SELECT count(*) FROM {table.relation} WHERE {column} = ?"
+        is_alone = table.rows(query, [cell])[0][0] == 1
+        if is_alone != (column == columns[0]):
+            return ""
+    return str(last_rows[0][0]).strip()
 
 
 def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
@@ -559,7 +574,10 @@ def _compared_pair(table_profile: Profile) -> tuple[str, str] | None:
         texts = [name for name in outputs if table_profile[name].is_text]
         judged = [name for name in table_profile.names if names(name, "judge")]
         has_winner = any(set(table_profile[name].values) >= {"A", "B"} for name in judged)
-        return (texts[0], texts[1]) if has_winner and len(texts) == 2 else None
+        # base_response beside ft_response: raw_response is the response, before it was read
+        endings = {words_of(name)[-1:] for name in texts if len(words_of(name)) > 1}
+        are_twins = len(texts) == 2 and len(endings) == 1 and not any(map(_is_spelling, texts))
+        return (texts[0], texts[1]) if has_winner and are_twins else None
     columns_by_beginning: dict[tuple[str, ...], dict[str, str]] = {}
     for name in table_profile.names:
         words = words_of(name)
@@ -571,6 +589,11 @@ def _compared_pair(table_profile: Profile) -> tuple[str, str] | None:
             if first in by_ending and second in by_ending:
                 return by_ending[first], by_ending[second]
     return None
+
+
+def _is_spelling(name: str) -> bool:
+    """Tell whether an output is another one before or after it was read: raw_response, response."""
+    return len(words_of(name)) < 2 or bool(set(words_of(name)) & READ_OUT)
 
 
 # Counts and scores.

@@ -95,6 +95,9 @@ class Roles:
 
 
 OUTPUT, TARGET, PROMPT = "output", "target", "prompt"
+# words of columns that a program wrote from an output
+READ_OUT = frozenset("parsed extracted final raw executed clean cleaned normalized mapped".split())
+CROSSED = 0.8  # least share of pairs of a question and a prompt's name that occur
 _NOUNS_OF_KEYS = "summary translation caption sql class category sentiment intent".split()
 
 
@@ -423,11 +426,18 @@ def _prompts(
 
 
 def _is_name_of_prompt(profile: Profile, name: str, prompts: Sequence[str]) -> bool:
-    """Tell whether a column has a word per row, the same few for all questions."""
+    """Tell whether a column has a word per row, and each of them with nearly all questions."""
     column = profile[name]
     are_words = bool(column.values) and not any(" " in value.strip() for value in column.values)
-    texts = [text for text in prompts if text != name and profile[text].is_text]
-    return are_words and column.n_distinct > 1 and bool(texts)
+    if not are_words or column.n_distinct < 2:
+        return False
+    for text in prompts:
+        is_question = profile[text].is_text and profile[text].n_distinct > column.n_distinct
+        if text != name and is_question:
+            n_crossed = profile[text].n_distinct * column.n_distinct
+            if profile.n_distinct([text, name]) >= CROSSED * n_crossed:
+                return True
+    return False
 
 
 def _may_be_context(profile: Profile, name: str, parts: dict[str, list[str]]) -> bool:

@@ -127,7 +127,7 @@ def _lists(profile: Profile) -> tuple[str, ...]:
 
 
 def _holds_attempts(profile: Profile, name: str) -> bool:
-    """Tell whether lists end with the attempt that settles a row, whose score is in the row."""
+    """Tell whether lists are mostly of one entry beside right and wrong, as attempts are."""
     grades = [score for score in profile.names if names(score, "score")]
     if not any(profile[score].is_verdict and profile[score].is_filled for score in grades):
         return False

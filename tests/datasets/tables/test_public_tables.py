@@ -8,6 +8,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.by_structure import guess_recording
+from flipcore.datasets.recorded.columns import entries_of_options
 from flipcore.datasets.recorded.fields import score_of
 from flipcore.datasets.recorded.formats.tables import table_reader
 from flipcore.datasets.tables.coding import Coding, score_of_cell
@@ -2240,3 +2241,57 @@ def test_what_became_of_a_judges_call_is_no_score(tmp_path):
 def test_remarks_tell_no_questions_apart(tmp_path):
     rows = [{"Name": f"Person {i % 20}", "pass": i % 9 > 0, "reason": f"Satisfied with line {i}."} for i in range(40)]
     assert read(tmp_path, rows).grid.items == ()
+
+
+def test_words_to_translate_under_one_instruction_stay_questions(tmp_path):
+    """A column `input` of single words was taken for the name of a prompt, and ten words for one question."""
+    words = ("dog", "cat", "house", "tree", "water", "bread", "sun", "moon", "book", "hand")
+    rows = [
+        {"model": f"m-{model}", "instruction": "Translate this English word into Spanish for me."}
+        | {"input": word, "target": f"{word}o", "output": f"{word}o" if i % model else "no"}
+        for model in (2, 3)
+        for i, word in enumerate(words)
+    ]
+    reading = read(tmp_path, rows)
+    assert (reading.n_items, reading.n_conditions, reading.questions) == (10, 2, ())
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        {"question": "Which measure is it?", "answer": "mean", "response": "mean", "correct": 1},
+        {"question": "Total", "answer": "Gesamtsumme", "response": "Alles in allem", "correct": 1},
+    ],
+)
+def test_a_last_question_that_is_answered_with_mean_is_a_question(tmp_path, last):
+    rows = [{"question": f"What is {i}?", "answer": str(i), "response": str(i), "correct": int(i % 3 > 0)} for i in range(20)]
+    assert not read(tmp_path, [*rows, last]).refusal
+
+
+def test_grades_in_letters_beside_the_raw_output_are_no_comparison(tmp_path):
+    rows = [
+        {"id": i, "question": f"Who wrote {i}?", "answer": f"Writer {i}", "response": f"It was writer {i} who wrote it."}
+        | {"raw_response": f"Let me think. It was writer {i} who wrote it.", "judge_grade": "AABC"[i % 4]}
+        for i in range(24)
+    ]
+    assert not read(tmp_path, rows).refusal
+
+
+def test_temperatures_as_names_of_columns_are_no_values(tmp_path):
+    rows = [{"id": i, "question": f"What is {i}?", "0.0": i % 2, "0.7": i % 3 % 2, "1.0": i % 5 % 2} for i in range(20)]
+    assert not read(tmp_path, rows).refusal
+
+
+def test_options_under_numbers_and_numbers_as_options_are_texts(tmp_path):
+    rows = []
+    for i in range(20):
+        options = {str(k + 1): f"City {i}{k}" for k in range(10)} if i % 2 else {"A": i, "B": i + 1, "C": i + 2}
+        rows.append({"id": i, "question": f"Which is right in {i}?", "options": options, "answer": "3" if i % 2 else "C"})
+    for options in (rows[0]["options"], rows[1]["options"]):
+        assert entries_of_options(options) == list(options.values())
+    assert entries_of_options({"Oslo is the capital.": 1, "Bergen is.": 0}) == ["Oslo is the capital.", "Bergen is."]
+
+
+def test_small_numbers_of_people_are_equal_to_others_by_chance(tmp_path):
+    rows = [{"id": i, "prompt": f"Tell of {i}.", "human_rating": 1 + i % 5, "num_turns": 1 + i * 3 % 4} for i in range(40)]
+    assert not any("same number" in question.seen for question in read(tmp_path, rows).questions)

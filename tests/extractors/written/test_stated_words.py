@@ -56,7 +56,7 @@ def test_where_two_readings_are_possible_none_is_read(words, target, question):
         ("William Shakespeare's wife", POET, "william shakespeare s wife"),
         ("not William Shakespeare", POET, "not william shakespeare"),
         ("near Paris", "Paris", "near paris"),
-        ("12.5", "12", "12 5"),
+        ("12.5", "12", "12.5"),
     ],
 )
 def test_a_right_answer_as_a_part_of_another_one_is_not_it(words, target, answer):
