@@ -481,7 +481,8 @@ def _score_per_metric(table_profile: Profile) -> tuple[str, str] | None:
 def _summary_row(table: Table) -> str:
     """Return what the last row is called if it holds means or sums, as in "Average"; "" if not.
 
-    Beside its name it has numbers, and words that other rows have too, but no text of its own.
+    Beside its name it has numbers, remarks, and words that other rows have too, but no text of its
+    own.
     """
     if not table.names or table.file or table.n_rows < LEAST_ROWS:
         return ""
@@ -490,8 +491,8 @@ def _summary_row(table: Table) -> str:
     last_rows = table.rows(query)
     if not last_rows or not SUMMARY_ROWS.fullmatch((last_rows[0][0] or "").strip()):
         return ""
-    for column, cell in zip(columns, last_rows[0], strict=True):
-        if cell is None or canonical_number(cell) is not None:
+    for name, column, cell in zip(table.names, columns, last_rows[0], strict=True):
+        if cell is None or canonical_number(cell) is not None or names(name, "about"):
             continue
         query = f"SELECT count(*) FROM {table.relation} WHERE {column} = ?"
         is_alone = table.rows(query, [cell])[0][0] == 1

@@ -2112,7 +2112,8 @@ def test_numbers_of_two_models_called_pass_at_1_are_scores(tmp_path):
 def test_a_last_row_of_means_is_no_question(tmp_path):
     """It was one of eleven problems: 93.1% for 93.4%."""
     rows = [{"Problem": f"Task {i}: sort it", "score": i % 3 / 3} for i in range(10)]
-    assert read(tmp_path, [*rows, {"Problem": "Average", "score": 0.3}]).refusal.startswith("The last row is called Average:")
+    average = {"Problem": "Average", "score": 0.3, "Notes": "Better than the other."}
+    assert read(tmp_path, [*rows, average]).refusal.startswith("The last row is called Average:")
     assert not read(tmp_path, [{"Problem": "mean", "score": 0.3}, *rows, {"Problem": "mean", "score": 0.4}]).refusal
 
 
