@@ -307,7 +307,8 @@ def entries_of_options(options: Sequence | Mapping) -> list:
     if not isinstance(options, Mapping):
         return list(options)
     are_labels = all(len(str(key)) == 1 or str(key).isdigit() for key in options)
-    are_texts = all(isinstance(text, (str, int)) for text in options.values())
+    # true and false say which options are right, and are no texts
+    are_texts = all(isinstance(text, (str, int)) and not isinstance(text, bool) for text in options.values())
     return list(options.values() if are_labels and are_texts else options)
 
 

@@ -29,7 +29,12 @@ from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.own_columns import bare_column, own_key
 from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
-from flipcore.datasets.tables.questions import is_answered, open_questions, score_sql
+from flipcore.datasets.tables.questions import (
+    is_answered,
+    listed_columns,
+    open_questions,
+    score_sql,
+)
 from flipcore.datasets.tables.roles import (
     LOOKED_AT,
     OUTPUT,
@@ -430,10 +435,10 @@ def _refusal(
         )
     if not roles.graders and (long_score := _score_per_metric(table_profile)):
         metric, value = long_score
-        listed = ", ".join(table_profile[metric].values[:3])
+        listed = listed_columns(table_profile[metric].values)
         return (
             f"Each row holds the {value} of one {metric}, of {table_profile[metric].n_distinct}"
-            f"{f': {listed} …' if listed else ''}. If they are scores of one output: --map "
+            f"{f': {listed}' if listed else ''}. If they are scores of one output: --map "
             f"scorer={metric} score={value}. Or give the rows of one {metric}."
         )
     if not (roles.output or roles.readouts or roles.graders):

@@ -2227,7 +2227,7 @@ def test_a_row_per_metric_is_refused_with_the_words_that_read_it(tmp_path):
         for k, metric in enumerate(("Main Score", "Lose", "Turns"))
     ]
     refusal = read(tmp_path, rows).refusal
-    assert refusal.startswith("Each row holds the value of one metric, of 3: Lose, Main Score, Turns")
+    assert refusal.startswith("Each row holds the value of one metric, of 3: Lose, Main Score, Turns. If")
     assert "--map scorer=metric score=value" in refusal
     words = {"scorer": "metric", "score": "value", "item": "episode", "models": "model", "lower": ""}
     assert (answer := read_table(tmp_path / "table.jsonl", words)).refusal == "" and answer.n_items == 10
@@ -2290,6 +2290,7 @@ def test_options_under_numbers_and_numbers_as_options_are_texts(tmp_path):
         rows.append({"id": i, "question": f"Which is right in {i}?", "options": options, "answer": "3" if i % 2 else "C"})
     for options in (rows[0]["options"], rows[1]["options"]):
         assert entries_of_options(options) == list(options.values())
+    assert entries_of_options({"A": True, "B": False}) == ["A", "B"]
     assert entries_of_options({"Oslo is the capital.": 1, "Bergen is.": 0}) == ["Oslo is the capital.", "Bergen is."]
 
 
