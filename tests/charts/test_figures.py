@@ -217,7 +217,7 @@ def test_only_tests_that_some_version_ran_have_a_panel():
 
 
 def test_points_are_estimates_with_the_bound_above_them_and_symbols_say_the_state():
-    points = [one for one in equivalence_figure(versions(), DARK).data if one.customdata is not None]
+    points = [trace for trace in equivalence_figure(versions(), DARK).data if trace.customdata is not None]
     difficulty, prediction = points
     assert list(difficulty.x) == ["v1"] and round(difficulty.y[0], 6) == 20 and list(difficulty.marker.symbol) == ["x"]
     assert list(prediction.x) == ["v1", "v2"] and list(prediction.marker.symbol) == ["x", "circle"]
@@ -228,7 +228,7 @@ def test_points_are_estimates_with_the_bound_above_them_and_symbols_say_the_stat
 
 
 def test_the_margin_of_difficulty_is_drawn_on_both_sides():
-    ticks = [tuple(one.y) for one in equivalence_figure(versions()[:1], DARK).data if one.customdata is None]
+    ticks = [tuple(trace.y) for trace in equivalence_figure(versions()[:1], DARK).data if trace.customdata is None]
     assert ticks == [(10.0,), (-10.0,), (0.6,)]
 
 

@@ -213,9 +213,9 @@ def test_references_of_many_words_contradict_nothing():
     readouts, items, calls = frame_of()
     items["question"] = "Write a test for palindromes."
     items["target"] = [" ".join(["word"] * 12 + [str(i)]) for i in range(len(items))]
-    assert "contradicting golds" not in {one.about for one in findings(AuditInput(readouts, items, calls))}
+    assert "contradicting golds" not in {finding.about for finding in findings(AuditInput(readouts, items, calls))}
     items["target"] = [" ".join(["word"] * 11 + [str(i)]) for i in range(len(items))]
-    assert "contradicting golds" in {one.about for one in findings(AuditInput(readouts, items, calls))}
+    assert "contradicting golds" in {finding.about for finding in findings(AuditInput(readouts, items, calls))}
 
 
 def test_an_item_without_a_right_answer_contradicts_no_score():

@@ -130,7 +130,7 @@ def test_a_headline_has_at_most_25_words():
 
 
 def test_every_headline_over_all_changes_has_at_most_25_words_and_what_decides_it_behind_it():
-    made = [replace(one, axis=ALL_AXES) for one in readme_cells()]
+    made = [replace(cell, axis=ALL_AXES) for cell in readme_cells()]
     (verdict,) = flips.verdicts(made).values()
     for outcome in (*flips.CLAIMED, flips.OPEN):
         text = flips.with_leading_rate(verdict.sentences[outcome], made[0], verdict.leads[outcome])

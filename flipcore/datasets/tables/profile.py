@@ -15,7 +15,7 @@ AT_ONCE = 60  # most columns in one query
 FOLLOWS = 1.01  # most distinct pairs per distinct value, where a column follows from another
 FEW_ROWS = 20_000  # most rows of a table whose columns are measured as one long column
 FEW = 12  # most distinct values of a column whose values are listed
-MOST_KEPT = 20_000_000  # most hashes of cells that are kept
+MAX_KEPT = 20_000_000  # most hashes of cells that are kept
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number: (a, b) and (b, a) have different hashes
 
 
@@ -131,7 +131,7 @@ class Profile:
         """
         parts = [*(() if over_files else self.table.file), *map(self.table.sql, names)]
         if missing := [part for part in parts if part not in self._hashes]:
-            if (len(self._hashes) + len(missing)) * self.n_rows > MOST_KEPT:
+            if (len(self._hashes) + len(missing)) * self.n_rows > MAX_KEPT:
                 self._hashes.clear()
                 missing = parts
             elif len(self.table.names) <= AT_ONCE and self.n_rows <= FEW_ROWS:
