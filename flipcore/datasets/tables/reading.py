@@ -50,6 +50,7 @@ from flipcore.datasets.tables.stems import last_part, lower_is_better, names, wo
 from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.datasets.tables.turns import PROMPT, RESPONSE
 from flipcore.datasets.tables.unexplained import ask_unexplained
+from flipcore.datasets.tables.unusual import unusual_parts
 from flipcore.text.answers import canonical_number
 from flipcore.text.counts import count_of
 
@@ -67,7 +68,7 @@ _ORDER = (
 ).split() + ["failed calls"]
 DIFFERENT_ANSWERS = 1.2  # least answers per question that are outputs, if no column is the output
 # words of `--map` that name a column: whoever does so has seen how the table was read
-_NAMED = set("score text target prompt people item sample scorer models".split()) | {
+_NAMED = set("score text target prompt options people item sample scorer models".split()) | {
     "model_columns",
     "sample_columns",
     "read",
@@ -156,6 +157,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     is_explained = bool(map_words.keys() & _NAMED) or map_words.get("unused") == "yes"
     if not questions and not is_explained:
         questions = list(filter(None, [ask_unexplained(table_profile, reading)]))
+        questions = questions or unusual_parts(table_profile, reading)
     questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MAX_QUESTIONS]))
 

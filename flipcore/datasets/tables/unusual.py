@@ -1,0 +1,162 @@
+"""Ask about readings that are not of an ordinary kind.
+
+Of tables that people made by hand, about a quarter of those that raised no doubt were read wrongly.
+Nearly all of these had one of a few marks: several scores of different kinds, a score that is the
+same in all rows, systems in columns that nobody knows as systems, entries of lists as runs. A table
+without these marks is read without a question; a table with one is asked about, even if nothing in
+it contradicts the reading. It is asked last, and not of a user who named a column.
+"""
+
+from collections.abc import Iterator
+
+from flipcore.datasets.tables.profile import Profile
+from flipcore.datasets.tables.questions import listed_columns, mean_of, overall
+from flipcore.datasets.tables.shape import CONTRASTED
+from flipcore.datasets.tables.stems import last_part, names, names_right, words_of
+from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
+
+SURPRISING = 20  # rows; in so many, it is surprising if all are right
+MAX_SCALE = 100  # the largest number of an ordinary grade
+COARSER = 0.9  # most values per question of an id that may count the questions instead
+MAX_PER_ID = 20  # questions; an id of more counts groups of them
+
+
+def unusual_parts(table_profile: Profile, reading: TableReading) -> list[Question]:
+    """List questions about the parts of a reading that are not of an ordinary kind."""
+    if not reading.scores:
+        return []  # no number is claimed
+    return list(_unusual(table_profile, reading))
+
+
+def _unusual(table_profile: Profile, reading: TableReading) -> Iterator[Question]:
+    for ask in (_ask_columns, _ask_lists, _ask_lead, _ask_scale, _ask_items):
+        if question := ask(table_profile, reading):
+            yield question
+
+
+def _ask_columns(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether columns belong to systems, if no list knows these systems."""
+    models = reading.shape.models
+    if not models or any(map(_is_known, models)):
+        return None
+    outputs = reading.made_from.get(reading.roles.output, ())
+    words = (f"text={outputs[0]}",) if outputs else ("model_columns=",)
+    says = f"{outputs[0]} is its output." if outputs else "they have no names."
+    return Question(
+        "systems",
+        f"Columns are read as those of {len(models)} systems, {listed_columns(models)}.",
+        Choice(
+            f"They are {len(models)} systems.",
+            (f"model_columns={','.join(models)}",),
+            overall(reading),
+        ),
+        Choice(f"There is one system; {says}", words),
+    )
+
+
+def _is_known(system: str) -> bool:
+    """Tell whether a name is that of a system: a model, a method, or one side of a contrast."""
+    is_listed = any(names(system, kind) for kind in ("model", "condition", "setting"))
+    return is_listed or not CONTRASTED.isdisjoint(words_of(system))
+
+
+def _ask_lists(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether entries of lists are runs, unless the list is called after runs or outputs."""
+    lists = reading.shape.lists
+    kinds = ("run", "output", "answer")
+    if not lists or any(names(name, kind) for name in lists for kind in kinds):
+        return None
+    return Question(
+        "samples",
+        f"Entries of {listed_columns(lists)} are read as runs.",
+        Choice(
+            "Each entry is another run of its row.",
+            (f"sample_columns={','.join(lists)}",),
+            overall(reading),
+        ),
+        Choice("The entries are no runs.", ("sample_columns=",)),
+    )
+
+
+def _ask_lead(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask which of several kinds of scores leads, unless the leading one says what is right."""
+    graders = reading.roles.graders
+    if len(graders) < 2 or reading.roles.people:
+        return None
+    lead, lead_scale = graders[0], _scale(table_profile, graders[0])
+    if table_profile[lead].is_verdict and any(map(names_right, lead.split("."))):
+        return None
+    others = [
+        name
+        for name in graders[1:]
+        if (names_right(name) and table_profile[name].is_verdict)
+        or _scale(table_profile, name) != lead_scale
+        or (_is_about_search(lead) and not _is_about_search(name))
+    ]
+    if not others:
+        return None
+    return Question(
+        "score",
+        f"{listed_columns(graders)} are scores of several kinds.",
+        Choice(f"{lead} leads.", (f"score={','.join(graders)}",), overall(reading)),
+        Choice(
+            f"{others[0]} is the score.", (f"score={others[0]}",), mean_of(table_profile, others[0])
+        ),
+    )
+
+
+def _scale(table_profile: Profile, name: str) -> str:
+    column = table_profile[name]
+    return "0 to 1" if column.is_verdict or column.is_unit else "more"
+
+
+def _is_about_search(name: str) -> bool:
+    """Tell whether a score is called after what a search returned, and not after the output."""
+    return not _OF_SEARCH.isdisjoint(words_of(name))
+
+
+_OF_SEARCH = frozenset("context retrieval recall precision mrr ndcg hit hits retrieved".split())
+
+
+def _ask_scale(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask about a leading score that is 1 in all rows, or a number that is no ordinary grade."""
+    lead = next(iter(reading.roles.graders), "")
+    if not lead:
+        return None
+    column, mean = table_profile[lead], mean_of(table_profile, lead)
+    is_same = column.is_verdict and mean == 1 and table_profile.n_rows >= SURPRISING
+    is_same = is_same and not names_right(lead)
+    is_beyond = (
+        not column.is_verdict and not -1 <= (column.least or 0) <= (column.most or 0) <= MAX_SCALE
+    )
+    if is_same:
+        seen = f"{lead} is the score, and it is 1 in every row."
+    elif is_beyond:
+        seen = f"{lead} is the score, with numbers from {column.least:g} to {column.most:g}."
+    else:
+        return None
+    return Question(
+        "score",
+        seen,
+        Choice(f"{lead} is the score.", (f"score={lead}",), mean),
+        Choice(f"{lead} is no score.", ("score=",)),
+    )
+
+
+def _ask_items(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether an id that several questions have in common counts the questions."""
+    items = reading.grid.items
+    if reading.shape or any(names(last_part(name), "id") for name in items):
+        return None
+    for name in reading.unused:
+        n_ids = table_profile[name].n_distinct
+        is_id = names(last_part(name), "id") and 1 < n_ids <= COARSER * reading.n_items
+        if is_id and not names(name, "about") and n_ids > reading.n_items / MAX_PER_ID:
+            return Question(
+                "item",
+                f"{reading.n_items:,} questions differ in {listed_columns(items)}, and {name} has "
+                f"{n_ids:,} values.",
+                Choice(f"{reading.n_items:,} questions.", (f"item={','.join(items)}",)),
+                Choice(f"{n_ids:,} questions, one for each {name}.", (f"item={name}",)),
+            )
+    return None
