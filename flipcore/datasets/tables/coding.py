@@ -28,8 +28,14 @@ _NUMBERS = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?")
 # 0,57 and 3,5, as European spreadsheets write numbers
 DECIMAL_COMMA = r"-?(?:\d+,\d{1,2}|0,\d+|\d+,\d{4,})"
 _ONLY_LETTERS = re.compile(r"[A-Z\s,;\[\]\"'/&+]+")
-# an output that says why a call failed: "ERROR: 429 You exceeded your current quota"
-ERROR_TEXT = r"(?i)^\W*(?:api )?error(?: code)?\s*[:\]0-9(-]|^traceback \(most recent call"
+# an output that says why a call failed: "ERROR: 429 You exceeded your current quota", "[generation
+# failed: Network error"
+_OF_CALL = "api|llm|model|generation|inference|request|network|connection|call"
+ERROR_TEXT = (
+    rf"(?i)^\W*(?:(?:{_OF_CALL}) )*error(?: code)?\s*[:\]0-9(-]"
+    rf"|^\W*(?:(?:{_OF_CALL}) )+(?:failed|failure)\s*[:\]0-9(-]"
+    r"|^traceback \(most recent call"
+)
 _PLACE = re.compile(r"\d{1,2}")
 _LEADING_LETTER = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]+\s")
 

@@ -366,7 +366,8 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     if n_rows < SURPRISING:
         return None
     # of long texts, a few that agree are short answers among them
-    is_rare = share == 0 or (reading.coding is Coding.LONG_TEXT and share < FEW)
+    is_long_text = reading.coding is Coding.LONG_TEXT or table_profile[roles.output].is_text
+    is_rare = share == 0 or (is_long_text and share < FEW)
     is_long = share > NEARLY and table_profile[roles.output].mean_length > LONG
     is_copy = is_long and table_profile.share_equal(roles.output, roles.target) > NEARLY
     # all letters or numbers may be wrong; texts that never agree were not meant to be compared
@@ -1116,6 +1117,8 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
     if is_pair and _may_be_topic(table_profile, grid.items[0], n_cells):
         id_column, level = grid.items
         pairs = [(id_column, level)] if _is_level(table_profile, level) else []
+        if level in roles.contexts:  # each setting may have found another text
+            pairs = [(id_column, setting) for setting in settings[:12]]
     for topic, setting in pairs:
         n_topics, n_settings = table_profile[topic].n_distinct, table_profile[setting].n_distinct
         is_full = abs(n_topics * n_settings - n_cells) <= (1 - NEARLY) * n_cells

@@ -525,9 +525,7 @@ def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[
         return ()
     models = [name for name in table_profile.names if names(name, "model")]
     models = [name for name in models if table_profile[name].n_distinct == n_rows]
-    is_item = (
-        bool(models) and len(items) == 1 and table_profile.share_equal(items[0], models[0]) == 1
-    )
+    is_item = bool(models) and len(items) == 1 and _numbers_rows(table_profile, items[0], models[0])
     if models and (items == () or is_item):
         return tuple(models[:1])
     if any(column.is_integer or column.is_verdict for column in means):
@@ -548,6 +546,11 @@ def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[
         if is_level and table_profile.n_distinct([*items, *conditions, name]) == n_rows:
             return (*conditions, *items, name)
     return ()
+
+
+def _numbers_rows(table_profile: Profile, name: str, model: str) -> bool:
+    """Tell whether a column is that of the models again, or the index that pandas writes."""
+    return name == "Unnamed: 0" or table_profile.share_equal(name, model) == 1
 
 
 # words for sets of questions: a row per set holds means over its questions

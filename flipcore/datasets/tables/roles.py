@@ -41,6 +41,7 @@ from flipcore.datasets.tables.stems import (
 # Another pair of columns replaces the first one if its agreement is higher by BETTER. From TOO_GOOD
 # on, the output is a copy of the key.
 BETTER, TOO_GOOD = 0.2, 0.995
+READ = 0.95  # least share of rows in which an answer that was read out of an output is in it
 ANSWERS_READ = 0.05  # least share of rows with the right answer, in a column of answers
 MAX_RATING = 10  # the highest grade of a scale
 LOOKED_AT = 5_000  # most rows whose outputs are compared with right answers
@@ -269,6 +270,10 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     if strong and weak and outputs == ["text"] and _holds_labels_of(profile, weak[0], strong[0]):
         # a classifier's label beside the expected one: the text is what was classified
         return parts | {OUTPUT: weak[:1], TARGET: strong, PROMPT: parts[PROMPT] or outputs}
+    if strong and not weak and outputs == ["text"]:
+        said = [name for name in profile.names if _is_label_like(profile, name, strong)]
+        if len(said) == 1:
+            return parts | {OUTPUT: said, TARGET: strong, PROMPT: parts[PROMPT] or outputs}
     if not outputs and strong and weak:
         # "answer" is the model's answer, where another column holds the right one
         answers = [name for name in weak if profile[name].n_distinct > 1]
@@ -307,6 +312,14 @@ def _holds_labels_of(profile: Profile, name: str, key: str) -> bool:
     """Tell whether a column has few values, most of which are right answers too."""
     labels, keys = set(profile[name].values), set(profile[key].values)
     return len(labels) > 1 and 2 * len(labels & keys) > len(labels)
+
+
+def _is_label_like(profile: Profile, name: str, keys: Sequence[str]) -> bool:
+    """Tell whether nearly all values of a column are right answers too, in words."""
+    column = profile[name]
+    is_word = not (column.is_numeric or column.is_verdict or column.is_text or column.is_list)
+    is_other = name not in keys and column.n_distinct > 1 and column.n_filled == profile.n_rows
+    return is_word and is_other and profile.share_in(name, keys[0]) >= READ
 
 
 def _results_like_key(profile: Profile, targets: Sequence[str]) -> list[str]:
@@ -564,6 +577,8 @@ def _choose(
             keys.append(target)
     best: tuple[str, str, tuple[Agreement, ...]] | None = None
     best_share, is_best_usable = -1.0, False
+    weak = [target for target in keys if set(words_of(target)) <= _KEY_WORDS]
+    is_beside_strong = len(weak) < len(keys)
     for target, output in product(keys or targets, outputs):
         if output == target:
             continue
@@ -572,6 +587,8 @@ def _choose(
             agreement(coding, rows, output, target, roles.options) for coding in codings
         )
         share = max((agreed.share for agreed in agreements), default=0.0)
+        if is_beside_strong and target in weak and share >= READ:
+            continue  # `answer` was read out of the output; the right one stands under `gold`
         # long right answers are never repeated word for word, so they cannot be compared
         is_usable = bool(agreements) and agreements[0].coding is not Coding.LONG_TEXT
         is_better = (is_usable and not is_best_usable) or best_share + BETTER <= share < TOO_GOOD

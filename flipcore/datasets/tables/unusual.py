@@ -15,7 +15,7 @@ from flipcore.datasets.tables.shape import CONTRASTED
 from flipcore.datasets.tables.stems import last_part, names, names_right, words_of
 from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
 
-SURPRISING = 20  # rows; in so many, it is surprising if all are right
+SURPRISING = 5  # rows; in so many, it is surprising if all are right
 MAX_SCALE = 100  # the largest number of an ordinary grade
 COARSER = 0.9  # most values per question of an id that may count the questions instead
 MAX_PER_ID = 20  # questions; an id of more counts groups of them

@@ -2297,3 +2297,96 @@ def test_options_under_numbers_and_numbers_as_options_are_texts(tmp_path):
 def test_small_numbers_of_people_are_equal_to_others_by_chance(tmp_path):
     rows = [{"id": i, "prompt": f"Tell of {i}.", "human_rating": 1 + i % 5, "num_turns": 1 + i * 3 % 4} for i in range(40)]
     assert not any("same number" in question.seen for question in read(tmp_path, rows).questions)
+
+
+def test_a_column_of_labels_beside_a_classified_text_is_the_output(tmp_path):
+    """The symptoms were the output and never the diagnosis: 0.1% for 60%."""
+    diseases = [f"disease {letter}" for letter in "abcdefghijklmnop"]
+    rows = []
+    for i in range(64):
+        said = diseases[i % 16] if i % 4 else diseases[0]
+        rows.append(
+            {"case_id": i, "text": f"Since {i} days there is a rash, and it itches in the night."}
+            | {"true_label": diseases[i % 16], "diagnosis": said}
+            | {"raw_response": json.dumps({"diagnosis": said})}
+        )
+    reading = read(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.prompts) == ("diagnosis", ("text",))
+    assert reading.scores["", MATCH] == 52 / 64 and not reading.questions
+
+
+def test_a_pandas_index_beside_a_model_per_row_numbers_no_questions(tmp_path):
+    """Thirty checkpoints with a mean and its interval were thirty questions, 33%."""
+    rows = []
+    for i in range(30):
+        mean = 0.27 + i / 400
+        rows.append(
+            {"Unnamed: 0": i, "mean_accuracy": mean, "accuracy_lower": mean - 0.01}
+            | {"accuracy_upper": mean + 0.01, "model": f"models/whole_{i}"}
+        )
+    assert "Each row holds one value of model: a ranking" in read(tmp_path, rows).refusal
+
+
+def test_an_answer_that_was_read_out_of_the_output_is_not_the_right_one(tmp_path):
+    """`answer` was right in 98% of the rows, beside `gold` and a `correct` of 51%."""
+    rows = []
+    for i in range(40):
+        right, said = ["yes", "no", "maybe"][i % 3], ["yes", "no", "maybe"][i % 6 // 2]
+        rows.append(
+            {"question": f"Does {i} help?", "gold": right, "answer": said, "raw_output": said.title()}
+            | {"correct": int(right == said)}
+        )
+    reading = read(tmp_path, rows)
+    assert (reading.roles.target, reading.roles.output) == ("gold", "raw_output")
+    assert reading.scores["", MATCH] == reading.scores["", "correct"]
+
+
+def test_what_each_setting_retrieved_makes_no_question(tmp_path):
+    """Thirty questions under eight numbers of passages were 240 questions."""
+    rows = []
+    for i in range(12):
+        for k in (1, 3, 5, 10):
+            rows.append(
+                {"K": k, "Question": f"What does document {i} say of it?", "Answer": f"{i} and {k}."}
+                | {"Retrieved Contexts": f"The first {k} passages about {i}: they say a lot of it."}
+                | {"Retrieval Precision": (i % 5 + 1) / (k + 5)}
+            )
+    reading = read(tmp_path, rows)
+    (question,) = reading.questions
+    assert question.seen == "Each of 12 values of Question stands once beside each of 4 of K."
+    assert question.first.words == ("item=Question", "models=K")
+
+
+@pytest.mark.parametrize(
+    "text", ["[generation failed: Network error calling it]", "LLM call failed: 503", "Request error: timeout"]
+)
+def test_an_output_that_says_that_its_call_failed_is_asked_about(tmp_path, text):
+    """Calls that failed counted as wrong: 0% right for one of two systems."""
+    rows = []
+    for i in range(10):
+        for system in ("plain", "verified"):
+            answer = text if system == "plain" and i % 2 else f"It is document {i}."
+            rows.append(
+                {"id": i, "question": f"What is {i}?", "system": system, "answer": answer}
+                | {"answer_correct": int(answer != text)}
+            )
+    assert "failed calls" in [question.about for question in read(tmp_path, rows).questions]
+
+
+def test_a_word_before_failed_is_no_failed_call(tmp_path):
+    """Compilation failed: that is what the model was asked."""
+    rows = []
+    for i in range(20):
+        answer = "Compilation failed: a bracket is missing." if i % 2 else f"It prints {i}."
+        rows.append({"id": i, "question": f"What does {i} print?", "response": answer, "correct": i % 2})
+    assert not read(tmp_path, rows).questions
+
+
+def test_texts_that_nearly_never_agree_are_asked_about(tmp_path):
+    rows = []
+    for i in range(60):
+        right = f"The river number {i} flows south."
+        said = right if i == 7 else f"It was built in the year {1800 + i}, says the article."
+        rows.append({"id": i, "question": f"What of {i}?", "reference": right, "response": said})
+    (question,) = read(tmp_path, rows).questions
+    assert "hold the same answer in hardly any row" in question.seen
