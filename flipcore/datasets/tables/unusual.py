@@ -40,7 +40,7 @@ def _ask_columns(table_profile: Profile, reading: TableReading) -> Question | No
     if not models or any(map(_is_known, models)):
         return None
     outputs = reading.made_from.get(reading.roles.output, ())
-    words = (f"text={outputs[0]}",) if outputs else ("model_columns=",)
+    words = ("model_columns=", *(f"text={name}" for name in outputs[:1]))
     says = f"{outputs[0]} is its output." if outputs else "they have no names."
     return Question(
         "systems",

@@ -76,8 +76,10 @@ def test_what_is_unusual_is_asked_about(tmp_path, case):
     (question,) = reading.questions
     assert question.seen == seen
     assert second in question.second.words
-    key, _, value = question.first.words[0].partition("=")
-    assert not read(tmp_path, rows_with(columns), {key: value}).questions
+    for choice in question.choices:
+        words = dict(word.split("=", 1) for word in choice.words)
+        answered = read(tmp_path, rows_with(columns), words)
+        assert not answered.questions and not answered.refusal
 
 
 ORDINARY = {
