@@ -29,6 +29,7 @@ CLUSTERS = ("family", "subject", "none")
 ROWS = "rows"
 MAX_SAMPLES = 60_000
 USUAL_ENDS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0)  # of scales that begin with 1
+MIN_PERCENT = 50.0  # the least highest score from which on scores count as percentages
 # Keys that an axis or a file must follow, as in "axis:old=new"
 _KEYS_WITH_NAME = ("axis", "harmless", "prompt")
 _File = TypeVar("_File")
@@ -47,9 +48,11 @@ def axis_of(corrections: Mapping[str, str], name: str) -> str:
 def usual_scale(low: float, high: float) -> tuple[float, float]:
     """Return the ends of the scale that grades from `low` to `high` were probably given on.
 
-    Grades from 4 to 5 are few of those from 1 to 5. An end that no grade reached counts all the
-    same: an item that nobody saw may lie there.
+    Grades from 4 to 5 are few of those from 1 to 5, and 54 to 83.7 of those from 0 to 100. An end
+    that no grade reached counts all the same: an item that nobody saw may lie there.
     """
+    if low >= 0 and MIN_PERCENT < high <= 100:
+        return 0.0, 100.0
     are_grades = (2 * low).is_integer() and (2 * high).is_integer()  # whole, or halves
     if not are_grades or low < 1 or not 1 < high <= USUAL_ENDS[-1]:
         return low, high
