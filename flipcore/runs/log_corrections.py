@@ -51,7 +51,7 @@ def usual_scale(low: float, high: float) -> tuple[float, float]:
     Grades from 4 to 5 are few of those from 1 to 5, and 54 to 83.7 of those from 0 to 100. An end
     that no grade reached counts all the same: an item that nobody saw may lie there.
     """
-    if low >= 0 and MIN_PERCENT < high <= 100:
+    if low > 1 and MIN_PERCENT < high <= 100:
         return 0.0, 100.0
     are_grades = (2 * low).is_integer() and (2 * high).is_integer()  # whole, or halves
     if not are_grades or low < 1 or not 1 < high <= USUAL_ENDS[-1]:

@@ -518,17 +518,17 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
         except csv.Error as error:
             yield Row(start, problem=f"is not valid CSV ({error}); the file may be half-written")
             continue
-        if not columns and _is_title(cells):
+        if (not columns and _is_title(cells)) or (columns and _is_empty(cells)):
             continue
         if not columns:
             columns = _named_columns(cells)
             _check_columns(path, columns)
             is_storable_header = _can_be_stored("".join(columns))
-        elif cells and len(cells) != len(columns):
+        elif len(cells) != len(columns):
             yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
-        elif cells and is_storable_header and _can_be_stored("".join(cells)):
+        elif is_storable_header and _can_be_stored("".join(cells)):
             yield Row(start, dict(zip(columns, cells, strict=True)))
-        elif cells:
+        else:
             yield Row(start, dict(zip(columns, cells, strict=True)), problem=_NOT_UTF8)
 
 
@@ -557,7 +557,7 @@ def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
     """Yield the rows of a sheet of an Excel file, below its header."""
     columns: tuple[str, ...] = ()
     for number, cells in sheet_rows(path, most_mb * 1_000_000, sheet):
-        if not columns and _is_title(cells):
+        if (not columns and _is_title(cells)) or (columns and _is_empty(cells)):
             continue
         if not columns:
             columns = _named_columns(["" if cell is None else str(cell) for cell in cells])
@@ -574,6 +574,11 @@ def _is_title(cells: Sequence[Any]) -> bool:
     """Tell whether a line above the header is a title: at most one of its cells is filled."""
     # a header of two cells may be an index without a name and one column
     return len(cells) > 2 and sum(cell not in (None, "") for cell in cells) <= 1
+
+
+def _is_empty(cells: Sequence[Any]) -> bool:
+    """Tell whether no cell of a row is filled; a single empty cell is an output, and a row."""
+    return len(cells) != 1 and not any(cell not in (None, "") for cell in cells)
 
 
 def _check_columns(path: Path, columns: tuple[str, ...]) -> None:

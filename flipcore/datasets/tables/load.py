@@ -337,13 +337,15 @@ def _load_large(connection: duckdb.DuckDBPyConnection, file: Path, suffix: str) 
     description = connection.execute(f"DESCRIBE SELECT * FROM {source}", [str(file)]).fetchall()
     names = [row[0] for row in description]
     _check_width(spoken_name(file), len(names))
-    columns = []
-    for i, name in enumerate(names):
-        quoted = '"' + name.replace('"', '""') + '"'
-        columns.append(f"{_cut(f'CAST({quoted} AS VARCHAR)')} AS c{i}")
+    quoted = ['"' + name.replace('"', '""') + '"' for name in names]
+    columns = [f"{_cut(f'CAST({name} AS VARCHAR)')} AS c{i}" for i, name in enumerate(quoted)]
+    # a row without a filled cell is none, as in `read_rows`
+    is_filled = "true"
+    if suffix != ".parquet" and len(names) > 1:
+        is_filled = f"coalesce({', '.join(quoted)}) IS NOT NULL"
     connection.execute(
         f"CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, "
-        f"{', '.join(columns)} FROM {source}",
+        f"{', '.join(columns)} FROM {source} WHERE {is_filled}",
         [str(file)],
     )
     (n_rows,) = connection.execute("SELECT count(*) FROM loaded").fetchone() or (0,)

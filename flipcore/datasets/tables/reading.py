@@ -73,6 +73,7 @@ _NAMED = set("score text target prompt options people item sample scorer models"
     "sample_columns",
     "read",
 }
+MAX_FOOTER = 3  # rows at the end that may sum up those above
 MAX_ARMS = 60  # most arms whose scores are computed
 MANY_KEYS = 10  # from so many keys of objects in objects on, a single row is a summary
 MAX_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
@@ -128,7 +129,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     refusal = _refusal(table_profile, reading, map_words, compared_columns)
     if "item" not in map_words and (summary := _summary_row(table)):
         refusal = (
-            f"The last row is called {summary}: it sums up the rows above it and is no question. "
+            f"A row at the end is called {summary}: it sums up the rows above it and is no "
+            "question. "
             "Delete it, or name the column that tells questions apart: --map item=COLUMN."
         )
     if is_one_object and not refusal:
@@ -486,7 +488,8 @@ def _score_per_metric(table_profile: Profile) -> tuple[str, str] | None:
 
 
 def _summary_row(table: Table) -> str:
-    """Return what the last row is called if it holds means or sums, as in "Average"; "" if not.
+    """Return what a row at the end is called if it holds means or sums, as in "Average"; "" if
+    none is.
 
     Beside its name it has numbers, remarks, and words that other rows have too, but no text of its
     own.
@@ -494,18 +497,24 @@ def _summary_row(table: Table) -> str:
     if not table.names or table.file or table.n_rows < LEAST_ROWS:
         return ""
     columns = [table.sql(name) for name in table.names]
-    query = f"SELECT {', '.join(columns)} FROM {table.relation} WHERE place = {table.n_rows}"
-    last_rows = table.rows(query)
-    if not last_rows or not SUMMARY_ROWS.fullmatch((last_rows[0][0] or "").strip()):
-        return ""
-    for name, column, cell in zip(table.names, columns, last_rows[0], strict=True):
+    query = f"SELECT {', '.join(columns)} FROM {table.relation} WHERE place > ? ORDER BY place DESC"
+    last_rows = table.rows(query, [table.n_rows - MAX_FOOTER])
+    for row in last_rows:
+        if SUMMARY_ROWS.fullmatch((row[0] or "").strip()) and _sums_up(table, columns, row):
+            return str(row[0]).strip()
+    return ""
+
+
+def _sums_up(table: Table, columns: Sequence[str], row: Sequence[str | None]) -> bool:
+    """Tell whether no cell of a row but its name is a text that no other row has."""
+    for name, column, cell in zip(table.names, columns, row, strict=True):
         if cell is None or canonical_number(cell) is not None or names(name, "about"):
             continue
         query = f"SELECT count(*) FROM {table.relation} WHERE {column} = ?"
         is_alone = table.rows(query, [cell])[0][0] == 1
         if is_alone != (column == columns[0]):
-            return ""
-    return str(last_rows[0][0]).strip()
+            return False
+    return True
 
 
 def _columns_of_summary(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:

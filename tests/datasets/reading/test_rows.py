@@ -32,6 +32,17 @@ def test_json_lines_keep_their_line_numbers_past_blank_and_broken_lines(tmp_path
     assert good(found) == [ROW, ROW]
 
 
+def test_a_row_without_a_filled_cell_is_none(tmp_path):
+    """Spreadsheets save rows of commas: 19 "rows that repeat another" stood beside 15 samples."""
+    found = rows(tmp_path, "a.csv", "question,answer\n,\nWhat?,4\n,,,,\n\nWhy?,\n")
+    assert [(row.line, row.values) for row in found] == [
+        (3, {"question": "What?", "answer": "4"}),
+        (6, {"question": "Why?", "answer": ""}),
+    ]
+    # without a second column an empty cell is an output, and its place tells which
+    assert len(rows(tmp_path, "b.csv", 'output\nyes\n""\nno\n')) == 3
+
+
 @pytest.mark.parametrize(
     "wrap",
     [

@@ -34,3 +34,15 @@ def test_threads_read_tables_at_the_same_time(tmp_path):
     with ThreadPoolExecutor(4) as threads:
         tables = list(threads.map(load.load, paths))
     assert [table.frame(["said"])[0]["said"] for table in tables] == [path.stem for path in paths]
+
+
+def test_large_and_small_tables_leave_out_the_same_empty_rows(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    path.write_text("question,score\nWhat?,1\n,\nWhy?,\n\nWho?,0\n", encoding="utf-8")
+    cells = []
+    for small_bytes in (load.SMALL_BYTES, 0):
+        monkeypatch.setattr(load, "SMALL_BYTES", small_bytes)
+        table = load.load(path)
+        cells.append(table.rows("SELECT place, c0, c1 FROM loaded ORDER BY place"))
+        assert table.is_whole is bool(small_bytes)
+    assert cells[0] == cells[1] == [(1, "What?", "1"), (2, "Why?", None), (3, "Who?", "0")]

@@ -2113,7 +2113,9 @@ def test_a_last_row_of_means_is_no_question(tmp_path):
     """It was one of eleven problems: 93.1% for 93.4%."""
     rows = [{"Problem": f"Task {i}: sort it", "score": i % 3 / 3} for i in range(10)]
     average = {"Problem": "Average", "score": 0.3, "Notes": "Better than the other."}
-    assert read(tmp_path, [*rows, average]).refusal.startswith("The last row is called Average:")
+    assert read(tmp_path, [*rows, average]).refusal.startswith("A row at the end is called Average:")
+    footer = {"Problem": "COVERAGE", "Notes": "11/11"}
+    assert read(tmp_path, [*rows, average, footer]).refusal.startswith("A row at the end is called Average:")
     assert not read(tmp_path, [{"Problem": "mean", "score": 0.3}, *rows, {"Problem": "mean", "score": 0.4}]).refusal
 
 
