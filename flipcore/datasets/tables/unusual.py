@@ -9,8 +9,9 @@ it contradicts the reading. It is asked last, and not of a user who named a colu
 
 from collections.abc import Iterator
 
+from flipcore.datasets.tables.grid import is_rater
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.questions import listed_columns, mean_of, overall
+from flipcore.datasets.tables.questions import arm_scores, listed_columns, mean_of, overall
 from flipcore.datasets.tables.shape import CONTRASTED
 from flipcore.datasets.tables.stems import last_part, names, names_right, words_of
 from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
@@ -29,7 +30,7 @@ def unusual_parts(table_profile: Profile, reading: TableReading) -> list[Questio
 
 
 def _unusual(table_profile: Profile, reading: TableReading) -> Iterator[Question]:
-    for ask in (_ask_columns, _ask_lists, _ask_lead, _ask_scale, _ask_items):
+    for ask in (_ask_columns, _ask_lists, _ask_lead, _ask_scale, _ask_items, _ask_run):
         if question := ask(table_profile, reading):
             yield question
 
@@ -119,8 +120,9 @@ _OF_SEARCH = frozenset("context retrieval recall precision mrr ndcg hit hits ret
 
 
 def _ask_scale(table_profile: Profile, reading: TableReading) -> Question | None:
-    """Ask about a leading score that is 1 in all rows, or a number that is no ordinary grade."""
-    lead = next(iter(reading.roles.graders), "")
+    """Ask about a leading score that is 1 in all rows, that people gave to no output, or whose
+    numbers are no ordinary grades."""
+    roles, lead = reading.roles, next(iter(reading.roles.graders), "")
     if not lead:
         return None
     column, mean = table_profile[lead], mean_of(table_profile, lead)
@@ -129,8 +131,12 @@ def _ask_scale(table_profile: Profile, reading: TableReading) -> Question | None
     is_beyond = (
         not column.is_verdict and not -1 <= (column.least or 0) <= (column.most or 0) <= MAX_SCALE
     )
+    has_systems = bool(roles.output or reading.grid.conditions or reading.shape)
+    is_of_items = lead in roles.people and not has_systems
     if is_same:
         seen = f"{lead} is the score, and it is 1 in every row."
+    elif is_of_items:
+        seen = f"{lead} is the score by its name, and no column holds an output or a system."
     elif is_beyond:
         seen = f"{lead} is the score, with numbers from {column.least:g} to {column.most:g}."
     else:
@@ -139,7 +145,7 @@ def _ask_scale(table_profile: Profile, reading: TableReading) -> Question | None
         "score",
         seen,
         Choice(f"{lead} is the score.", (f"score={lead}",), mean),
-        Choice(f"{lead} is no score.", ("score=",)),
+        Choice(f"{lead} is no score.", ("score=", "people=") if roles.people else ("score=",)),
     )
 
 
@@ -160,3 +166,24 @@ def _ask_items(table_profile: Profile, reading: TableReading) -> Question | None
                 Choice(f"{n_ids:,} questions, one for each {name}.", (f"item={name}",)),
             )
     return None
+
+
+def _ask_run(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether whole numbers count reruns, unless their name says so."""
+    grid = reading.grid
+    run, last = grid.run, last_part(grid.run)
+    if run not in table_profile.columns or grid.regrade or not table_profile[run].is_integer:
+        return None
+    if names(last, "run") or names(last, "judge") or is_rater(run) or "order" in words_of(last):
+        return None
+    column = table_profile[run]
+    return Question(
+        "condition",
+        f"Rows of one question differ in {run} ({', '.join(column.values[:4])}).",
+        Choice(f"{run} counts reruns of one system.", (f"sample={run}",), overall(reading)),
+        Choice(
+            f"{run} names {column.n_distinct} systems or settings"
+            f"{arm_scores(table_profile, reading, run)}.",
+            (f"models={','.join([*grid.conditions, run])}",),
+        ),
+    )

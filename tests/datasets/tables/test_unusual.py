@@ -45,6 +45,17 @@ UNUSUAL = {
         "relevance is the score, and it is 1 in every row.",
         "score=",
     ),
+    "people's ratings of pictures": (
+        {"filename": lambda i: f"{i}.png", "human_quality": lambda i: 1 + i % 5},
+        "human_quality is the score by its name, and no column holds an output or a system.",
+        "people=",
+    ),
+    "numbers that may be runs": (
+        {"task": lambda i: f"T{i % 6}", "model": lambda i: ["gpt-6", "opus"][i // 6 % 2]}
+        | {"phase": lambda i: 1 + i // 12, "score": lambda i: i % 5},
+        "Rows of one question differ in phase (1, 2).",
+        "models=model,phase",
+    ),
     "numbers beyond a hundred": (
         replies(score=lambda i: 90 + 3 * i),
         "score is the score, with numbers from 90 to 159.",
@@ -91,6 +102,9 @@ ORDINARY = {
     "aspects on one scale": replies(fluency=lambda i: 1 + i % 5, coherence=lambda i: 1 + i % 4),
     "Ragas' scores": replies(faithfulness=lambda i: (i % 4) / 9, context_recall=lambda i: (i % 5) / 7),
     "right and wrong before a number": replies(is_correct=verdict(3), similarity=lambda i: (i % 5) / 7),
+    "people's ratings of outputs": replies(human_rating=lambda i: 1 + i % 5),
+    "numbers that are called runs": {"task": lambda i: f"T{i % 6}", "model": lambda i: ["gpt-6", "opus"][i // 6 % 2]}
+    | {"run": lambda i: 1 + i // 12, "score": lambda i: i % 5},
     "percentages": replies(score=lambda i: 4 * i),
 }
 
