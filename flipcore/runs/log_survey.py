@@ -1204,8 +1204,9 @@ def preview_row(record: LogRecord) -> dict:
     """Return a record as a row for a preview: shortened texts, and a column per readout."""
     # A question is recognized by its beginning, and an answer is mostly at the end.
     return {
-        "item": record.item,
+        "item": record.item[:_PREVIEW_CHARS],
         "question": record.question[:_PREVIEW_CHARS],
+        "model": record.model,
         "written": (record.text or "")[-_PREVIEW_CHARS:],
         "right": " or ".join(_right_answers(record))[-_PREVIEW_CHARS // 2 :],
     } | {readout.name: readout.answer or readout.score for readout in record.readouts}

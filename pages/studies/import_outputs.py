@@ -59,6 +59,7 @@ from pages.common.showing import (
 )
 
 N_SHOWN = 3  # rows of a file that are shown before the import
+TEXT_WIDTH = 240  # pixels of a column of texts, beside which scores stand
 MAX_NAMED = 3  # models in the name of a study
 # The kinds that a task of a log may have (`log_answers.kind_of`).
 RECORDED_KINDS = ("choice", "number", "text")
@@ -189,14 +190,25 @@ def _show_rows(log_survey: Survey) -> None:
     _preview([preview_row(record) for record in log_survey.first[:N_SHOWN]])
 
 
-def _preview(rows: list[dict]) -> None:
-    """Show rows without columns that are empty in all of them."""
+def _preview(rows: list[dict], beside: Sequence[dict] = ()) -> None:
+    """Show rows without empty columns, and without items that are their questions. Columns that
+    differ from the rows `beside` them stand first."""
     if not rows:
         st.caption("No row would be read.")
         return
+    cells = {name: [row.get(name) for row in rows] for name in rows[0]}
     # Empty columns would push the filled ones out of sight.
-    filled = [name for name in rows[0] if any(row.get(name) not in ("", None) for row in rows)]
-    st.dataframe([{name: row.get(name) for name in filled} for row in rows], hide_index=True)
+    shown = [name for name in cells if any(cell not in ("", None) for cell in cells[name])]
+    if "question" in shown and cells["item"] == cells["question"]:
+        shown.remove("item")
+    if beside:
+        shown.sort(key=lambda name: cells[name] == [row.get(name) for row in beside])
+    texts = {name: st.column_config.Column(width=TEXT_WIDTH) for name in ("question", "written")}
+    st.dataframe(
+        [{name: row.get(name) for name in shown} for row in rows],
+        hide_index=True,
+        column_config=texts,
+    )
 
 
 def _import_button(log_survey: Survey) -> None:
@@ -239,6 +251,17 @@ def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) 
     """
     st.markdown(plain(question.seen))
     st.caption("Choose one. The first rows, as each reading takes them:")
+    rows_by_choice: list[list[dict]] = []
+    reasons: list[str] = []
+    for choice in question.choices:
+        words = tuple(chain.from_iterable(answer.words for answer in (*answers, choice)))
+        try:
+            rows_by_choice.append(_first_rows(tuple(paths), words))
+            reasons.append("")
+        except FlipscopeError as error:
+            # With this reading, another question is open.
+            rows_by_choice.append([])
+            reasons.append(str(error))
     for number, (place, choice) in enumerate(
         zip(st.columns(2), question.choices, strict=True), start=1
     ):
@@ -251,12 +274,10 @@ def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) 
                 on_click=answers.append,
                 args=(choice,),
             )
-            try:
-                words = tuple(chain.from_iterable(answer.words for answer in (*answers, choice)))
-                _preview(_first_rows(tuple(paths), words))
-            except FlipscopeError as error:
-                # With this reading, another question is open.
-                st.caption(plain(error))
+            if reason := reasons[number - 1]:
+                st.caption(plain(reason))
+            else:
+                _preview(rows_by_choice[number - 1], rows_by_choice[2 - number])
 
 
 @session.computed("Reading the first rows")

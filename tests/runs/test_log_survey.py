@@ -547,10 +547,19 @@ def test_a_preview_shows_the_begin_of_a_question_and_the_ends_of_texts():
     """The answer stands at the end of what a model wrote."""
     record = record_of(text="b" * 161 + "c", targets=("d" * 81 + "e",), readouts=(LogReadout("acc", answer="A", score=0.5),))
     record.question = "f" + "g" * 160
-    row = {"item": "i", "question": "f" + "g" * 159, "written": "b" * 159 + "c", "right": "d" * 79 + "e", "acc": "A"}
-    assert preview_row(record) == row
+    record.item, record.model = "h" * 161, "m-1"
+    shown = preview_row(record)
+    assert (shown["item"], shown["question"], shown["model"]) == ("h" * 160, "f" + "g" * 159, "m-1")
+    assert (shown["written"], shown["right"], shown["acc"]) == ("b" * 159 + "c", "d" * 79 + "e", "A")
     unanswered = record_of(readouts=(LogReadout("acc", score=0.0),))
-    assert preview_row(unanswered) == {"item": "i", "question": "What is i?", "written": "", "right": "", "acc": 0.0}
+    shown = preview_row(unanswered)
+    assert (shown["item"], shown["question"], shown["written"], shown["right"], shown["acc"]) == (
+        "i",
+        "What is i?",
+        "",
+        "",
+        0.0,
+    )
 
 
 @pytest.mark.parametrize(

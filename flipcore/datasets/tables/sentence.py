@@ -20,7 +20,9 @@ def sentence(reading: TableReading) -> str:
         # a reading without scores has no names of arms
         arms = reading.arms or reading.shape.models or grid.conditions
         n_arms = count_of(reading.n_conditions, *_arm_words(grid.conditions))
-        parts.append(f"{n_arms} ({_few(arms)})")
+        # an arm of two settings has a comma in its name
+        sign = "; " if any(", " in arm for arm in arms) else ", "
+        parts.append(f"{n_arms} ({_few(arms, sign)})")
     if grid.variants:
         parts.append(f"variants ({', '.join(grid.variants)})")
     if grid.run or grid.is_rerun or reading.n_runs == 1:
@@ -76,8 +78,8 @@ def _arm_words(conditions: tuple[str, ...]) -> tuple[str, str]:
     return ("model", "models") if is_model else ("arm", "arms")
 
 
-def _few(columns: tuple[str, ...]) -> str:
-    first = ", ".join(columns[:MAX_NAMED])
+def _few(columns: tuple[str, ...], sign: str = ", ") -> str:
+    first = sign.join(columns[:MAX_NAMED])
     return f"{first} and {len(columns) - MAX_NAMED} more" if len(columns) > MAX_NAMED else first
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from flipcore.datasets.tables.reading import read_table
+from flipcore.datasets.tables.sentence import sentence
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -113,3 +114,13 @@ ORDINARY = {
 def test_what_is_ordinary_is_not_asked_about(tmp_path, case):
     reading = read(tmp_path, rows_with(ORDINARY[case]))
     assert reading.scores and not reading.questions
+
+
+def test_arms_of_two_settings_are_listed_apart(tmp_path):
+    """"8 arms (fixed, semantic, recursive, semantic …)" could be read as eight names."""
+    rows = []
+    for i in range(6):
+        for prompt in ("cot", "plain"):
+            for shots in ("few", "zero"):
+                rows.append({"id": i, "prompt_type": prompt, "method": shots, "correct": (i + len(prompt)) % 2})
+    assert "4 arms (few, cot; zero, cot; few, plain; zero, plain)" in sentence(read(tmp_path, rows))
