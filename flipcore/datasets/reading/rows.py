@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
+from operator import eq
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -518,7 +519,7 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
         except csv.Error as error:
             yield Row(start, problem=f"is not valid CSV ({error}); the file may be half-written")
             continue
-        if (not columns and _is_title(cells)) or (columns and _is_empty(cells)):
+        if (not columns and _is_title(cells)) or (columns and _is_no_row(cells, columns)):
             continue
         if not columns:
             columns = _named_columns(cells)
@@ -557,7 +558,7 @@ def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
     """Yield the rows of a sheet of an Excel file, below its header."""
     columns: tuple[str, ...] = ()
     for number, cells in sheet_rows(path, most_mb * 1_000_000, sheet):
-        if (not columns and _is_title(cells)) or (columns and _is_empty(cells)):
+        if (not columns and _is_title(cells)) or (columns and _is_no_row(cells, columns)):
             continue
         if not columns:
             columns = _named_columns(["" if cell is None else str(cell) for cell in cells])
@@ -576,9 +577,15 @@ def _is_title(cells: Sequence[Any]) -> bool:
     return len(cells) > 2 and sum(cell not in (None, "") for cell in cells) <= 1
 
 
-def _is_empty(cells: Sequence[Any]) -> bool:
-    """Tell whether no cell of a row is filled; a single empty cell is an output, and a row."""
-    return len(cells) != 1 and not any(cell not in (None, "") for cell in cells)
+def _is_no_row(cells: Sequence[Any], columns: Sequence[str]) -> bool:
+    """Tell whether no cell of a row is filled, or most repeat the header, as in joined files.
+
+    A single empty cell is an output, and a row.
+    """
+    if len(cells) == 1:
+        return False
+    n_names = sum(map(eq, cells, columns))
+    return 2 * n_names > len(columns) or not any(cell not in (None, "") for cell in cells)
 
 
 def _check_columns(path: Path, columns: tuple[str, ...]) -> None:

@@ -398,7 +398,7 @@ def _comparison_doubt(table_profile: Profile, reading: TableReading) -> str:
     if {Coding.TEXT, Coding.CONTAINED} <= shares.keys():
         equal, contained = shares[Coding.TEXT], shares[Coding.CONTAINED]
         mean = (equal + contained) / 2
-        if equal > 0 and contained - equal > 2 * sqrt(mean * (1 - mean) / n_rows):
+        if contained - equal > 2 * sqrt(mean * (1 - mean) / n_rows):
             return (
                 f"{roles.output} repeats {roles.target} word for word in {equal:.0%} of the rows, "
                 f"and contains it in {contained:.0%}."

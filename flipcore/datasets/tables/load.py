@@ -339,14 +339,16 @@ def _load_large(connection: duckdb.DuckDBPyConnection, file: Path, suffix: str) 
     _check_width(spoken_name(file), len(names))
     quoted = ['"' + name.replace('"', '""') + '"' for name in names]
     columns = [f"{_cut(f'CAST({name} AS VARCHAR)')} AS c{i}" for i, name in enumerate(quoted)]
-    # a row without a filled cell is none, as in `read_rows`
-    is_filled = "true"
+    # a row without a filled cell is none, nor is a repeated header, as in `read_rows`
+    is_row, cells = "true", [str(file)]
     if suffix != ".parquet" and len(names) > 1:
-        is_filled = f"coalesce({', '.join(quoted)}) IS NOT NULL"
+        n_names = " + ".join(f"({name} IS NOT DISTINCT FROM ?)::INT" for name in quoted)
+        is_row = f"coalesce({', '.join(quoted)}) IS NOT NULL AND 2 * ({n_names}) <= {len(names)}"
+        cells += names
     connection.execute(
         f"CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, "
-        f"{', '.join(columns)} FROM {source} WHERE {is_filled}",
-        [str(file)],
+        f"{', '.join(columns)} FROM {source} WHERE {is_row}",
+        cells,
     )
     (n_rows,) = connection.execute("SELECT count(*) FROM loaded").fetchone() or (0,)
     return Table(connection, "loaded", tuple(names), n_rows, is_whole=False)

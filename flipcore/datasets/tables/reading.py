@@ -33,6 +33,7 @@ from flipcore.datasets.tables.questions import (
     is_answered,
     listed_columns,
     open_questions,
+    overall,
     score_sql,
 )
 from flipcore.datasets.tables.roles import (
@@ -47,7 +48,7 @@ from flipcore.datasets.tables.roles import (
 )
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
 from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
-from flipcore.datasets.tables.table_reading import MATCH, TableReading
+from flipcore.datasets.tables.table_reading import MATCH, Question, TableReading
 from flipcore.datasets.tables.turns import PROMPT, RESPONSE
 from flipcore.datasets.tables.unexplained import ask_unexplained
 from flipcore.datasets.tables.unusual import unusual_parts
@@ -161,7 +162,22 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         questions = list(filter(None, [ask_unexplained(table_profile, reading)]))
         questions = questions or unusual_parts(table_profile, reading)
     questions.sort(key=lambda question: _ORDER.index(question.about))
-    return replace(reading, questions=tuple(questions[:MAX_QUESTIONS]))
+    questions = [_with_ranges(reading, question) for question in questions[:MAX_QUESTIONS]]
+    return replace(reading, questions=tuple(questions))
+
+
+def _with_ranges(reading: TableReading, question: Question) -> Question:
+    """Return a question whose scores by comparison of texts are ranges, from outputs that are the
+    right answer to those that contain it: a reader of answers decides where in between."""
+    shares = {agreed.coding: agreed.share for agreed in reading.roles.agreements}
+    if reading.roles.graders or Coding.TEXT not in shares:
+        return question
+    score = overall(reading)
+    first, second = (
+        replace(choice, least=shares[Coding.TEXT]) if choice.score == score else choice
+        for choice in question.choices
+    )
+    return replace(question, first=first, second=second)
 
 
 def _made_from(table: Table, reading: TableReading) -> dict[str, tuple[str, ...]]:

@@ -199,7 +199,8 @@ def find_roles(profile: Profile) -> Roles:
     parts[TARGET] = [
         name
         for name in parts[TARGET]
-        if words_of(name)[-1:] != ("correct",) or not _is_grade(profile[name], output_values)
+        if words_of(name)[-1:] != ("correct",)
+        or not (_is_grade(profile[name], output_values) or profile[name].is_integer)
     ]
     keys = _values_of(profile, parts[TARGET])
     for part in (OUTPUT, PROMPT):

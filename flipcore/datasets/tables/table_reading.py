@@ -15,15 +15,22 @@ MATCH = "match"
 
 @dataclass(frozen=True)
 class Choice:
-    """One of two readings: a sentence, its words of `--map`, and its score (NaN for none)."""
+    """One of two readings: a sentence, its words of `--map`, and its score (NaN for none).
+
+    `least` is the score if only outputs count that are the right answer word for word, and `score`
+    that of all that contain it; NaN if there is one way to count.
+    """
 
     says: str
     words: tuple[str, ...]
     score: float = nan
+    least: float = nan
 
     @property
     def score_text(self) -> str:
-        """The score in words."""
+        """The score in words, or the range that it lies in."""
+        if self.score - self.least >= 0.01:
+            return f"{self.least:.1%} to {self.score:.1%}"
         return score_text(self.score)
 
     @property

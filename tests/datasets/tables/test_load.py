@@ -38,7 +38,7 @@ def test_threads_read_tables_at_the_same_time(tmp_path):
 
 def test_large_and_small_tables_leave_out_the_same_empty_rows(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
-    path.write_text("question,score\nWhat?,1\n,\nWhy?,\n\nWho?,0\n", encoding="utf-8")
+    path.write_text("question,score\nWhat?,1\n,\nWhy?,\n\nquestion,score\nWho?,0\n", encoding="utf-8")
     cells = []
     for small_bytes in (load.SMALL_BYTES, 0):
         monkeypatch.setattr(load, "SMALL_BYTES", small_bytes)

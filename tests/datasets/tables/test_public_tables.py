@@ -1862,7 +1862,11 @@ def test_texts_that_now_repeat_and_now_contain_the_right_answer_are_asked_about(
     (question,) = read(tmp_path, rows(5, 20)).questions
     assert question.seen == "pred repeats gt word for word in 8% of the rows, and contains it in 42%."
     assert question.first.score == pytest.approx(25 / 60) and question.second.words == ("target=",)
-    for n_equal, n_contained in ((40, 0), (0, 40), (40, 4)):  # one way of answering, or no clear difference
+    assert question.first.score_text == "8.3% to 41.7%"  # a reader of answers decides where in between
+    # of 20 sentences that contain an answer of a list, 17 contained it, and 9 were read
+    (question,) = read(tmp_path, rows(0, 40)).questions
+    assert question.first.score_text == "0.0% to 66.7%"
+    for n_equal, n_contained in ((40, 0), (40, 4)):  # one way of answering, or no clear difference
         assert not read(tmp_path, rows(n_equal, n_contained)).questions
 
 
@@ -2392,3 +2396,37 @@ def test_texts_that_nearly_never_agree_are_asked_about(tmp_path):
         rows.append({"id": i, "question": f"What of {i}?", "reference": right, "response": said})
     (question,) = read(tmp_path, rows).questions
     assert "hold the same answer in hardly any row" in question.seen
+
+
+def test_a_check_of_the_final_answer_is_a_score(tmp_path):
+    """`final_answer_correct` was the right answer, beside an output called `output_policy_clean`."""
+    rows = []
+    for i in range(24):
+        rows.append(
+            {"task_id": f"t{i}", "success": int(i % 3 == 0), "final_answer_correct": int(i % 2)}
+            | {"format_correct": 1, "output_policy_clean": 1}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.roles.target == "" and "final_answer_correct" in reading.roles.scores
+    assert reading.roles.graders[0] == "success"
+
+
+def test_a_list_of_right_answers_in_a_text_holds_several(tmp_path):
+    """Ten people's answers in a cell were one right answer: 0% for 17 of 20."""
+    lines = ["id,question,gt,prediction"]
+    for i in range(12):
+        said = "down" if i % 4 else "up"
+        lines.append(f"""{i},Where is {i} looking?,"['down', 'at table', 'down']",{said}""")
+    path = tmp_path / "vqa.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    first = next(iter(table_reader(Source(path, path.name), {}).records(Source(path, path.name), ())))
+    assert first.targets == ("down", "at table")
+
+
+def test_a_header_that_is_repeated_is_no_row(tmp_path):
+    """Files that were joined with their headers had a question more, and a system called `model`."""
+    path = tmp_path / "joined.csv"
+    part = "id,model,correct\n" + "".join(f"q{i},m{i % 2},{i % 3 % 2}\n" for i in range(10))
+    path.write_text(part + part.replace("q", "r").replace("id,model,correct", "id,model,0"), encoding="utf-8")
+    reading = read_table(path)
+    assert (reading.n_items, set(reading.arms) & {"model"}) == (20, set()) and reading.n_rows == 20

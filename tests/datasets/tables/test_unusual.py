@@ -117,7 +117,7 @@ def test_what_is_ordinary_is_not_asked_about(tmp_path, case):
 
 
 def test_arms_of_two_settings_are_listed_apart(tmp_path):
-    """"8 arms (fixed, semantic, recursive, semantic …)" could be read as eight names."""
+    """ "8 arms (fixed, semantic, recursive, semantic …)" could be read as eight names."""
     rows = []
     for i in range(6):
         for prompt in ("cot", "plain"):

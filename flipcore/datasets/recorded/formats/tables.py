@@ -585,6 +585,8 @@ class _Rows:
         written = self.base_answers.get(item_key) if written in (None, "") else written  # 0 is a right answer
         if target is None or kind != "text" or not isinstance(written, (str, int, float)):
             return () if target is None else tuple(target.split("\n"))
+        if isinstance(written, str) and written.lstrip().startswith("[") and len(answers := entries_of(written)) > 1:
+            return tuple(dict.fromkeys(map(str.strip, answers)))  # each of them is right
         return (_plain_number(written),)
 
     def _own_right_answer(
