@@ -49,7 +49,7 @@ from flipcore.runs.log_corrections import (
     scale_in,
     usual_scale,
 )
-from flipcore.text.answers import answer_form, are_mathematics
+from flipcore.text.answers import answer_form, are_mathematics, decimal_text
 from flipcore.text.counts import count_of
 from flipcore.text.same_question import joined_clusters, question_key
 
@@ -1220,4 +1220,6 @@ def _right_answers(record: LogRecord) -> list[str]:
     )
     if are_indices and n_options:
         return [record.options[int(target)] for target in record.targets]
+    if record.kind == "number":
+        return [decimal_text(target) for target in record.targets]
     return list(record.targets)

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -14,6 +15,8 @@ _NUMBER = re.compile(
 )
 
 
+LONGEST_FRACTION = 24  # characters; a decimal number of more digits would be rounded
+_FRACTION = re.compile(r"-?\d+/[1-9]\d*", re.ASCII)
 _BEFORE_NUMBER = re.compile(r"####?|(?:^|\n)A:")  # between a solution and its answer
 
 
@@ -176,5 +179,19 @@ def answer_text(item: Item, answer: str | None) -> str:
         return "—"
     if "\n" in answer:
         return " or ".join(answer_text(item, right_answer) for right_answer in answer.split("\n"))
+    if item.kind == "number":
+        return decimal_text(answer)
     option = option_text(item, answer) if item.kind == "choice" else None
     return answer if option is None else option
+
+
+def decimal_text(number: str) -> str:
+    """Return a canonical number as people write it: "29/2" -> "14.5". A third stays "1/3"."""
+    if len(number) > LONGEST_FRACTION or not _FRACTION.fullmatch(number):
+        return number
+    numerator, _, denominator = number.partition("/")
+    rest = int(denominator)
+    for factor in (2, 5):
+        while rest % factor == 0:
+            rest //= factor
+    return number if rest > 1 else f"{Decimal(numerator) / Decimal(denominator):f}"

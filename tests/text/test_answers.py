@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipcore.core.records import Item
-from flipcore.text.answers import answer_text, canonical_number, option_text, text_answer
+from flipcore.text.answers import answer_text, canonical_number, decimal_text, option_text, text_answer
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,21 @@ def test_answers_are_shown_as_the_options_they_name():
     assert [answer_text(item, a) for a in ("0", "7", None)] == ["tin", "7", "—"]
 
 
-def test_a_number_is_shown_as_it_is():
-    item = Item.make(dataset="t", key="1", kind="number", question="?", target="29/2")
-    assert answer_text(item, "29/2") == "29/2"
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("29/2", "14.5"),
+        ("-1/20", "-0.05"),
+        ("7/1000000", "0.000007"),
+        ("1/3", "1/3"),
+        ("1450", "1450"),
+        ("3/0", "3/0"),
+        ("north/2", "north/2"),
+        ("1/" + "2" * 30, "1/" + "2" * 30),
+    ],
+)
+def test_numbers_are_shown_as_people_write_them(number, shown):
+    """ "read as 3/10; right answer: 3/10" stood beside "The answer is 0.3."."""
+    assert decimal_text(number) == shown
+    for kind, text in (("number", shown), ("text", number)):
+        assert answer_text(Item.make(dataset="t", key="1", kind=kind, question="?", target=number), number) == text
