@@ -34,6 +34,9 @@ MAX_MB = 20_000
 # data and do not become columns.
 _DATA_KEYS, _DATA_SHARE = 5, 0.2
 _LONGEST = 240  # characters of a text of a large file; a hash replaces the rest
+# Most rows of a table whose queries DuckDB does not optimize: for fewer rows that takes longer than
+# to run the queries.
+_UNOPTIMIZED_ROWS = 1_000
 _MISSING = ("", "null", "None", "NaN", "nan")
 _NAMES_OF_ENTRIES = ("name", "metric", "metric_name")
 _SCORES_OF_ENTRIES = ("score", "value")
@@ -107,7 +110,9 @@ class Table:
     def frame(self, names: Sequence[str], most: int = 20_000) -> list[dict[str, str | None]]:
         """Return at most `most` rows from the beginning as dictionaries of these columns."""
         selected = ", ".join(self.sql(name) for name in names)
-        selected_rows = self.rows(f"SELECT {selected} FROM {self.relation} LIMIT {most}")
+        # With a limit, the query of a small table takes four times as long.
+        limit = f" LIMIT {most}" if most < self.n_rows else ""
+        selected_rows = self.rows(f"SELECT {selected} FROM {self.relation}{limit}")
         return [dict(zip(names, row, strict=True)) for row in selected_rows]
 
     def with_relation(self, relation: str, names: Sequence[str]) -> "Table":
@@ -208,13 +213,14 @@ def _load_columns(
     arrays: dict[str, Any] = dict(extra_columns)
     for i, cells in enumerate(columns.values()):
         arrays[f"c{i}"] = pyarrow.array(cells, pyarrow.string())
-    table = pyarrow.table(arrays)
-    connection.register("arrived", table)
-    connection.execute(
-        "CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, * FROM arrived"
-    )
-    connection.unregister("arrived")
-    return Table(connection, "loaded", tuple(columns), table.num_rows)
+    arrived = pyarrow.table(arrays)
+    n_rows = arrived.num_rows
+    arrived = arrived.add_column(0, "place", [pyarrow.array(np.arange(1, n_rows + 1))])
+    if n_rows <= _UNOPTIMIZED_ROWS:
+        connection.execute("PRAGMA disable_optimizer")
+    # DuckDB finds the variable by its name. To register it would take as long as to copy its rows.
+    connection.execute("CREATE TEMP TABLE loaded AS FROM arrived")
+    return Table(connection, "loaded", tuple(columns), n_rows)
 
 
 def _check_width(file: str, n_columns: int) -> None:
