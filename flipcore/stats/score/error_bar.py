@@ -355,6 +355,9 @@ def limits_of_score(
         return _cut_at_bounds(mean - half, mean + half, bounds)
     m, v = (mean - bounds[0]) / width, variance / width**2
     binomial = m * (1 - m)
+    # A mean that was cut to an end of the scale has a variance, but counts as no answer at all.
+    if v > 0 and binomial <= 0:
+        return bounds
     z = t**2 / min(n, binomial / v if v > 0 else math.inf)
     half = math.sqrt(max(binomial, 0.0) * z + z**2 / 4)
     ends = ((m + z / 2 + side * half) / (1 + z) for side in (-1, 1))

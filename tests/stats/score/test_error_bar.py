@@ -104,6 +104,13 @@ def test_limits_stay_within_the_scale_and_reruns_are_no_sample_of_answers():
     assert limits_of_score(0.9, 0.04, 9.0, 20, 0.95, (-math.inf, math.inf))[1] > 1.3
 
 
+@pytest.mark.parametrize("end", [1.0, 5.0])
+def test_a_mean_that_was_cut_to_an_end_of_the_scale_and_still_varies_has_limits_that_say_nothing(end):
+    assert limits_of_score(end, 0.01, 9.0, math.inf, 0.95, (1.0, 5.0)) == (1.0, 5.0)
+    near = limits_of_score(end + 0.001 * (3 - end), 0.01, 9.0, math.inf, 0.95, (1.0, 5.0))
+    assert near[1] - near[0] > 3  # no jump: close to the end it is nearly the whole scale
+
+
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 5.0)])
 @pytest.mark.parametrize(
     ("share", "variance", "n", "n_effective"),
