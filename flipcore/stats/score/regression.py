@@ -189,7 +189,8 @@ class Loss:
             # Without variance only the unseen items make the limit; 1.7 is about Student's quantile
             # at .05.
             _, n_unseen_falls = self._unseen
-            return (n_unseen_falls + 1.7 * math.sqrt(n_unseen_falls)) / margin
+            n_unchanged = n_unseen_falls + 1.7 * math.sqrt(n_unseen_falls)
+            return n_unchanged / margin if margin > 0 else math.inf
         if not self.is_exact and self.is_judged:
             return self.n * self.mean.growth_to_exclude(margin, ERROR)
         gap = abs(margin - self.mean.value)

@@ -83,6 +83,13 @@ def test_few_items_and_no_change_are_undecided_and_say_what_would_decide():
     assert 60 < loss(old, new, 0.02).n_to_decide < 10_000
 
 
+def test_no_number_of_unchanged_items_excludes_a_loss_of_nothing():
+    clusters = np.arange(40) // 2
+    unchanged = TaskScores(np.ones(40), np.ones(40), clusters)
+    assert loss_of([unchanged], 0.0).n_to_decide == math.inf
+    assert math.isfinite(loss_of([unchanged], 0.05).n_to_decide)
+
+
 def task(n, n_fall=0, n_rise=0, **more):
     old = np.r_[np.ones(n - n // 3), np.zeros(n // 3)]
     new = old.copy()
