@@ -187,7 +187,7 @@ def mixing(
         raise BadInput("Mixing needs one label per entry, 0 or 1, and entries of both.")
     half = len(labels) // 2
     # A swap within pairs needs one row of each set per pair.
-    if paired and not (labels[half:] == 1 - labels[:half]).all():
+    if paired and (len(labels) % 2 or not (labels[half:] == 1 - labels[:half]).all()):
         raise BadInput("Paired sets must be equally long, one half of the rows for each.")
     observed = _own_shares(rows, labels)
     rng = generator(seed, "mixing")

@@ -145,6 +145,8 @@ def test_labels_that_do_not_fit_are_refused():
             mixing(rows, np.array(labels))
     with pytest.raises(BadInput, match="equally long"):
         mixing(rows, np.array([0, 0, 0, 0, 1, 1]), paired=True)
+    with pytest.raises(BadInput, match="equally long"):
+        mixing(rows[:5], np.array([0, 0, 0, 1, 1]), paired=True)
 
 
 def test_the_interval_of_likeness_is_the_jackknifes():
