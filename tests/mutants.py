@@ -101,6 +101,11 @@ _RANKED = "each model that is ranked has both limits"
 _UNREAD = "nobody reads how many readouts a mark counts"
 _OWN_REFERENCE = "with an extractor as its own reference, G is T"
 SAME: dict[tuple[str, str, str], str] = {
+    (
+        "flipcore/stats/memory/rewritten.py",
+        'wide = rows.pivot_table(index="item_id", columns="extractor", values="right", sort=False)',
+        "True",
+    ): "a mean over items is the same in any order",
     (_TWO_SHARES, "error = round((1 - level) / 2, 12)", "13"): "either rounds away what is left of 0.95",
     (_TWO_SHARES, "low, high = 0.0, 8.0", "0.01"): "where the search begins",
     (_TWO_SHARES, "low, high = 0.0, 8.0", "12.01"): "where the search begins",
@@ -596,6 +601,71 @@ SAME: dict[tuple[str, str, str], str] = {
     ),
     (_OWN_PROMPTS, "default_factory=dict, compare=False, repr=False", "True"): "nobody compares or shows plans of prompts",
 }
+# `zip(…, strict=True)` of two sequences that are made from one, in the same function or object: no
+# caller can make them of unequal length -> the lines of a file
+_EQUALLY_LONG = {
+    "flipcore/stats/audit/suspects.py": (
+        "for item_answers, right in zip(answers, keys, strict=True)",
+        "return [Suspicion(*summary, score) for summary, score in zip(summaries, scores, strict=True)]",
+    ),
+    "flipcore/stats/base/gate_rules.py": (
+        "(i, j) for i, j in zip(forwards, backwards, strict=True) if i is not None and j is not None",
+        "n_changed = sum(i != j for i, j in zip(forwards, backwards, strict=True))",
+    ),
+    "flipcore/stats/base/joint_means.py": (
+        "self.replicates.T, self.values, self.acceleration, strict=True",
+        "for n, value in zip(sizes.tolist(), values.tolist(), strict=True)",
+    ),
+    "flipcore/stats/base/paired.py": (
+        "zip(names, (gap, 0.0, t, math.nan, float(t == 0), math.nan, math.nan), strict=True)",
+        "return dict(zip(names, (gap, se, gap / se, df, p, gap - half, gap + half), strict=True))",
+    ),
+    "flipcore/stats/choices/counting.py": ("for choice, number in zip(choices, row, strict=True):",),
+    "flipcore/stats/choices/joined.py": ("low, high = zip(*(curve.ends for curve in curves if curve.ends), strict=True)",),
+    "flipcore/stats/choices/readouts.py": ("pairs = set(zip(origin_by_item, _categories(item_ids, facts), strict=True))",),
+    _EXCLUSION: ("for item, (_, _, pattern) in zip(rates.items, selection, strict=True):",),
+    "flipcore/stats/flips/decomposition.py": (
+        "for j, ((axis, extractor), cell_rates) in enumerate(zip(cells, rates, strict=True)):",
+        "by_name = dict(zip(COLUMNS, (levels[0] for levels in cell_columns), strict=True))",
+    ),
+    "flipcore/stats/flips/pooled.py": (
+        "for j, (group, values) in enumerate(zip(groups, group_values, strict=True)):",
+        "by_name = dict(zip(COLUMNS, estimates[j * width : (j + 1) * width], strict=True))",
+        "for axis_unread, axis_limits in zip(by_axis, limits, strict=True):",
+    ),
+    "flipcore/stats/flips/readout_mismatch.py": (
+        "return {str(name): float(k / total) for name, k, total in zip(names, n_true, n, strict=True)}",
+    ),
+    "flipcore/stats/flips/unread.py": (
+        "for is_asked, codes, is_open, codes_ref, is_open_ref in zip(*pairs_of_arrays, strict=True):",
+    ),
+    "flipcore/stats/holdout/entries.py": ("for item, name in zip(items, names, strict=True):",),
+    "flipcore/stats/holdout/verdict.py": (
+        "return [replace(test, p_adjusted=p) for test, p in zip(tests, holm_p, strict=True)]",
+        "for test, p in zip(tests, holm([test.p for test in tests]), strict=True)",
+    ),
+    "flipcore/stats/memory/detectors.py": ("counts = Counter(zip(first_flags, second_flags, strict=True))",),
+    "flipcore/stats/memory/gap_decision.py": (
+        "share, control_share = (k / max(n, 1) for k, n in zip(n_mended, n_wrong, strict=True))",
+        "table = [[k, n - k] for k, n in zip(counts, sizes, strict=True)]",
+        "for items, label in zip(sets, labels, strict=True)",
+        "drops = dict(zip(sides.benchmark.covered_ids, sides.benchmark.drops, strict=True))",
+        "control_drops = dict(zip(sides.control.covered_ids, sides.control.drops, strict=True))",
+        "for n, name in zip(counts, names, strict=True):",
+    ),
+    "flipcore/stats/memory/loss_analysis.py": (
+        "item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag",
+        "ids = tuple(item_id for item_id, keep in zip(item_ids, is_finite, strict=True) if keep)",
+    ),
+    "flipcore/stats/memory/members.py": (
+        'columns = zip(ids, items["question"], items["options"], items["meta"], origins, strict=True)',
+        "family = dict(zip(ids, joined_clusters(names, keys), strict=True))",
+    ),
+    "flipcore/stats/memory/rewritten.py": ("for item_id, is_covered in zip(self.item_ids, self.covered, strict=True)",),
+    "flipcore/stats/ranking/ways.py": ("for array, column in zip(arrays, columns, strict=True):",),
+}
+for _file, _lines in _EQUALLY_LONG.items():
+    SAME |= dict.fromkeys(((_file, line, "False") for line in _lines), "both are made from one sequence")
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,

@@ -97,6 +97,11 @@ def test_two_wordings_have_no_interval_over_wordings():
     assert bar.by_questions.has_interval
 
 
+def test_each_way_needs_a_column_of_gaps_and_none_is_left_out():
+    with pytest.raises(ValueError, match="argument"):
+        way_gaps(np.zeros((12, 2)), ["a"], np.arange(12))
+
+
 def test_limits_stay_within_the_scale_and_reruns_are_no_sample_of_answers():
     assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95)[1] == 1.0
     assert limits_of_score(1.0, 0.0, 19.0, 20, 0.95)[0] < 0.9
