@@ -77,6 +77,8 @@ def agreement_cases() -> Iterator[Case]:
         "29 alike": (_ratings(29, 1, 1.0)[0],) * 2,
         "30 alike": (_ratings(30, 1, 1.0)[0],) * 2,
         "all A": (["A"] * 30, ["A"] * 30),
+        "one pair that differs": (["A"], ["B"]),
+        "one B": ([*"A" * 11, "B"], [*"A" * 11, "B"]),
         "never alike": (list("AB" * 6), list("BA" * 6)),
         "missing": ([None, "A", NAN, "B", *"ABABABABAB"], ["A", "A", "B", None, *"ABBBABAAAB"]),
         "mixed types": ([1, "1", 2, 2, 1, "1", 2, 1, 1, 2, 2], [1, "1", 1, 2, 1, 1, 2, 1, 2, 2, 2]),

@@ -186,9 +186,10 @@ def curve_cases() -> Iterator[Case]:
         yield f"{name}, defensible", lambda v=value: _curve(v.equally_defensible)
         yield f"{name}, apart", lambda v=value: v.apart and _curve(v.apart)
         yield f"{name}, settings", lambda v=value: [v.setting(len(v) - 1), v.find(v.setting(len(v) // 2)), v.find({}), len(v)]
-        for margin, level in product((-0.3, float(value.estimate[0]), 0.0, 0.6), (0.5, 0.95)):
+        margins = (-0.3, float(value.estimate[0]), 0.0, 0.6, *(float(ends[0]) for ends in value.limits(0.95)))
+        for margin, level in product(dict.fromkeys(margins), (0.5, 0.95)):
             yield (
-                f"{name}, {margin:.3f}, {level}",
+                f"{name}, {margin:.9f}, {level}",
                 lambda v=value, m=margin, lv=level: [
                     v.states(lv, m).tolist(),
                     v.turns(m),

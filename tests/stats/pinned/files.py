@@ -7,10 +7,11 @@ from pathlib import Path
 
 from tests.stats.pinned import audit, base, choices, flips, holdout, memory, ranking, score  # noqa: F401 -- they register
 from tests.stats.pinned.cases import GROUPS
-from tests.stats.pinned.results import differences, outcome
+from tests.stats.pinned.results import declared, differences, outcome
 
 FOLDER = Path(__file__).parent
 MISSING = "not pinned"
+DECLARED = "declared"  # the case of a module's constants and defaults
 
 
 def results(group: str) -> dict[str, object]:
@@ -20,7 +21,7 @@ def results(group: str) -> dict[str, object]:
         if name in by_name:
             raise ValueError(f"Two cases of {group} are called {name!r}.")
         by_name[name] = outcome(call)
-    return by_name
+    return by_name | {DECLARED: declared(group)}
 
 
 @cache

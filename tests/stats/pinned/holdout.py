@@ -198,6 +198,9 @@ def copy_cases() -> Iterator[Case]:
             yield f"across, {name}, {kind}", partial(copies.cross_neighbours, near, labels, sources[kind], 2, 39)
     yield "one set", partial(copies.cross_neighbours, np.array([1, 0, 1]), np.zeros(3, dtype=int), None, 1, 9)
     yield "three entries", partial(copies.twins, copies.blocks_of_vectors(_vectors(3)), np.array([0, 0, 1]), np.arange(3))
+    near_each_other = np.array([[1.0, 0.01 * i] for i in range(4)] + [[0.0, 1.0]])
+    near_each_other /= np.linalg.norm(near_each_other, axis=1)[:, None]
+    yield "five entries", partial(copies.twins, copies.blocks_of_vectors(near_each_other), np.zeros(5, dtype=int), np.arange(5))
     for excess, n_target, n_retro in (
         (-1.0, 10, 12),
         (0.0, 10, 12),
@@ -298,6 +301,13 @@ def difficulty_cases() -> Iterator[Case]:
         "pairs and cut": replace(
             base, source_of={f"r{i}": f"t{15 - i}" for i in range(14)}, target=right | base.target, cut=frozenset({"r1", "t3"})
         ),
+        "all pairs": replace(
+            uncut,
+            source_of={f"r{i}": f"t{i}" for i in range(14)},
+            target={f"t{i}": 1.0 * (i % 3 > 0) for i in range(14)},
+            retro={f"r{i}": 1.0 * (i % 2) for i in range(14)},
+        ),
+        "sources of some": replace(uncut, source_of={f"r{i}": f"t{i}" for i in range(0, 14, 2)}, target=right | base.target),
         "shared sources": replace(uncut, source_of={f"r{i}": f"t{i // 2}" for i in range(14)}),
         "templates": replace(
             uncut, source_of={f"t{i}": f"x{i // 3}" for i in range(16)} | {f"r{i}": f"y{i // 2}" for i in range(14)}

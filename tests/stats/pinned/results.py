@@ -1,5 +1,7 @@
 """Results of estimators as plain values that a file can hold, and what differs between two."""
 
+import importlib
+import inspect
 import json
 import math
 from collections import Counter
@@ -113,6 +115,33 @@ def _estimate(estimate: Estimate) -> dict[str, object]:
     while values[-1] in (None, ""):
         values.pop()
     return {ESTIMATE: values}
+
+
+def declared(group: str) -> dict[str, object]:
+    """Return the constants of a module of flipcore/stats, and the defaults of its functions and classes."""
+    module = importlib.import_module(f"flipcore.stats.{group}")
+    values: dict[str, object] = {}
+    for name, value in vars(module).items():
+        if name.lstrip("_").isupper() and isinstance(value, int | float | str | tuple | dict | list | np.ndarray):
+            values[name] = plain(value)
+        elif getattr(value, "__module__", "") == module.__name__ and callable(value):
+            values |= {f"{name}({option})": shown for option, shown in _defaults(value)}
+    return values
+
+
+def _defaults(value: Callable) -> Iterator[tuple[str, object]]:
+    """Yield the defaults of a function's options; of a class also those of its methods."""
+    functions = {"": value}
+    if inspect.isclass(value):
+        functions |= {f"{name}, ": member for name, member in vars(value).items() if inspect.isfunction(member)}
+    for prefix, function in functions.items():
+        try:
+            options = inspect.signature(function).parameters.values()
+        except ValueError:
+            continue
+        for option in options:
+            if isinstance(option.default, bool | int | float | str | tuple):
+                yield f"{prefix}{option.name}", plain(option.default)
 
 
 def _sequence(values: list | tuple, depth: int) -> object:

@@ -321,6 +321,11 @@ def regression_cases() -> Iterator[Case]:
         if tasks:
             yield f"{name}, {margin}", partial(loss, tasks, margin)
             yield f"verdict, {name}, {margin}", partial(verdict, tasks, margin)
+    for name in ("fell", "rose", "balanced", "grades", "clusters that fell"):
+        limits = regression.loss_of(by_name[name], 0.05)
+        # The p and the limit must agree, to within the precision of the limit.
+        for margin in (limits.low, limits.low + 1e-6, limits.low - 3e-6, limits.high, limits.high - 1e-6, limits.high + 3e-6):
+            yield f"{name} at a limit, {margin:.7f}", partial(loss, by_name[name], margin)
     for task in (by_name["holes"][0], by_name["grades of 5"][0], by_name["single clusters"][0], by_name["fell"][0]):
         yield f"task of {task.old.sum()}", partial(lambda value: value, task)
     yield (
