@@ -192,8 +192,7 @@ def _attributes(value: object) -> Iterator[tuple[str, object]]:
 def differences(stored: object, current: object, place: str = "") -> Iterator[str]:
     """Yield a line for each value that is another one now: where, what was stored, what it is."""
     if isinstance(stored, dict) and isinstance(current, dict):
-        if stored.keys() == current.keys() == {ESTIMATE}:
-            stored, current = (dict(zip(ESTIMATE_FIELDS, value[ESTIMATE], strict=False)) for value in (stored, current))
+        stored, current = (_named(value) for value in (stored, current))
         for name in sorted(stored.keys() | current.keys()):
             missing = "nothing"
             yield from differences(stored.get(name, missing), current.get(name, missing), f"{place}.{name}")
@@ -202,6 +201,12 @@ def differences(stored: object, current: object, place: str = "") -> Iterator[st
             yield from differences(*pair, f"{place}[{number}]")
     elif not _is_same(stored, current):
         yield f"{place.lstrip('.')}: {stored!r} -> {current!r}"
+
+
+def _named(value: dict) -> dict:
+    """Return an estimate by the names of its fields, and any other dictionary as it is."""
+    is_estimate = value.keys() == {ESTIMATE} and isinstance(value[ESTIMATE], list)
+    return dict(zip(ESTIMATE_FIELDS, value[ESTIMATE], strict=False)) if is_estimate else value
 
 
 def _is_same(stored: object, current: object) -> bool:

@@ -436,6 +436,16 @@ def corrected_flip_cases() -> Iterator[Case]:
             return [flips.stated, flips.artifact, flips.by_labels_alone, flips.weight, counts, widths]
 
         yield f"{name}, {n_families} families", whole
+    for n_labelled, n_flips, n_apart in ((40, 4, 0), (40, 4, 2), (40, 10, 1), (30, 27, 1), (20, 1, 1), (12, 6, 2)):
+        reference = (np.arange(n_labelled) % n_labelled < n_flips).astype(float)
+        people = np.abs(reference - (np.arange(n_labelled) >= n_labelled - n_apart))
+        rate = np.where(np.arange(120) < 120 * n_flips // n_labelled, 1.0, 0.0)
+        item = np.arange(n_labelled) * (120 // n_labelled)
+        totals = {"equal": rate, "more": np.maximum(rate, shares(120, 3, 0.2)), "fewer": np.minimum(rate, shares(120, 3, 0.6))}
+        for name, total_rate in totals.items():
+            few = corrected_flips.flips_by_people(total_rate, rate, reference, people, item)
+            case = f"{n_apart} of {n_labelled} apart, {n_flips} flips, {name}"
+            yield case, lambda f=few: [f.stated, f.artifact, f.by_labels_alone]
     holes = corrected_flips.flips_by_people(
         with_holes(total, 2, 4), with_holes(genuine, 4, 5), shares(40), shares(40, 1), np.arange(40) % 20
     )
