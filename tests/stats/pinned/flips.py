@@ -433,9 +433,9 @@ def predictor_cases() -> Iterator[Case]:
     def predicted(rows: pd.DataFrame, **options: int) -> object:
         return predictor.flip_prediction(rows, n_boot=50, n_permutations=5, **options)
 
-    for n in (4, 5, 9, 10, 30):
+    for n in (4, 5, 10, 24):
         yield f"{n} items", partial(predicted, _prediction_rows(n))
-    rows = _prediction_rows(24, 1)
+    rows = _prediction_rows(18, 1)
     yield "families", partial(predicted, rows.assign(family=rows["item_id"].map(lambda item: int(item[1:]) // 2)), seed=2)
     yield (
         "holes",
@@ -445,7 +445,7 @@ def predictor_cases() -> Iterator[Case]:
         ),
     )
     yield "one class", partial(predicted, rows.assign(flipped=0.0))
-    yield "one flip", partial(predicted, rows.assign(flipped=[1.0] + [0.0] * 47))
+    yield "one flip", partial(predicted, rows.assign(flipped=[1.0] + [0.0] * 35))
     yield "told apart", partial(predicted, rows.assign(margin=rows["flipped"]))
     yield "repeated rows", partial(predicted, pd.concat([rows, rows[:12]]))
     yield "no column", partial(predicted, rows.drop(columns="margin"))

@@ -550,7 +550,6 @@ def projection_cases() -> Iterator[Case]:
     yield "quality of a good map", lambda: projection.map_quality(rows, rows, rows + 0.001 * _vectors(14, 8))
     many = _vectors(1_003, 8, dimensions=3)
     yield "quality of many", lambda: projection.map_quality(many, many[:, :2], many[:, 1:], 3)
-    yield "quality of a thousand", lambda: projection.map_quality(many[:1_000], many[:1_000, :2], many[:1_000, 1:], 3)
     yield "too few for UMAP", partial(projection.umap_places, rows[:4])
 
 

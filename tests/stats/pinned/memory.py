@@ -519,7 +519,7 @@ def ground_truth_cases() -> Iterator[Case]:
         share = ground_truth.exact_share(k, n, 0.9)
         yield f"share, {k} of {n}", lambda s=share: [s, ground_truth.share_text(s)]
     doses = (
-        {f"n{i}": 0 for i in range(80)}
+        {f"n{i}": 0 for i in range(64)}
         | {f"d{dose}-{i}": dose for dose in (1, 4, 64) for i in range(12)}
         | {"u": None, "few": 2}
     )
