@@ -106,6 +106,11 @@ SAME: dict[tuple[str, str, str], str] = {
         'wide = rows.pivot_table(index="item_id", columns="extractor", values="right", sort=False)',
         "True",
     ): "a mean over items is the same in any order",
+    (
+        "flipcore/stats/holdout/duplicates.py",
+        "return 2 * LCSseq.similarity(first, second) / max(1, len(first) + len(second))",
+        "2",
+    ): ("a single word in both texts together is in common to neither"),
     (_TWO_SHARES, "error = round((1 - level) / 2, 12)", "13"): "either rounds away what is left of 0.95",
     (_TWO_SHARES, "low, high = 0.0, 8.0", "0.01"): "where the search begins",
     (_TWO_SHARES, "low, high = 0.0, 8.0", "12.01"): "where the search begins",
