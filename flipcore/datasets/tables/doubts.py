@@ -1096,6 +1096,8 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
     """
     grid, roles = reading.grid, reading.roles
     is_pair = len(grid.items) == 2 and not _is_set(grid.items[1])
+    if is_pair and names(last_part(grid.items[1]), "field"):
+        return None  # what was to be extracted from each document
     is_run = bool(grid.run) and not is_pair
     is_counted = is_run or grid.variants or grid.open_condition or grid.open_item[1]
     n_cells = reading.n_items  # rows per system, or all rows without any
@@ -1126,6 +1128,9 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
             continue
         if table_profile.n_distinct([topic, setting]) < NEARLY * n_cells:
             continue
+        is_question = bool(roles.prompts) and grid.items == roles.prompts[:1]
+        if is_question and roles.target and not table_profile.follows([topic], roles.target):
+            continue  # ids that begin anew: other questions with other right answers
         by_level = arm_scores(table_profile, reading, setting)
         models = [*grid.conditions, setting] if is_parted else [setting]
         return Question(

@@ -565,8 +565,14 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
                 and not _follows_from_finer(profile, roles, row_key, name)
                 and crosses(profile, row_key, name)
             ):
-                (variants if kind == "variant" else conditions).append(name)
+                is_wording = kind == "variant" and not _names_strategies(profile, name)
+                (variants if is_wording else conditions).append(name)
     return replace(grid, conditions=tuple(conditions), variants=tuple(variants))
+
+
+def _names_strategies(profile: Profile, name: str) -> bool:
+    """Tell whether values name ways of asking, such as cot and few_shot, and no wordings."""
+    return any(names(value, "strategy") for value in profile[name].values)
 
 
 def _follows_from_finer(profile: Profile, roles: Roles, row_key: Sequence[str], name: str) -> bool:
@@ -621,6 +627,7 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     for name in free:
         # a figure or a passage that tells the rows of an id apart is part of the question
         is_part = names(name, "context") or "turn" in words_of(name)
+        is_part |= names(last_part(name), "field")
         if is_part and _is_nearly_told(profile, [*row_key, name]):
             return replace(grid, items=(*grid.items, name))
     for name in free:

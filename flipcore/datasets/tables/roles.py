@@ -131,9 +131,7 @@ def part_of(name: str) -> str:
         kind: any(names(word, kind) for word in words)
         for kind in ("output", "target", "prompt", "answer", "model")
     }
-    has["target"] |= "correct" in words and (
-        has["answer"] or "option" in words or "choice" in words
-    )
+    has["target"] |= "correct" in words and (has["answer"] or names(name, "options"))
     if names(last, "people") or names(last, "judge") or names(last, "vote"):
         return ""
     if has["output"]:
@@ -166,7 +164,7 @@ def part_of(name: str) -> str:
         is_key = names(word, "target") or word in ("ground", "standard", *_NOUNS_OF_KEYS)
         if not is_key and len(word) > 2:
             return ""
-    return "" if words <= {"right", "true"} else TARGET
+    return "" if words <= {"right", "true"} | _UNSURE_KEYS else TARGET
 
 
 def holds_logits(profile: Profile, name: str) -> bool:
@@ -284,6 +282,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     return parts
 
 
+_MODELS = {"model", "modell", "modele", "modelo", "modello"}
+
+
 def _predicted_and_expected(profile: Profile) -> tuple[str, str] | None:
     """Return two columns such as predicted_section and expected_section; None unless there is just
     one such pair."""
@@ -291,10 +292,12 @@ def _predicted_and_expected(profile: Profile) -> tuple[str, str] | None:
     targets: dict[str, str] = {}
     for name in profile.names:
         words = words_of(name)
-        if len(words) == 2 and not names(name, "id"):
+        if len(words) == 2 and words[0] not in ("n", "num") and not names(name, "id"):
             for kind, by_subject in ((OUTPUT, outputs), (TARGET, targets)):
                 if names(words[0], kind):
                     by_subject[words[1]] = name
+                elif names(words[1], kind) or (kind == OUTPUT and words[1] in _MODELS):
+                    by_subject[words[0]] = name  # Kategorie (Modell) beside Kategorie (Soll)
     shared = [subject for subject in outputs if subject in targets]
     if len(shared) == 1:
         return outputs[shared[0]], targets[shared[0]]
@@ -381,8 +384,13 @@ def _varying_answers(profile: Profile, parts: dict[str, list[str]]) -> list[str]
 def _is_graded_sheet(profile: Profile, answer: str) -> bool:
     """Tell whether the only answer column has a grade beside it, so that it is the output."""
     is_label = {"label", "labels"} & set(words_of(answer))
-    scores = [name for name in profile.names if name != answer and names(name, "score")]
-    return any(_is_score(profile[name]) for name in scores) and not is_label
+    others = [name for name in profile.names if name != answer]
+    is_scored = any(names(name, "score") and _is_score(profile[name]) for name in others)
+    is_judged = any(
+        profile[name].is_verdict and (names(name, "people") or names(name, "judge"))
+        for name in others
+    )
+    return (is_scored or is_judged) and not is_label
 
 
 def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
@@ -685,7 +693,7 @@ def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:
     is_graded = column.n_distinct > 1 or column.is_verdict
     is_flag = bool(set(words_of(last)[-1:]) & _FLAGS)
     if names(last, "judge") and is_graded and not (is_setting or is_flag):
-        return Grading.JUDGE
+        return Grading.UNNAMED if _is_among_models(profile, name) else Grading.JUDGE
     if _is_named_score(name) and (not is_setting or _ends_in_score(last)):
         return Grading.SCORE
     if _is_verdict_of_model(profile, roles, name):
@@ -697,6 +705,15 @@ def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:
     if part_of(name) == OUTPUT and not column.is_verdict:
         return None  # a number that the model said
     return Grading.UNNAMED if _may_be_score(column) or _is_rating(column, last) else None
+
+
+def _is_among_models(profile: Profile, name: str) -> bool:
+    """Tell whether numbers stand under the name of a model beside those of another: two systems."""
+    if profile[name].is_verdict or not names(name, "model") or _is_named_score(name):
+        return False
+    others = [column for column in profile.names if column != name and names(column, "model")]
+    others = [column for column in others if profile[column].is_numeric]
+    return any(_share_scale(profile, column, [name]) for column in others)
 
 
 _FLAGS = frozenset("skipped parsed used called ran done cached".split())  # of a judge's call
@@ -777,6 +794,16 @@ def _order_scores(
     # that most rows lack; what grades the output comes before what grades a search, and an overall
     # score before its parts
     has_verdict = any(profile[name].is_verdict and profile[name].n_distinct > 1 for name in scores)
+    if scores and not has_verdict:
+        # `overall` beside helpfulness and accuracy, on their scale
+        free = [name for name in profile.names if name not in (*scores, *roles.taken)]
+        free = [name for name in free if is_overall(name) and not profile[name].is_list]
+        scores += [name for name in free if _share_scale(profile, name, scores)]
+    has_f1 = any("f1" in name.lower() for name in scores)
+    numbers = [
+        name for name in scores if profile[name].is_integer and (profile[name].most or 0) > 1
+    ]
+    counts = {name for name in numbers if words_of(name)[1:][-1:] in (("passed",), ("solved",))}
     exact = {name for name in scores if set(words_of(last_part(name))) & {"exact", "em"}}
     verdicts = {name for name in scores if profile[name].is_verdict} - exact
     verdicts -= {name for name in scores if set(words_of(last_part(name))) & _SHARES}
@@ -787,6 +814,9 @@ def _order_scores(
             lower_is_better(name),
             bool(set(words_of(name)) & _STEPS_BEFORE),
             has_verdict or not is_overall(name),
+            has_f1 and bool(set(words_of(last_part(name))) & _SHARES),
+            # tests_passed says less than `passed`
+            has_verdict and name in counts,
             # right by a judge or a program says more than equal word for word
             bool(exact and verdicts) and name not in verdicts,
             # sees_depth says less than is_correct

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -24,7 +25,7 @@ class Stems:
 @cache
 def stems(name: str) -> Stems:
     """Return one list of `stems.toml`."""
-    entries = _all_lists()[name].split()
+    entries = folded(_all_lists()[name]).split()
     beginnings = tuple(entry[:-1] for entry in entries if entry.endswith("*"))
     return Stems(frozenset(entry for entry in entries if not entry.endswith("*")), beginnings)
 
@@ -35,9 +36,17 @@ def _all_lists() -> dict[str, str]:
     return tomllib.loads(text)
 
 
+def folded(text: str) -> str:
+    """Return a text without accents: "modèle" as "modele"."""
+    letters = unicodedata.normalize("NFD", text)
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFC", plain)
+
+
 @cache
 def words_of(name: str) -> tuple[str, ...]:
     """Split a column's name into lower-case words: modelAnswer, Model Answer and model_answer."""
+    name = folded(name)
     spaced_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.rpartition("].")[2] or name)
     return tuple(re.findall(r"[^\W\d_]+|\d+", spaced_name.lower()))
 
@@ -118,4 +127,4 @@ _RIGHT = set("correct right accuracy acc passed pass success solved match em sco
 
 def is_word(value: str, kind: str) -> bool:
     """Tell whether a cell is a word of the list `kind`: richtig, ✓ and true are "right"."""
-    return value.strip().lower().replace(" ", "_") in stems(kind).words
+    return folded(value).strip().lower().replace(" ", "_") in stems(kind).words

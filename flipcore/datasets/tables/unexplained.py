@@ -18,7 +18,7 @@ from flipcore.datasets.tables.questions import (
     mean_of,
     overall,
 )
-from flipcore.datasets.tables.roles import OUTPUT, PROMPT, TARGET, part_of
+from flipcore.datasets.tables.roles import OUTPUT, PROMPT, TARGET, is_overall, part_of
 from flipcore.datasets.tables.shape import KEY_VALUES
 from flipcore.datasets.tables.stems import is_known_word, last_part, names, words_of
 from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
@@ -117,6 +117,8 @@ def _has_plain_score(table_profile: Profile, reading: TableReading) -> bool:
     lead = next(iter(reading.roles.graders), "")
     if not lead:
         return bool(reading.scores) and reading.coding in PLAIN_CODINGS
+    if is_overall(lead):
+        return True
     return table_profile[lead].is_verdict and all(map(is_known_word, words_of(last_part(lead))))
 
 
@@ -126,6 +128,10 @@ def _is_explained(table_profile: Profile, reading: TableReading, name: str) -> b
     last = last_part(name)
     if column.n_distinct <= 1 or "," in name or column.is_list or column.is_object:
         return True
+    lead = next(iter(roles.graders), "")
+    if lead and table_profile[lead].is_verdict and not column.is_numeric:
+        if not column.is_verdict and table_profile.follows([name], lead):
+            return True  # how it was right or wrong: "passed", "timed out"
     is_detail = "." in name and names(name.rpartition(".")[0], "about")
     if is_detail or any(names(last, kind) for kind in HARMLESS) or last.lower().endswith("_at"):
         return True

@@ -157,6 +157,9 @@ def _ask_items(table_profile: Profile, reading: TableReading) -> Question | None
     for name in reading.unused:
         n_ids = table_profile[name].n_distinct
         is_id = names(last_part(name), "id") and 1 < n_ids <= COARSER * reading.n_items
+        target = reading.roles.target
+        if is_id and target and not table_profile.follows([name], target):
+            continue  # ids that begin anew: other questions with other right answers
         if is_id and not names(name, "about") and n_ids > reading.n_items / MAX_PER_ID:
             return Question(
                 "item",
