@@ -238,8 +238,9 @@ class ScoreCounts:
         elif self.n_above_ten and 0 <= low and high <= 100 and self.n_whole == self.n:
             yield (
                 "percentages",
-                f"{name} holds whole numbers, read as grades from {low:g} to {high:g}. If they are "
-                "percentages, write 85% as 85% or 0.85.",
+                # an earlier study of the file has the same id only with the same words
+                f"{name} holds whole numbers from {low:g} to {high:g}, read as grades on "
+                "that scale. If they are percentages, write 85% as 85% or 0.85.",
             )
 
 

@@ -192,7 +192,7 @@ def doubts(scores, low, high, is_declared=False):
             [40, 85],
             (40, 85),
             {
-                "percentages": "acc holds whole numbers, read as grades from 40 to 85. If they are percentages, "
+                "percentages": "acc holds whole numbers from 40 to 85, read as grades on that scale. If they are percentages, "
                 "write 85% as 85% or 0.85."
             },
         ),
