@@ -56,7 +56,9 @@ def studies(store: Store) -> pd.DataFrame:
     frame = store.frame(_STUDIES)
     declarations = [_models_and_problem(toml) for toml in frame.pop("toml")]
     frame["models"] = pd.Series([models for models, _ in declarations], dtype=object)
-    frame["plugins"] = [plugins_text(json.loads(rows or "[]")) for rows in frame["plugins"]]
+    # NULL is NaN in a column of texts, and NaN is true.
+    plugins = frame["plugins"].fillna("[]")
+    frame["plugins"] = [plugins_text(json.loads(rows)) for rows in plugins]
     frame["problem"] = pd.Series([problem for _, problem in declarations], dtype=object)
     # Pages expect None for missing values, where pandas has NaN or NaT.
     for column in ("n_calls", "cost_usd", "started_at", "ended_at"):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from flipcore.core.records import Call, Completion, Request
+from flipcore.runs.origins import study_row
 from flipcore.store import rows
 from flipcore.store.queries import studies
 from tests.runs.test_runner import tiny_study
@@ -65,3 +66,19 @@ def test_calls_and_readouts_of_items_that_are_set_aside_are_not_shown(store, is_
     assert studies.rows_of(store, "s", "readout_sources")["item_id"].tolist() == shown
     calls = studies.rows_of(store, "s", "study_calls")
     assert calls["call_id"].tolist() == [f"call of {item}" for item in shown] and set(calls["study_id"]) == {"s"}
+
+
+def test_a_study_of_unknown_plugins_is_listed_with_those_that_name_theirs(store):
+    """NULL is NaN in a frame beside texts, which is no JSON: the list of studies failed."""
+    named = '[{"kind": "axis", "name": "shout", "package": "flip-shout", "version": "1.0"}]'
+    for name in ("named", "unknown", "none"):
+        study = tiny_study(name=name)
+        store.writer.add("studies", [study_row(study, "planned")]).result()
+    store.writer.transact(lambda connection: set_plugins(connection, named=named, unknown=None)).result()
+    listed = studies.studies(store).set_index("name")["plugins"]
+    assert listed.to_dict() == {"named": "axis shout of flip-shout 1.0", "unknown": "", "none": ""}
+
+
+def set_plugins(connection, **plugins):
+    for name, text in plugins.items():
+        connection.execute("UPDATE studies SET plugins = $text WHERE name = $name", {"text": text, "name": name})
