@@ -2,27 +2,33 @@
 
 import contextlib
 import json
-import os
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flipcore.core.records import Call, Completion, Request
+from flipcore.core.errors import BadInput, OverBudget
+from flipcore.core.records import Call, Completion, Request, digest
+from flipcore.core.study import Study
 from flipcore.models.cards import ModelCard
+from flipcore.runs import asking_again, embargo, plan, rereading, runner
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import scores_read, store_logs, study_of
 from flipcore.runs.log_survey import ReadScores, Survey, first_rows, survey
 from flipcore.runs.progress import Pace, Progress, Speed
+from flipcore.runs.truncation import token_limits_sentence
 from flipcore.store.connection import Store
+from flipcore.store.schema import tables as all_tables
 from tests.pinned import plain
+from tests.store.pinned_inputs import shown
 from tests.stores import empty_store
 
 # What a moment or a machine decides.
 LEFT_OUT = ("created_at", "started_at", "ended_at", "code_version", "latency_s", "since", "act_id")
+MEASURED = ("seconds", "rate_per_s", "eta_s", "latency_s")
 TABLES = (
     "studies study_items items variants study_variants completions readouts readout_sources item_runs purchases paraphrases"
 ).split()
@@ -32,8 +38,11 @@ TABLES = (
 def folder_of(files: Mapping[str, Any]) -> Iterator[Path]:
     """Write the files: a text as it is, a list as lines of JSON, a dictionary of members as a zip."""
     with tempfile.TemporaryDirectory(prefix="pinned-") as name, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FLIPSCOPE_FOLDERS", os.pathsep.join([tempfile.gettempdir()]))
-        folder = Path(name)
+        patch.setenv("FLIPSCOPE_FOLDERS", tempfile.gettempdir())
+        patch.setenv("FLIPSCOPE_CALLABLES", "tests.annotation.judging")
+        folder = Path(name) / "logs"
+        folder.mkdir()
+        patch.setenv("FLIPSCOPE_DB", str(folder / "flips.duckdb"))
         for path, content in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             if isinstance(content, str):
@@ -164,3 +173,112 @@ def paces(n_calls: int, *counts: Sequence[float]) -> list[Any]:
         pace.measure(progress, seconds)
         results.append([progress.rate_per_s, progress.eta_s])
     return results
+
+
+def planned(toml: str, limit: int | None = None) -> dict[str, Any]:
+    """Return a study's plan: its items with the keys of their variants, prompts, notes and cost."""
+    with folder_of({}):
+        study_plan = plan.plan(Study.from_toml(toml), items_limit=limit)
+        items = []
+        for item_plan in study_plan.items:
+            keys = [f"{variant.axis}/{variant.key}" for variant in item_plan.variants]
+            mark = "set aside" if item_plan.confirmatory else ""
+            items.append([item_plan.item.item_id, item_plan.role, mark, " ".join(keys)])
+        last = study_plan.items[-1].variants[-1]
+        return {
+            "items": items,
+            "prompt": [last.prompt.system, *map(list, last.prompt.parts)],
+            "prompts": digest(*(variant.prompt.text for part in study_plan.items for variant in part.variants)),
+            "notes": study_plan.notes,
+            "warnings": study_plan.warnings,
+            "projection": plan.projection(study_plan),
+            "limits": token_limits_sentence(study_plan.study),
+        }
+
+
+def ran(toml: str, then: Sequence[Sequence[Any]] = (), tables: Sequence[str] = (), *, limit: int | None = None) -> list[Any]:
+    """Run a study, or a pilot of `limit` items, then do the rest; return what each step gave."""
+    study = Study.from_toml(toml)
+    with folder_of({}) as folder:
+        store = empty_store(folder / "flips.duckdb")
+        try:
+            results: list[Any] = []
+            for name, *arguments in [["run", limit], *then]:
+                try:
+                    results.append(_without_moments(STEPS[name](store, study, *arguments)))
+                except (BadInput, OverBudget) as error:
+                    results.append({"error": str(error)})
+            results += [[name, shown(_sorted(store, name))] for name in tables]
+        finally:
+            store.close()
+        return results
+
+
+def _run(store: Store, study: Study, limit: int | None = None) -> Any:
+    progress = runner.run(study, store, items_limit=limit, record=limit is None)
+    shown_fields = plain(progress)
+    shown_fields.pop("rate_per_s", None)
+    shown_fields.pop("eta_s", None)
+    return shown_fields
+
+
+def _sorted(store: Store, table: str) -> Any:
+    names = [name for name in all_tables()[table].names if name not in LEFT_OUT]
+    return store.frame(f"SELECT {', '.join(names)} FROM {table} ORDER BY ALL")
+
+
+def _draft(store: Store, study: Study, n_items: int | None = None) -> Any:
+    ids = [item for (item,) in store.rows("SELECT item_id FROM study_items ORDER BY position")]
+    if n_items is None:
+        draft = asking_again.draft_again(store, study.study_id)
+    else:
+        draft = asking_again.draft_with_items(store, study.study_id, ids[:n_items])
+    sources = [[source.dataset, source.role, source.n, len(source.where)] for source in draft.study.items]
+    return [draft.notes, draft.study.name, sources, draft.study.control, [part.name for part in draft.study.axes]]
+
+
+def _reread(store: Store, study: Study, extractor: str, *words: str) -> Any:
+    params = rereading.params_of(extractor, words)
+    name = rereading.reread(store, study.study_id, extractor, params)
+    sql = "SELECT status, answer, count(*) AS n FROM readouts WHERE extractor = $name GROUP BY ALL ORDER BY ALL"
+    versions = rereading.versions_of(store, study.study_id)
+    return [name, list(versions), shown(store.frame(sql, name=name))]
+
+
+def _judge(store: Store, study: Study, judge: str, extractor: str = "judge") -> Any:
+    price = rereading.priced(store, study.study_id, judge, extractor=extractor)
+    done = rereading.judge_again(store, study.study_id, judge, extractor=extractor)
+    left = rereading.priced(store, study.study_id, judge, extractor=extractor)
+    return [price, plain(done), left]
+
+
+def _remaining(store: Store, study: Study) -> Any:
+    return plan.remaining(plan.plan(study, store), store)
+
+
+def _lose(store: Store, study: Study, n: int) -> None:
+    """Lose the first answers, as a run that was killed would not have them."""
+    sql = "DELETE FROM completions WHERE call_id IN (SELECT call_id FROM completions ORDER BY call_id LIMIT $n)"
+
+    def delete(connection: Any) -> None:
+        connection.execute(sql, {"n": n})
+
+    store.writer.transact(delete, changes=None).result(30)
+
+
+STEPS: dict[str, Callable[..., Any]] = {
+    "run": _run,
+    "remaining": _remaining,
+    "draft": _draft,
+    "reread": _reread,
+    "judge": _judge,
+    "lose": _lose,
+    "embargo": lambda store, study: embargo.under_embargo(store, [i for (i,) in store.rows("SELECT item_id FROM items")]),
+}
+
+
+def _without_moments(value: Any) -> Any:
+    value = plain(value)
+    if isinstance(value, dict):
+        return {key: _without_moments(part) for key, part in value.items() if key not in MEASURED}
+    return [_without_moments(part) for part in value] if isinstance(value, list) else value

@@ -208,6 +208,18 @@ def _fail(store: Store, folder: Path, n: int) -> Any:
     store.writer.transact(mark_as_failed, changes=None).result(30)
 
 
+def _plugins(store: Store, folder: Path) -> Any:
+    """Have a study name a plug-in, and another one none, as earlier releases did."""
+    named = [{"kind": "axis", "name": "shout", "package": "flip-shout", "version": "1.0"}]
+    sql = "UPDATE studies SET plugins = $plugins WHERE name = $name"
+
+    def name_them(connection: Any) -> None:
+        connection.execute(sql, {"plugins": json.dumps(named), "name": "tiny"})
+        connection.execute(sql, {"plugins": None, "name": "whole"})
+
+    store.writer.transact(name_them, changes=None).result(30)
+
+
 def _vectors(store: Store, folder: Path) -> Any:
     vectors.keep(store, "words", "1", {"a": [0.5, 1.0], "b": [0.0, 2.0]})
     return vectors.vectors(store, "words", "1", ["a", "b", "c"])
@@ -239,6 +251,7 @@ STEPS: dict[str, Callable[..., Any]] = {
     "aside": _aside,
     "delete": _delete,
     "fail": _fail,
+    "plugins": _plugins,
     "vectors": _vectors,
     "problems": _problems,
     "pack": lambda store, folder, name: packing.pack(store, STUDIES[name].study_id),
