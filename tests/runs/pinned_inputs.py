@@ -23,7 +23,7 @@ from flipcore.runs.truncation import token_limits_sentence
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables as all_tables
 from tests.pinned import plain
-from tests.store.pinned_inputs import shown
+from tests.store.pinned_inputs import shown, with_one_thread
 from tests.stores import empty_store
 
 # What a moment or a machine decides.
@@ -112,6 +112,7 @@ def imported(
     """Import the files, and return the rows of some tables of the database."""
     with folder_of(files) as folder:
         store = empty_store(folder.parent / f"{folder.name}.duckdb")
+        with_one_thread(store)
         try:
             for _ in range(times):
                 _, found = _survey(folder, corrections, is_open=True)
@@ -201,6 +202,7 @@ def ran(toml: str, then: Sequence[Sequence[Any]] = (), tables: Sequence[str] = (
     study = Study.from_toml(toml)
     with folder_of({}) as folder:
         store = empty_store(folder / "flips.duckdb")
+        with_one_thread(store)
         try:
             results: list[Any] = []
             for name, *arguments in [["run", limit], *then]:

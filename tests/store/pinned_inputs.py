@@ -157,6 +157,7 @@ def _spend(store: Store, folder: Path) -> Any:
 def _merge(store: Store, folder: Path, *steps: Sequence[Any]) -> Any:
     path = Path(tempfile.mkdtemp(dir=folder)) / "other.duckdb"
     theirs = empty_store(path)
+    with_one_thread(theirs)
     fill(theirs, steps, folder)
     theirs.close()
     try:
@@ -262,6 +263,12 @@ STEPS: dict[str, Callable[..., Any]] = {
 }
 
 
+def with_one_thread(store: Store) -> None:
+    """Have the database work with one thread: rows without an order then come in one order."""
+    with store.own_cursor() as cursor:
+        cursor.execute("SET threads = 1")
+
+
 @contextlib.contextmanager
 def opened(steps: Sequence[Sequence[Any]]) -> Iterator[tuple[Store, Path]]:
     """Open a copy of the database that these steps fill, built once per process."""
@@ -274,6 +281,7 @@ def opened(steps: Sequence[Sequence[Any]]) -> Iterator[tuple[Store, Path]]:
         try:
             if key not in KEPT:
                 store = empty_store(folder / "flips.duckdb")
+                with_one_thread(store)
                 try:
                     fill(store, steps, folder)
                 finally:
@@ -281,6 +289,7 @@ def opened(steps: Sequence[Sequence[Any]]) -> Iterator[tuple[Store, Path]]:
                 KEPT[key] = (folder / "flips.duckdb").read_bytes()
             (folder / "flips.duckdb").write_bytes(KEPT[key])
             store = Store.open(folder / "flips.duckdb")
+            with_one_thread(store)
             try:
                 yield store, folder
             finally:
