@@ -15,6 +15,7 @@ from flipcore.claims.audit_items import (
     find_impossible_rates,
     find_repeated_items,
     group_scores,
+    questions_of,
     standard_error_claim,
 )
 from flipcore.stats.audit.groups import GroupSpread
@@ -180,3 +181,14 @@ def test_a_flip_rate_is_impossible_beyond_what_two_scores_of_its_model_leave(row
     assert pytest.approx(0.3) == MOST
     for finding in made:
         assert " is impossible with scores 0.900 and 0.800; at most 0.300." in finding.claim.text
+
+
+@pytest.mark.parametrize("n_items", [1, 2, 3])
+def test_two_tasks_with_the_same_options_throughout_ask_the_same_words_as_other_questions(n_items):
+    """Yes and no say nothing of what is asked; the options of a single item may be its own."""
+    rows = []
+    for task in "ab":
+        for number in range(n_items):
+            rows.append({"item_id": f"{task}/{number}", "question": f"Text {number}", "options": ["yes", "no"], "target": "0"})
+    is_repeated = questions_of(pd.DataFrame(rows)).duplicated()
+    assert is_repeated.sum() == (1 if n_items == 1 else 0)

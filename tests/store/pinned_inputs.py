@@ -68,6 +68,7 @@ LEFT_OUT = (
     "version_id chain created opened toml"
 ).split()
 FEW_ROWS = 8
+MANY_LETTERS = 120
 MOMENT = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
@@ -347,7 +348,7 @@ def shown(value: Any) -> Any:
         frame = as_texts(value) if any(kind == "category" for kind in value.dtypes.astype(str)) else value
         frame = frame[[name for name in frame.columns if not _is_left_out(str(name))]]
         cells = frame.astype(object).where(frame.notna(), None)
-        columns = {str(name): [plain(cell) for cell in cells[name]] for name in cells.columns}
+        columns = {str(name): [_shortened(plain(cell)) for cell in cells[name]] for name in cells.columns}
         if len(frame) <= FEW_ROWS:
             return columns
         return {name: [*column[:2], len(column), _digest(column)] for name, column in columns.items()}
@@ -360,7 +361,16 @@ def shown(value: Any) -> Any:
         return parts if len(parts) <= 2 * FEW_ROWS else [*parts[:2], len(parts), _digest(parts)]
     if isinstance(value, Iterator):
         return shown(list(value))
-    return _without_moments(plain(value))
+    return _shortened(_without_moments(plain(value)))
+
+
+def _shortened(value: Any) -> Any:
+    """Return a long text as its beginning and a digest."""
+    if isinstance(value, str) and len(value) > MANY_LETTERS:
+        return f"{value[: MANY_LETTERS // 2]} … {_digest(value)}"
+    if isinstance(value, dict):
+        return {key: _shortened(part) for key, part in value.items()}
+    return [_shortened(part) for part in value] if isinstance(value, list) else value
 
 
 def _without_moments(value: Any) -> Any:

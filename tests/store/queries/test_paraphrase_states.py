@@ -39,3 +39,14 @@ def test_a_lock_has_its_own_states_and_no_other_pair(any_change):
         stored = [] if paraphrases == "accepted" else ["not stored"]
         expected = [*others, "U", *stored, ""]
         assert counted(rows, paraphrases, scope, any_change=any_change) == expected
+
+
+def test_pairs_that_are_read_count_another_change_only_once_it_is_accepted(store):
+    """Packed readouts read them so: typos that nobody accepted are no change of the wording."""
+    sql = "INSERT INTO paraphrases VALUES ('typos', 'd', 'i', 'o', 'p', 'g', now(), 'typos')"
+    store.writer.transact(lambda connection: connection.execute(sql) and None).result()
+    with store.own_cursor() as cursor:
+        pairs = CountedPairs.read(cursor, Sight(), "standing")
+        any_pairs = CountedPairs.read(cursor, Sight(), "standing", any_change=True)
+    assert pairs.are_counted(pa.array(["typos"])).tolist() == [False]
+    assert any_pairs.are_counted(pa.array(["typos"])).tolist() == [True]
