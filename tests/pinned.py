@@ -23,7 +23,7 @@ import pandas as pd
 
 ROOT = Path(__file__).resolve().parent
 DIGITS = 12
-PER_TEST = 12  # cases; each test takes a moment
+PER_TEST = 5  # cases; each test takes a moment
 KEPT: dict[str, bytes] = {}  # databases that several cases read, by how they were filled
 
 
