@@ -809,3 +809,14 @@ def test_forms_of_right_answers_are_counted_once_per_row(tmp_path, monkeypatch):
     (tmp_path / "table.csv").write_text(f"id,question,model,output,target\n{rows}", encoding="utf-8")
     read = survey([tmp_path / "table.csv"], {"kind": "text"})
     assert read.is_plain and read.n_records == 6 and counted_forms == [6]
+
+
+def test_where_no_row_can_be_used_three_of_the_files_that_were_left_out_are_named(tmp_path, monkeypatch):
+    """A folder may hold hundreds of them."""
+    folder = harness_files.lm_eval(tmp_path / "run", n=1).parent
+    for number in range(4):
+        (folder / f"no-{number}.jsonl").write_text("")
+    monkeypatch.setattr(log_survey, "_count_file", lambda *_: None)
+    with pytest.raises(BadInput) as error:
+        log_survey.survey([folder])
+    assert str(error.value).count(" is empty.") == 3
