@@ -111,6 +111,10 @@ SAME: dict[tuple[str, str, str], str] = {
         "return 2 * LCSseq.similarity(first, second) / max(1, len(first) + len(second))",
         "2",
     ): ("a single word in both texts together is in common to neither"),
+        "flipcore/store/merge_source.py",
+        "if not version.isdigit() or not 1 <= int(version[:9]) <= SCHEMA_VERSION:",
+        "10",
+    ): "no schema has ten digits",
     ("flipcore/claims/claim.py", "return bool(p <= 1 - level + 1e-12)", "p < 1 - level + 1e-12"): _TIE,
     ("flipcore/store/recorded.py", "BATCH, BATCH_CHARS = 6_000, 20_000_000", "6001"): _SPEED,
     (

@@ -69,25 +69,25 @@ def surveyed(files: Mapping[str, Any], corrections: Sequence[str] = (), *, is_op
     """Return what a survey of the files counts, and the study that they would be."""
     with folder_of(files) as folder:
         try:
-            read, found = _survey(folder, corrections, is_open=is_open)
+            read, logs = _survey(folder, corrections, is_open=is_open)
             result = {
-                "sentences": found.sentences(),
-                "name": found.name,
-                "rows": found.n_rows,
-                "refusals": found.refusals,
-                "models": found.models,
-                "readouts": found.readouts,
-                "axes": found.axes,
-                "samples": found.n_samples,
-                "facts": found.facts,
-                "reported": found.reported,
-                "questions": [question.about for question in found.questions],
-                "is_plain": found.is_plain,
+                "sentences": logs.sentences(),
+                "name": logs.name,
+                "rows": logs.n_rows,
+                "refusals": logs.refusals,
+                "models": logs.models,
+                "readouts": logs.readouts,
+                "axes": logs.axes,
+                "samples": logs.n_samples,
+                "facts": logs.facts,
+                "reported": logs.reported,
+                "questions": [question.about for question in logs.questions],
+                "is_plain": logs.is_plain,
                 "is_whole": read.is_whole,
-                "scores": _score_table(scores_read(found, read)),
-                "previews": first_rows([folder], found.corrections, 2),
-                "study": study_of(found).study_id,
-                "scorers": study_of(found).scorers,
+                "scores": _score_table(scores_read(logs, read)),
+                "previews": first_rows([folder], logs.corrections, 2),
+                "study": study_of(logs).study_id,
+                "scorers": study_of(logs).scorers,
             }
         except Exception as error:
             result = {"error": f"{type(error).__name__}: {error}"}
@@ -115,8 +115,8 @@ def imported(
         with_one_thread(store)
         try:
             for _ in range(times):
-                _, found = _survey(folder, corrections, is_open=True)
-                store_logs(found, store)
+                _, logs = _survey(folder, corrections, is_open=True)
+                store_logs(logs, store)
             result: Any = rows_of(store, tables or TABLES)
         except Exception as error:
             result = {"error": f"{type(error).__name__}: {error}"}

@@ -739,16 +739,16 @@ def test_an_import_stores_batch_by_batch_until_it_is_stopped(monkeypatch, ends, 
 
 def test_the_second_reading_is_of_the_files_and_not_of_what_the_first_one_kept(tmp_path, store, monkeypatch):
     """A fault in keeping records would compare equal with itself."""
-    found = survey([made.lm_eval(tmp_path / "run", n=2).parent])
-    reread = found.reread
+    logs = survey([made.lm_eval(tmp_path / "run", n=2).parent])
+    reread = logs.reread
 
     def with_another_text(number):
         for record in reread(number):
             record.text = f"{record.text} And more."
             yield record
 
-    monkeypatch.setattr(found, "reread", with_another_text)
+    monkeypatch.setattr(logs, "reread", with_another_text)
     monkeypatch.setattr(log_import.recorded.Sums, "agree", lambda *_: False)
-    study_id = store_logs(found, store)
+    study_id = store_logs(logs, store)
     (message,) = store.frame("SELECT message FROM studies WHERE study_id = $study_id", study_id=study_id)["message"]
     assert "4 rows are not stored as the files hold them" in message

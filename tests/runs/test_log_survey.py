@@ -820,3 +820,13 @@ def test_where_no_row_can_be_used_three_of_the_files_that_were_left_out_are_name
     with pytest.raises(BadInput) as error:
         log_survey.survey([folder])
     assert str(error.value).count(" is empty.") == 3
+
+
+def test_how_tables_are_read_is_said_of_three_of_them(tmp_path):
+    for number in range(1, 5):
+        rows = "".join(f"{i},What {number} {i}?,x,1\n" for i in range(number))
+        (tmp_path / f"table-{number}.csv").write_text(f"id,prompt,output,score\n{rows}")
+    tables = log_survey.survey([tmp_path])
+    assert len(tables.read_as) == 4
+    sentences = tables.sentences()
+    assert sentences[:3] == tables.read_as[:3] and sentences[3].startswith("Recognised: 4 ")

@@ -228,8 +228,8 @@ def _vectors(store: Store, folder: Path) -> Any:
 
 
 def _problems(store: Store, folder: Path) -> Any:
-    found = [sentence.replace(str(folder), "FOLDER") for sentence in archiving.problems(store)]
-    return [found, archiving.no_problem_sentence(store)]
+    sentences = [sentence.replace(str(folder), "FOLDER") for sentence in archiving.problems(store)]
+    return [sentences, archiving.no_problem_sentence(store)]
 
 
 def _table(store: Store, name: str) -> Any:
