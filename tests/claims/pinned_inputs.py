@@ -283,8 +283,8 @@ def _readout_frame(readouts: Mapping[str, str], items: pd.DataFrame) -> pd.DataF
 def check(name: str, log: AuditInput) -> Any:
     """Return the findings of one check of an audit, "coverage", or all findings."""
     if name == "coverage":
-        found = coverage(log)
-        return [found, found.sentence, found.lines()]
+        checked = coverage(log)
+        return [checked, checked.sentence, checked.lines()]
     if name == "findings":
         return audit.findings(log)
     frame = scored(log.frame)

@@ -1,6 +1,7 @@
 """From a log to an experiment: its items, its model and axes to begin with; nothing that is set aside."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -32,6 +33,14 @@ def test_an_imported_log_is_asked_again_on_its_own_items(tmp_path, store):
         (f"Which is {i}?", ("oak", "tin", "ash"), "0") for i in (1, 2, 3)
     }
     assert [part.name for part in draft.study.axes] == ["identity", "option_order", "prompt_format"]
+
+
+def test_the_file_of_the_items_holds_their_letters_as_they_were_written(tmp_path, store):
+    """People open it, and look for their question."""
+    sample = written.inspect_sample(1) | {"input": "Wie heißt 1?"}
+    log = written.inspect_eval(tmp_path / "a.eval", [sample], written.inspect_header(1, 1))
+    (source,) = draft_again(store, store_logs(survey([log]), store)).study.items
+    assert '"question": "Wie heißt 1?"' in Path(source.path).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

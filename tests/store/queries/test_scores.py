@@ -34,4 +34,5 @@ def test_failed_calls_are_known_where_one_model_was_asked(store):
         assert list(with_failed) == list(frame) and with_failed["score"].isna().sum() == n_failed
         assert with_failed["model"].tolist() == [*models, *["m"] * n_failed]
         assert with_failed["item_id"].tolist() == [read] * len(models) + [failed] * n_failed
+        assert with_failed.index.is_unique  # columns that are made of it line up by row
         assert (with_failed["sample"] == 0).all()  # its only run; a second one would count as an epoch of its own
