@@ -110,7 +110,8 @@ SAME: dict[tuple[str, str, str], str] = {
         "flipcore/stats/holdout/duplicates.py",
         "return 2 * LCSseq.similarity(first, second) / max(1, len(first) + len(second))",
         "2",
-    ): ("a single word in both texts together is in common to neither"),
+    ): "a single word in both texts together is in common to neither",
+    (
         "flipcore/store/merge_source.py",
         "if not version.isdigit() or not 1 <= int(version[:9]) <= SCHEMA_VERSION:",
         "10",
