@@ -12,6 +12,7 @@ from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import AuditInput, Finding, legible, scored, spoken_name
 from flipcore.claims.claim import Claim
 from flipcore.core.errors import BadInput
+from flipcore.core.grade_scales import scale_of
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.choices import choices_report, leaders_report, leading_models
@@ -169,8 +170,7 @@ def audit(store: Store, study_id: str) -> Audit:
     scales = {}
     for scorer in study.scorers:
         if "low" in scorer and "high" in scorer:
-            ends = (float(scorer["low"]), float(scorer["high"]))
-            scales[str(scorer["task"]), str(scorer["scorer"])] = ends
+            scales[str(scorer["task"]), str(scorer["scorer"])] = scale_of(scorer)
     audit_input = AuditInput(
         frame=frame,
         items=queries.items(store, study_id),

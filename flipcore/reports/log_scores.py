@@ -13,6 +13,7 @@ import pandas as pd
 
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import OTHER_QUESTIONS
+from flipcore.core.grade_scales import scale_of
 from flipcore.core.records import LOWER_IS_BETTER
 from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import accuracy
@@ -166,20 +167,16 @@ def _scores(
                     mean=mean,
                     n_items=0,
                     n_epochs=0,
-                    scale=_scale(scorer),
+                    scale=scale_of(scorer),
                     is_share=False,
                 )
-
-
-def _scale(scorer: Mapping[str, Any]) -> tuple[float, float]:
-    return float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
 
 
 def _score(
     part: pd.DataFrame, asked: pd.DataFrame, model: str, role: str, scorer: Mapping[str, Any]
 ) -> TaskScore:
     """Return a score of `part`, the scorer's rows; `asked` has those of all extractors."""
-    reducer, scale = str(scorer.get("reducer", MEAN)), _scale(scorer)
+    reducer, scale = str(scorer.get("reducer", MEAN)), scale_of(scorer)
     by_item = item_scores(part["score"], part["item_id"], reducer)
     clusters = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())

@@ -14,6 +14,7 @@ import pandas as pd
 from flipcore.claims.claim import Claim
 from flipcore.claims.regression import Names, loss_claim, verdict_claim, why_not_judged
 from flipcore.core.errors import BadInput
+from flipcore.core.grade_scales import scale_of
 from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS, title_of
 from flipcore.reports.rows import as_json, claim_fields
@@ -583,8 +584,9 @@ def _scale(extractor: str, task: str, *sides: Study) -> tuple[float, float]:
     lows, highs = [], []
     for scorer in chain.from_iterable(study.scorers for study in sides):
         if (scorer["task"], scorer["scorer"]) == (task, extractor):
-            lows.append(float(scorer.get("low", 0.0)))
-            highs.append(float(scorer.get("high", 1.0)))
+            low, high = scale_of(scorer)
+            lows.append(low)
+            highs.append(high)
     return min(lows, default=0.0), max(highs, default=1.0)
 
 

@@ -25,6 +25,7 @@ from flipcore.claims.corrected_ranks import (
     pairs_by_people,
     ranks_by_people,
 )
+from flipcore.core import grade_scales
 from flipcore.core.records import ABSENT, BASE, IDENTITY, LOWER_IS_BETTER, OK, role_name
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
@@ -655,7 +656,7 @@ def _stated_scores(reported: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str
 
 def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
     """Return the ends of a scorer's scale; None if they are equal, as of rows with one value."""
-    low, high = float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
+    low, high = grade_scales.scale_of(scorer)
     return (low, high) if low < high else None
 
 
@@ -663,10 +664,10 @@ def _scale_notes(
     scorer: Mapping[str, Any], extractors: Sequence[str], models: Sequence[ModelScore]
 ) -> Iterator[str]:
     if "low" in scorer and not scorer.get("is_declared"):
-        ends = f"{scorer['low']:g} to {scorer['high']:g}"
+        low, high = grade_scales.scale_of(scorer)
         yield (
-            f"The scale is what the rows show, {ends}. If it is wider, import with --map"
-            f" scale:{scorer['scorer']}=LOW..HIGH."
+            f"Nobody declared the scale; it is taken to be {low:g} to {high:g}. If it is another "
+            f"one, import with --map scale:{scorer['scorer']}=LOW..HIGH."
         )
     compared = set(chain.from_iterable(score.extractor_bars for score in models))
     if left_out := [title_of(name).lower() for name in extractors if name not in compared]:

@@ -28,8 +28,6 @@ CLUSTERS = ("family", "subject", "none")
 # The value of `sample=rows`: number the rows of each prompt, whatever samples the log gives.
 ROWS = "rows"
 MAX_SAMPLES = 60_000
-USUAL_ENDS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0)  # of scales that begin with 1
-MIN_PERCENT = 50.0  # the least highest score from which on scores count as percentages
 # Keys that an axis or a file must follow, as in "axis:old=new"
 _KEYS_WITH_NAME = ("axis", "harmless", "prompt")
 _File = TypeVar("_File")
@@ -43,20 +41,6 @@ def model_of(corrections: Mapping[str, str], name: str) -> str:
 def axis_of(corrections: Mapping[str, str], name: str) -> str:
     """Return the axis's name: "axis:old=new", or the name as it is."""
     return corrections.get(f"axis:{name}") or name
-
-
-def usual_scale(low: float, high: float) -> tuple[float, float]:
-    """Return the ends of the scale that grades from `low` to `high` were probably given on.
-
-    Grades from 4 to 5 are few of those from 1 to 5, and 54 to 83.7 of those from 0 to 100. An end
-    that no grade reached counts all the same: an item that nobody saw may lie there.
-    """
-    if low > 1 and MIN_PERCENT < high <= 100:
-        return 0.0, 100.0
-    are_grades = (2 * low).is_integer() and (2 * high).is_integer()  # whole, or halves
-    if not are_grades or low < 1 or not 1 < high <= USUAL_ENDS[-1]:
-        return low, high
-    return 1.0, next(end for end in USUAL_ENDS if high <= end)
 
 
 def scale_in(word: str) -> tuple[float, float]:

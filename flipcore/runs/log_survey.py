@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from flipcore.core.errors import BadInput
 from flipcore.core.garbage import fewer_collections
+from flipcore.core.grade_scales import usual_scale
 from flipcore.core.records import BASE, LOWER_IS_BETTER, OTHER_PROMPT, WRITTEN_MATH
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.formats import READERS, lm_eval
@@ -41,14 +42,7 @@ from flipcore.datasets.tables.grid import MIN_CLUSTERS
 from flipcore.datasets.tables.sentence import question_text
 from flipcore.datasets.tables.table_reading import Question
 from flipcore.extractors import EXTRACTORS
-from flipcore.runs.log_corrections import (
-    axis_of,
-    corrected,
-    in_order,
-    model_of,
-    scale_in,
-    usual_scale,
-)
+from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
 from flipcore.text.answers import answer_form, are_mathematics, decimal_text
 from flipcore.text.counts import count_of
 from flipcore.text.same_question import joined_clusters, question_key
@@ -345,6 +339,8 @@ class ReadScores:
             cluster = f"{row.task}/{group}" if group else item_id
             role, cluster = first_seen.setdefault(item, (row.role, cluster))
             low, high = log_survey.scale(row.task, row.scorer) if row.scorer else (0.0, 1.0)
+            if not log_survey.declared_scale(row.scorer):
+                low, high = usual_scale(low, high)
             is_grade = low < 0 or high > 1
             score = row.score if row.is_right is None or is_grade else float(row.is_right)
             keys.append(self.question_hashes.get(item))
@@ -439,11 +435,11 @@ class Survey:
     is_plain: bool = False  # a table whose rows need not become records; `placed` has its items
 
     def scale(self, task: str, scorer: str) -> tuple[float, float]:
-        """Return the lowest and highest possible score: as declared, or else by those in the rows.
+        """Return the ends of the scale as declared, or else the range of the scores in the rows.
         Raises BadInput for a score beyond the declared scale."""
         low, high = self.scales.get(task, {}).get(scorer, (0.0, 1.0))
         if not (declared := self.declared_scale(scorer)):
-            return usual_scale(low, high)
+            return low, high
         declared_low, declared_high = scale_in(declared)
         if low < declared_low or high > declared_high:
             raise BadInput(

@@ -206,7 +206,7 @@ def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     assert one.bar.estimate("reruns").has_interval and set(one.extractor_bars) == {"grade"}
     text = whole.text()
     assert f"scores {values.mean():.2f} on a scale from 1 to 5; with other questions " in text and "ther extractor" not in text
-    assert "what the rows show, 1 to 5" in text and "not compared with it: match" in text
+    assert "Nobody declared the scale; it is taken to be 1 to 5." in text and "not compared with it: match" in text
     assert whole.as_dict()["score"]["models"][0]["intervals"]["questions"]["half_width"] == pytest.approx(half)
     shares = score_report(studies.readouts(store, study_id), is_recorded=True, reference="match", scorers=study.scorers)
     assert shares.claims[0].text.startswith("openai/m-1: 50% right; with other questions ") and set(
@@ -220,7 +220,7 @@ def test_a_declared_scale_bounds_the_limits_and_refuses_what_lies_beyond(tmp_pat
     corrections = corrections_of(["scale:grade=0..10"])
     study_id = store_logs(survey([path], corrections), store)
     text = whole_study(store, study_id).text()
-    assert "on a scale from 0 to 10; with other questions " in text and "seen" not in text and "what the rows show" not in text
+    assert "on a scale from 0 to 10; with other questions " in text and "seen" not in text and "Nobody declared" not in text
     with pytest.raises(BadInput, match="beyond the scale 1..3"):
         store_logs(survey([path], corrections_of(["scale:grade=1..3"])), store)
     for word in ("scale=5", "scale:grade=5..1", "scale=a..b"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.runs.log_corrections import usual_scale
+from flipcore.core.grade_scales import scale_of, usual_scale
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,9 @@ from flipcore.runs.log_corrections import usual_scale
 )
 def test_an_end_that_no_grade_reached_counts_all_the_same(seen, scale):
     assert usual_scale(*seen) == scale
+
+
+def test_a_declared_scale_is_kept_and_the_range_of_rows_is_not():
+    assert scale_of({"low": 4.0, "high": 5.0}) == (1.0, 5.0)
+    assert scale_of({"low": 4.0, "high": 5.0, "is_declared": True}) == (4.0, 5.0)
+    assert scale_of({"scorer": "correct"}) == (0.0, 1.0)

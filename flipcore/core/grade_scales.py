@@ -1,0 +1,31 @@
+"""The scale of grades: as a log declares it, or the usual one that holds the grades in its rows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+USUAL_ENDS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 10.0)  # of scales that begin with 1
+MIN_PERCENT = 50.0  # the least highest score from which on scores count as percentages
+
+
+def usual_scale(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of the scale that grades from `low` to `high` were probably given on.
+
+    Grades from 4 to 5 are few of those from 1 to 5, and 54 to 83.7 of those from 0 to 100. An end
+    that no grade reached counts all the same: an item that nobody saw may lie there.
+    """
+    if low > 1 and MIN_PERCENT < high <= 100:
+        return 0.0, 100.0
+    are_grades = (2 * low).is_integer() and (2 * high).is_integer()  # whole, or halves
+    if not are_grades or low < 1 or not 1 < high <= USUAL_ENDS[-1]:
+        return low, high
+    return 1.0, next(end for end in USUAL_ENDS if high <= end)
+
+
+def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the ends of the scale of a scorer in a study's declaration; 0 and 1 without any.
+
+    A study holds the range of the rows, which is part of its id.
+    """
+    low, high = float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
+    is_seen = "low" in scorer and not scorer.get("is_declared")
+    return usual_scale(low, high) if is_seen else (low, high)
