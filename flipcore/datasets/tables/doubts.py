@@ -368,6 +368,8 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     # of long texts, a few that agree are short answers among them
     is_long_text = reading.coding is Coding.LONG_TEXT or table_profile[roles.output].is_text
     is_rare = share == 0 or (is_long_text and share < FEW)
+    # short right answers among long ones are compared, and the long ones are not
+    is_rare |= reading.coding is Coding.LONG_TEXT and share < HALF
     is_long = share > NEARLY and table_profile[roles.output].mean_length > LONG
     is_copy = is_long and table_profile.share_equal(roles.output, roles.target) > NEARLY
     # all letters or numbers may be wrong; texts that never agree were not meant to be compared
@@ -377,6 +379,8 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     if not (is_copy or (is_rare and (is_text or is_number))):
         return None
     how_many = "nearly every row" if is_copy else "hardly any row" if share else "no row"
+    if FEW <= share <= HALF:
+        how_many = f"{share:.0%} of the rows"
     score_column = next(iter(_like_scores(table_profile, reading)), "")
     second = _score_choice(table_profile, score_column) if score_column else not_compared
     return Question(

@@ -12,7 +12,7 @@ import numpy as np
 
 from flipcore.datasets.tables.coding import entries_of
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.roles import Roles, is_label_beside_another
+from flipcore.datasets.tables.roles import OUTPUT, Roles, is_label_beside_another, part_of
 from flipcore.datasets.tables.shape import OF_ROW, OF_VERSION
 from flipcore.datasets.tables.stems import last_names, last_part, names, words_of
 
@@ -245,6 +245,11 @@ def _with_id_of_content(
         is_finest = profile.n_distinct([*content, system]) >= 0.99 * n_ids
         if is_finest and not crosses(profile, [name], system):
             return replace(grid, items=content)
+    for run in _runs_and_turns(profile):
+        # each row has an id, and a seed tells the rows of one question apart
+        is_told = n_ids == profile.n_rows == profile.n_distinct([*content, run])
+        if is_told and n_content < n_ids and crosses(profile, content, run):
+            return replace(grid, items=content)
     if not _has_differing_part(profile, roles, content, name) and n_ids == profile.n_rows:
         if n_content <= n_ids / FINER and _is_even(profile, content):
             return replace(grid, items=content, open_item=(name, content[0]))
@@ -362,7 +367,7 @@ def _items_by_id(
     for name in profile.names:
         column, last = profile[name], last_part(name)
         is_other = _counts_runs(last) or names(last, "configuration")
-        is_other = is_other or bool(set(words_of(last)) & _REMARKS)
+        is_other = is_other or bool(set(words_of(last)) & _REMARKS) or part_of(name) == OUTPUT
         if name in roles.taken or is_other or column.is_numeric or column.n_distinct < LEAST_ITEMS:
             continue
         if profile.n_distinct([name, *systems]) >= 0.95 * profile.n_rows:
@@ -552,13 +557,14 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         if names(last_part(name), "model") or (divides_items and divides_cells):
             conditions.append(name)
     variants = list(grid.variants)
-    for kind in ("condition", "setting", "variant"):
+    for kind in ("condition", "setting", "variant", "prompt"):
         for name in profile.names:
             row_key = [*items, *conditions, *variants]
             if _is_told(profile, row_key):
                 break
             if (
                 names(last_part(name), kind)
+                and (kind != "prompt" or _names_strategies(profile, name))
                 and name not in row_key
                 and _may_be_condition(profile, roles, name)
                 and not _follows_from_one(profile, roles, conditions, name)

@@ -300,7 +300,7 @@ def _measures(c: str, number: str) -> str:
         f"avg(length({c}))",
         f"max(length({c}))",
         f"count({number})",
-        f"count(*) FILTER (regexp_full_match({c}, '-?\\d{{1,15}}'))",
+        f"count(*) FILTER (regexp_full_match({c}, '-?\\d{{1,20}}'))",
         f"min({number})",
         f"max({number})",
         f"count(*) FILTER (regexp_full_match(trim({c}), '[(]?[A-Z][).:]?'))",

@@ -402,6 +402,8 @@ def _ask_output(table_profile: Profile, reading: TableReading) -> Question | Non
     for first, second in combinations(labels, 2):
         share = table_profile.share_equal(first, second)
         shared_values = set(table_profile[first].values) & set(table_profile[second].values)
+        if names(first, "people") and not names(second, "people"):
+            first, second = second, first  # what people said is right
         if 0.05 <= share < COPIED and shared_values:
             return Question(
                 "output",

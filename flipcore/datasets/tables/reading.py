@@ -431,6 +431,12 @@ def _refusal(
     roles, grid = reading.roles, reading.grid
     first_names = ", ".join(name[:40] for name in table_profile.names[:12])
     columns = f" The columns are {first_names}{' …' if len(table_profile.names) > 12 else ''}."
+    named = _columns_in(table_profile, map_words.get("score", ""))
+    if letters := _letter_grades(table_profile, named, roles):
+        return (
+            f"{letters} holds grades in letters, and a score needs numbers. Write them as numbers, "
+            "such as 4 for A and 0 for F, or name another column: --map score=COLUMN."
+        )
     if map_words.get("score") or map_words.get("text"):
         return ""
     numbers = [name for name in table_profile.names if re.fullmatch(r"-?\d+[.,]\d+", name)]
@@ -483,6 +489,20 @@ def _refusal(
             f"Each row is a metric ({metrics[0]}): a summary, not a table of "
             f"questions.{columns} Give the rows behind it."
         )
+    return ""
+
+
+def _letter_grades(table_profile: Profile, named: Sequence[str], roles: Roles) -> str:
+    """Return the column of grades from A to F that would be the score; "" for none.
+
+    C and F alone are words for right and wrong.
+    """
+    unread = [] if named or roles.graders or roles.output else table_profile.names
+    for name in named or unread:
+        values = {value.strip().upper().rstrip("+-") for value in table_profile[name].values}
+        are_grades = len(values & {"A", "B", "D"}) > 1 and values <= set("ABCDEF")
+        if are_grades and names(last_part(name), "grade"):
+            return name
     return ""
 
 
@@ -786,6 +806,7 @@ def _scored(table_profile: Profile, reading: TableReading) -> TableReading:
             for name, value in zip(roles.graders, values, strict=True):
                 scores[label, name] = nan if value is None else float(value)
     is_compared = reading.coding is not None and not reading.has_long_key
+    is_compared &= MATCH not in roles.graders  # a column of the file has that name
     if roles.output and roles.target and table.is_whole and is_compared:
         columns = list(dict.fromkeys([*conditions, roles.output, roles.target, *roles.options]))
         rows = table.frame(columns, most=MAX_SCORED)

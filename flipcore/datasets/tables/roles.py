@@ -47,8 +47,8 @@ MAX_RATING = 10  # the highest grade of a scale
 LOOKED_AT = 5_000  # most rows whose outputs are compared with right answers
 _SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)  # values that stand for "no grade"
 _GRADES = frozenset("CPIN")  # correct, partly, incorrect, no answer
-_KEY_WORDS = frozenset(
-    {"answer", "answers", "ans", "label", "labels", "antwort", "reponse", "respuesta"}
+KEY_WORDS = frozenset(
+    "answer answers ans label labels antwort reponse respuesta risposta etiqueta etichetta".split()
 )
 # words of names under which a right answer may stand as well as something else
 _UNSURE_KEYS = frozenset(
@@ -155,7 +155,7 @@ def part_of(name: str) -> str:
         if has["model"]:
             return OUTPUT
         # a word of two letters is a language, as in answer_en
-        is_key = all(word in _KEY_WORDS or len(word) == 2 for word in words)
+        is_key = all(word in KEY_WORDS or len(word) == 2 for word in words)
         return TARGET if is_key else ""
     if not has["target"]:
         return ""
@@ -246,7 +246,7 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     if actual and any("predict" in name.lower() for name in other_columns) and not targets:
         return parts | {OUTPUT: other_columns, TARGET: actual}
     pair = _predicted_and_expected(profile)
-    if pair and (not targets or all(set(words_of(name)) <= _KEY_WORDS for name in targets)):
+    if pair and (not targets or all(set(words_of(name)) <= KEY_WORDS for name in targets)):
         # beside these two, `text` is the text that was classified
         prompts = ["text"] if "text" in other_columns and not parts[PROMPT] else parts[PROMPT]
         return parts | {OUTPUT: [pair[0]], TARGET: [pair[1]], PROMPT: prompts}
@@ -264,7 +264,7 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
         parts = parts | {OUTPUT: outputs}
     if not outputs and not targets:
         parts = parts | {OUTPUT: _answers_of_agents(profile)}
-    weak = [name for name in targets if set(words_of(name)) <= _KEY_WORDS]
+    weak = [name for name in targets if set(words_of(name)) <= KEY_WORDS]
     strong = [name for name in targets if name not in weak]
     if strong and weak and outputs == ["text"] and _holds_labels_of(profile, weak[0], strong[0]):
         # a classifier's label beside the expected one: the text is what was classified
@@ -586,7 +586,7 @@ def _choose(
             keys.append(target)
     best: tuple[str, str, tuple[Agreement, ...]] | None = None
     best_share, is_best_usable = -1.0, False
-    weak = [target for target in keys if set(words_of(target)) <= _KEY_WORDS]
+    weak = [target for target in keys if set(words_of(target)) <= KEY_WORDS]
     is_beside_strong = len(weak) < len(keys)
     for target, output in product(keys or targets, outputs):
         if output == target:
@@ -610,7 +610,7 @@ def _choose(
 
 def _are_copies(profile: Profile, output: str, target: str) -> bool:
     """Tell whether a key called `answer` repeats the outputs, which are sentences."""
-    is_weak = set(words_of(target)) <= _KEY_WORDS and output != target
+    is_weak = set(words_of(target)) <= KEY_WORDS and output != target
     return is_weak and profile[target].is_text and profile.share_equal(output, target) >= TOO_GOOD
 
 
@@ -700,11 +700,19 @@ def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:
         return Grading.JUDGE
     if column.is_verdict and column.n_distinct > 1 and names(last, "good"):
         return Grading.UNNAMED  # response_level_factuality
+    if column.is_verdict and names(last, "condition") and _is_among_verdicts(profile, name):
+        return Grading.UNNAMED  # ✅ and ❌ under Bot v5 and Bot v6
     if is_setting or any(names(last, kind) for kind in _NO_SCORES):
         return None
     if part_of(name) == OUTPUT and not column.is_verdict:
         return None  # a number that the model said
     return Grading.UNNAMED if _may_be_score(column) or _is_rating(column, last) else None
+
+
+def _is_among_verdicts(profile: Profile, name: str) -> bool:
+    """Tell whether another column called after a system holds right and wrong too."""
+    others = [column for column in profile.names if column != name and names(column, "condition")]
+    return any(profile[column].is_verdict for column in others)
 
 
 def _is_among_models(profile: Profile, name: str) -> bool:
@@ -837,7 +845,8 @@ def is_overall(name: str) -> bool:
 
 
 _OVERALL = {"overall", "total", "composite", "combined", "aggregate", "global", "final", "average"}
-_STEPS_BEFORE = {"context", "contexts", "retrieval", "retriever"}  # graded apart from the output
+# graded apart from the output
+_STEPS_BEFORE = {"context", "contexts", "retrieval", "retriever", "mrr", "ndcg", "hit", "hits"}
 _SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
 
 
@@ -969,11 +978,12 @@ def _ends_in_score(name: str) -> bool:
 
 
 def _may_be_score(column: Column) -> bool:
-    """Tell whether the values may be scores, whatever the name: right and wrong, or numbers from 0
-    to 1."""
+    """Tell whether the values may be scores, whatever the name: right and wrong, numbers from 0 to
+    1, or percentages."""
     if column.is_verdict and column.n_distinct == 2:
         return True
-    is_share = column.is_numeric and column.is_unit
+    are_percentages = bool(column.values) and all(value.endswith("%") for value in column.values)
+    is_share = column.is_numeric and (column.is_unit or are_percentages)
     return is_share and column.n_distinct > 1 and column.n_filled >= 5
 
 

@@ -14,7 +14,7 @@ from itertools import chain
 from flipcore.datasets.tables.load import Table
 from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, SIGNS, bare_column, own_key
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.roles import OUTPUT, TARGET, holds_logits, part_of
+from flipcore.datasets.tables.roles import KEY_WORDS, OUTPUT, TARGET, holds_logits, part_of
 from flipcore.datasets.tables.stems import last_names, names, words_of
 
 OF_VERSION, OF_ROW = "version", "row"  # columns that are added to rows of one version of a question
@@ -520,13 +520,24 @@ def _models_beside_key(profile: Profile) -> tuple[str, ...]:
     ]
     for key in keys:
         column = profile[key]
-        if column.n_distinct > 60 or column.is_verdict or column.n_distinct == column.n_rows:
+        if column.n_distinct > 60 or column.n_distinct == column.n_rows:
             continue
         matched = [
             name for name in profile.names if name != key and _holds_values(profile, name, key)
         ]
+        if column.is_verdict:  # true and false are answers of models alone
+            matched = (
+                [name for name in matched if names(name, "model")] if not column.n_numbers else []
+            )
         if len(matched) > 1 and not _are_numbered(matched):
             return tuple(matched)
+    # `answer` is the right one beside letters of models
+    for key in profile.names if not keys else ():
+        if set(words_of(key)) <= KEY_WORDS and profile[key].is_letter:
+            models = [name for name in profile.names if name != key and names(name, "model")]
+            models = [name for name in models if _holds_values(profile, name, key)]
+            if len(models) > 1:
+                return tuple(models)
     return _texts_beside_key(profile, keys)
 
 

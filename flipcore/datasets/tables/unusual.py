@@ -116,6 +116,7 @@ def _is_about_search(name: str) -> bool:
     return not _OF_SEARCH.isdisjoint(words_of(name))
 
 
+_LIKENESS = frozenset("similarity sim distance cosine overlap".split())
 _OF_SEARCH = frozenset("context retrieval recall precision mrr ndcg hit hits retrieved".split())
 
 
@@ -132,11 +133,14 @@ def _ask_scale(table_profile: Profile, reading: TableReading) -> Question | None
         not column.is_verdict and not -1 <= (column.least or 0) <= (column.most or 0) <= MAX_SCALE
     )
     has_systems = bool(roles.output or reading.grid.conditions or reading.shape)
+    is_likeness = not _LIKENESS.isdisjoint(words_of(last_part(lead))) and not roles.target
     is_of_items = lead in roles.people and not has_systems
     if is_same:
         seen = f"{lead} is the score, and it is 1 in every row."
     elif is_of_items:
         seen = f"{lead} is the score by its name, and no column holds an output or a system."
+    elif is_likeness:
+        seen = f"{lead} is the score, and no column holds what an output would be similar to."
     elif is_beyond:
         seen = f"{lead} is the score, with numbers from {column.least:g} to {column.most:g}."
     else:

@@ -1,7 +1,8 @@
 """Ordinary tables, of kinds that researchers have on disk, are read as a person would, without a question.
 
-A person who had not seen the code made them, wrote down the numbers of each system with pandas, and read
-them only then: 19 of 40 were right, 10 asked about without need, 7 wrong.
+Two people who had not seen the code made them (1 to 40, 41 to 80), wrote down the numbers of each system
+with pandas, and read them only then. At first try 38 of 80 were right, 3 asked about with need, 22 without,
+12 wrong (6 of these in a side remark), and 5 refused wrongly.
 """
 
 import json

@@ -370,8 +370,8 @@ def test_a_rows_number_is_no_id_beside_an_id(tmp_path):
             )
     reading = read(tmp_path, rows)
     assert reading.n_items == 8
-    (question,) = reading.questions
-    assert question.about == "condition" and "prompt_category" in question.seen
+    # it was asked about until values such as baseline named ways of asking
+    assert reading.grid.conditions == ("prompt_category",) and not reading.questions
 
 
 def test_a_final_answer_is_an_output_and_a_style_no_prompt(tmp_path):
@@ -2030,7 +2030,7 @@ def test_scores_of_what_a_search_returned_are_no_runs(tmp_path):
     assert question.first.words == ("score=hit_at_3",) and question.first.score == pytest.approx(8 / 13)
 
 
-def test_a_prompt_column_of_names_beside_the_question_is_asked_about(tmp_path):
+def test_a_prompt_column_of_names_beside_the_question_names_systems(tmp_path):
     """Two prompts of twelve questions were 26 questions: 19% for 0 and 38%."""
     rows = [
         {"prompt": prompt, "question": f"How do I open the {i}th window of the car?", "output": f"By button {i} or {prompt}."}
@@ -2038,7 +2038,10 @@ def test_a_prompt_column_of_names_beside_the_question_is_asked_about(tmp_path):
         for prompt in ("baseline", "grounded")
         for i in range(12)
     ]
-    (question,) = read(tmp_path, [*rows, rows[0] | {"output": "Again."}]).questions
+    # it was asked about until values such as baseline named ways of asking
+    assert read(tmp_path, [*rows, rows[0] | {"output": "Again."}]).grid.conditions == ("prompt",)
+    other_names = [row | {"prompt": f"p_{row['prompt'][0]}"} for row in rows]
+    (question,) = read(tmp_path, [*other_names, other_names[0] | {"output": "Again."}]).questions
     assert question.first.words == ("models=prompt",)
     prompts = [row | {"prompt": f"Answer as one who is {row['prompt']}."} for row in rows]
     assert read(tmp_path, prompts).roles.prompts == ("question", "prompt")
@@ -2430,3 +2433,61 @@ def test_a_header_that_is_repeated_is_no_row(tmp_path):
     path.write_text(part + part.replace("q", "r").replace("id,model,correct", "id,model,0"), encoding="utf-8")
     reading = read_table(path)
     assert (reading.n_items, set(reading.arms) & {"model"}) == (20, set()) and reading.n_rows == 20
+
+
+def test_ids_of_sixteen_digits_are_ids(tmp_path):
+    """They were no whole numbers, and the raw output of each row was its question."""
+    rows = []
+    for i in range(24):
+        said = ["Peru", "Chad", "Laos"][i % 3]
+        rows.append(
+            {"id": 1047314680817085 + i // 2 * 7, "cue_type": ["sign", "road"][i % 2], "true_country": "Peru"}
+            | {"predicted_country": said, "correct": said == "Peru", "raw_response": f"It may be {said}, says sign {i}."}
+        )
+    assert "raw_response" not in read(tmp_path, rows).grid.items
+    rows = [row | {"id": 1047314680817085 + i * 7} for i, row in enumerate(rows)]
+    assert read(tmp_path, rows).grid.items == ("id",)
+
+
+def test_short_right_answers_among_long_ones_are_asked_about(tmp_path):
+    """3 of 30 were compared, and 13% stood for a sheet that nobody had graded."""
+    rows = []
+    for i in range(30):
+        right = (
+            "Yes."
+            if i % 10 == 0
+            else f"The server number {i} keeps what was sent to it, and answers at once when it is asked again."
+        )
+        said = (
+            "Yes."
+            if i % 10 == 0
+            else f"Once it is sent, server {i} has it, and it answers whoever asks for it later on, as the text says."
+        )
+        rows.append({"id": i, "question": f"What of {i}?", "expected_answer": right, "generated_answer": said})
+    (question,) = read(tmp_path, rows).questions
+    assert question.seen == "generated_answer and expected_answer hold the same answer in 10% of the rows."
+
+
+def test_a_likeness_to_nothing_in_the_table_is_asked_about(tmp_path):
+    rows = [
+        {"Question": f"How is {i}?", "Answer": f"It is well, says doctor {i}.", "Similarity": 0.3 + i / 40} for i in range(12)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    assert question.second.words == ("score=",)
+
+
+def test_letter_grades_are_refused_with_what_to_do(tmp_path):
+    """C was right and F wrong: 100% and 80% for 3.1 and 1.8."""
+    rows = [{"essay_id": i, "model": "ab"[i % 2], "topic": f"Of trees {i}", "grade": "ABCDF"[i % 5]} for i in range(20)]
+    assert "grades in letters" in read(tmp_path, rows).refusal
+    (tmp_path / "table.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert "grades in letters" in read_table(tmp_path / "table.jsonl", {"score": "grade"}).refusal
+
+
+def test_a_score_called_match_is_not_replaced_by_a_comparison(tmp_path):
+    """54% by words stood beside 71% by its own column."""
+    rows = [
+        {"id": i, "expected": f"{i},000.50 EUR", "extracted": f"{i}000.50 EUR" if i % 2 else f"{i},000.50 EUR", "match": 1}
+        for i in range(1, 21)
+    ]
+    assert read(tmp_path, rows).scores["", "match"] == 1.0
