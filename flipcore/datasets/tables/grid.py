@@ -14,7 +14,7 @@ from flipcore.datasets.tables.coding import entries_of
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import OUTPUT, Roles, is_label_beside_another, part_of
 from flipcore.datasets.tables.shape import OF_ROW, OF_VERSION
-from flipcore.datasets.tables.stems import last_names, last_part, names, words_of
+from flipcore.datasets.tables.stems import last_names, last_part, names, stems, words_of
 
 EVEN = 0.7  # least share of rows in cells of the commonest size, for a condition
 RAISES = 1.005  # least factor of distinct questions by which a context is part of the question
@@ -578,7 +578,13 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
 
 def _names_strategies(profile: Profile, name: str) -> bool:
     """Tell whether values name ways of asking, such as cot and few_shot, and no wordings."""
-    return any(names(value, "strategy") for value in profile[name].values)
+    values = profile[name].values
+    named = [value for value in values if all(map(stems("strategy").has, _letters_of(value)))]
+    return 2 * len(named) > len(values)
+
+
+def _letters_of(value: str) -> list[str]:
+    return [word for word in words_of(value) if not word.isdigit()]
 
 
 def _follows_from_finer(profile: Profile, roles: Roles, row_key: Sequence[str], name: str) -> bool:

@@ -38,7 +38,8 @@ def _unusual(table_profile: Profile, reading: TableReading) -> Iterator[Question
 def _ask_columns(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether columns belong to systems, if no list knows these systems."""
     models = reading.shape.models
-    if not models or any(map(_is_known, models)):
+    has_scores = bool(reading.roles.output and reading.roles.graders)  # of each system
+    if not models or has_scores or any(map(_is_known, models)):
         return None
     outputs = reading.made_from.get(reading.roles.output, ())
     words = ("model_columns=", *(f"text={name}" for name in outputs[:1]))
@@ -58,7 +59,8 @@ def _ask_columns(table_profile: Profile, reading: TableReading) -> Question | No
 def _is_known(system: str) -> bool:
     """Tell whether a name is that of a system: a model, a method, or one side of a contrast."""
     is_listed = any(names(system, kind) for kind in ("model", "condition", "setting"))
-    return is_listed or not CONTRASTED.isdisjoint(words_of(system))
+    # organisation/model
+    return is_listed or "/" in system or not CONTRASTED.isdisjoint(words_of(system))
 
 
 def _ask_lists(table_profile: Profile, reading: TableReading) -> Question | None:

@@ -370,8 +370,8 @@ def test_a_rows_number_is_no_id_beside_an_id(tmp_path):
             )
     reading = read(tmp_path, rows)
     assert reading.n_items == 8
-    # it was asked about until values such as baseline named ways of asking
-    assert reading.grid.conditions == ("prompt_category",) and not reading.questions
+    (question,) = reading.questions
+    assert question.about == "condition" and "prompt_category" in question.seen
 
 
 def test_a_final_answer_is_an_output_and_a_style_no_prompt(tmp_path):
@@ -1863,10 +1863,7 @@ def test_texts_that_now_repeat_and_now_contain_the_right_answer_are_asked_about(
     assert question.seen == "pred repeats gt word for word in 8% of the rows, and contains it in 42%."
     assert question.first.score == pytest.approx(25 / 60) and question.second.words == ("target=",)
     assert question.first.score_text == "8.3% to 41.7%"  # a reader of answers decides where in between
-    # of 20 sentences that contain an answer of a list, 17 contained it, and 9 were read
-    (question,) = read(tmp_path, rows(0, 40)).questions
-    assert question.first.score_text == "0.0% to 66.7%"
-    for n_equal, n_contained in ((40, 0), (40, 4)):  # one way of answering, or no clear difference
+    for n_equal, n_contained in ((40, 0), (0, 40), (40, 4)):  # one way of answering, or no clear difference
         assert not read(tmp_path, rows(n_equal, n_contained)).questions
 
 
@@ -2030,7 +2027,7 @@ def test_scores_of_what_a_search_returned_are_no_runs(tmp_path):
     assert question.first.words == ("score=hit_at_3",) and question.first.score == pytest.approx(8 / 13)
 
 
-def test_a_prompt_column_of_names_beside_the_question_names_systems(tmp_path):
+def test_a_prompt_column_of_names_beside_the_question_is_asked_about(tmp_path):
     """Two prompts of twelve questions were 26 questions: 19% for 0 and 38%."""
     rows = [
         {"prompt": prompt, "question": f"How do I open the {i}th window of the car?", "output": f"By button {i} or {prompt}."}
@@ -2038,11 +2035,10 @@ def test_a_prompt_column_of_names_beside_the_question_names_systems(tmp_path):
         for prompt in ("baseline", "grounded")
         for i in range(12)
     ]
-    # it was asked about until values such as baseline named ways of asking
-    assert read(tmp_path, [*rows, rows[0] | {"output": "Again."}]).grid.conditions == ("prompt",)
-    other_names = [row | {"prompt": f"p_{row['prompt'][0]}"} for row in rows]
-    (question,) = read(tmp_path, [*other_names, other_names[0] | {"output": "Again."}]).questions
+    (question,) = read(tmp_path, [*rows, rows[0] | {"output": "Again."}]).questions
     assert question.first.words == ("models=prompt",)
+    ways = [row | {"prompt": {"baseline": "cot", "grounded": "few_shot"}[row["prompt"]]} for row in rows]
+    assert read(tmp_path, ways).grid.conditions == ("prompt",)
     prompts = [row | {"prompt": f"Answer as one who is {row['prompt']}."} for row in rows]
     assert read(tmp_path, prompts).roles.prompts == ("question", "prompt")
 
