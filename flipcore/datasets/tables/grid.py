@@ -368,9 +368,11 @@ def _items_by_id(
         column, last = profile[name], last_part(name)
         is_other = _counts_runs(last) or names(last, "configuration")
         is_other = is_other or bool(set(words_of(last)) & _REMARKS) or part_of(name) == OUTPUT
-        if name in roles.taken or is_other or column.is_numeric or column.n_distinct < LEAST_ITEMS:
+        is_taken = name in roles.taken and name not in roles.contexts  # such as `dialogue: d1`
+        if is_taken or is_other or column.is_numeric or column.n_distinct < LEAST_ITEMS:
             continue
-        if profile.n_distinct([name, *systems]) >= 0.95 * profile.n_rows:
+        raters = [rater for rater in profile.names if is_rater(rater) and rater != name][:1]
+        if profile.n_distinct([name, *systems, *raters]) >= 0.95 * profile.n_rows:
             return (name,)
     return ()
 
@@ -719,7 +721,7 @@ def _with_regrades(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     """Read runs as grades of one output, where its text is the same in all of them."""
     row_key = [*grid.items, *grid.conditions, *grid.variants]
     graders = (*roles.scores, *roles.judges)
-    if not (grid.run and roles.output and graders):
+    if not (grid.run and roles.output and graders) or is_rater(grid.run):
         return grid
     if profile[roles.output].mean_length < MIN_OUTPUT:
         return grid

@@ -128,7 +128,7 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
     graded = {*roles.judges, *roles.unnamed_scores}
     plain = [name for name in table_profile.names if name in graded and "," not in name]
     systems = [name for name in plain if names(name, "model") or names(name, "condition")]
-    if len(systems) == 1 and table_profile[systems[0]].is_verdict:
+    if systems and all(table_profile[name].is_verdict for name in systems):
         # right and wrong beside a model's own are another model's: no list knows all models
         systems = [name for name in plain if table_profile[name].is_verdict]
     if not systems and not roles.judges:

@@ -68,6 +68,7 @@ _ORDER = (
     "rows item unused"
 ).split() + ["failed calls"]
 DIFFERENT_ANSWERS = 1.2  # least answers per question that are outputs, if no column is the output
+_OF_COLUMNS, _OF_SCALES = ("systems", "outputs"), ("direction", "percentages", "negative")
 # words of `--map` that name a column: whoever does so has seen how the table was read
 _NAMED = set("score text target prompt options people item sample scorer models".split()) | {
     "model_columns",
@@ -161,6 +162,9 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     if not questions and not is_explained:
         questions = list(filter(None, [ask_unexplained(table_profile, reading)]))
         questions = questions or unusual_parts(table_profile, reading)
+    if any(question.about in _OF_COLUMNS for question in questions):
+        # what depends on which columns are systems is asked once they are known
+        questions = [question for question in questions if question.about not in _OF_SCALES]
     questions.sort(key=lambda question: _ORDER.index(question.about))
     questions = [_with_ranges(reading, question) for question in questions[:MAX_QUESTIONS]]
     return replace(reading, questions=tuple(questions))

@@ -99,6 +99,7 @@ OUTPUT, TARGET, PROMPT = "output", "target", "prompt"
 # words of columns that a program wrote from an output
 READ_OUT = frozenset("parsed extracted final raw executed clean cleaned normalized mapped".split())
 CROSSED = 0.8  # least share of pairs of a question and a prompt's name that occur
+_NOUNS_OF_TEXTS = ("summary", "translation", "caption", "continuation", "hypothesis")
 _NOUNS_OF_KEYS = "summary translation caption sql class category sentiment intent".split()
 
 
@@ -131,6 +132,7 @@ def part_of(name: str) -> str:
         kind: any(names(word, kind) for word in words)
         for kind in ("output", "target", "prompt", "answer", "model")
     }
+    has["target"] |= "real" in words and bool(words & KEY_WORDS)  # etiqueta_real
     has["target"] |= "correct" in words and (has["answer"] or names(name, "options"))
     if names(last, "people") or names(last, "judge") or names(last, "vote"):
         return ""
@@ -255,6 +257,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
         # beside a prediction, `text` is the text that was classified
         outputs = [name for name in other_columns if name not in texts]
         return parts | {OUTPUT: outputs, PROMPT: texts}
+    if not outputs:
+        outputs = _nouns_of_outputs(profile)
+        parts = parts | {OUTPUT: outputs} if outputs else parts
     if not outputs and targets:
         outputs = (
             _results_like_key(profile, targets)
@@ -324,6 +329,14 @@ def _is_label_like(profile: Profile, name: str, keys: Sequence[str]) -> bool:
     is_word = not (column.is_numeric or column.is_verdict or column.is_text or column.is_list)
     is_other = name not in keys and column.n_distinct > 1 and column.n_filled == profile.n_rows
     return is_word and is_other and profile.share_in(name, keys[0]) >= READ
+
+
+def _nouns_of_outputs(profile: Profile) -> list[str]:
+    """Return a column of texts called caption, summary or translation that differ by model."""
+    models = [name for name in profile.names if names(last_part(name), "model")]
+    texts = [name for name in profile.names if name.lower() in _NOUNS_OF_TEXTS]
+    texts = [name for name in texts if profile[name].is_text]
+    return texts if len(texts) == 1 and any(profile[name].n_distinct > 1 for name in models) else []
 
 
 def _results_like_key(profile: Profile, targets: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ _GENERIC = frozenset(
 # generic words that name systems only in pairs: baseline_output beside new_output
 CONTRASTED = frozenset(
     "old new baseline base before after pre post original tuned finetuned control treatment "
-    "candidate".split()
+    "candidate clean adversarial perturbed".split()
 )
 _SYSTEMS = frozenset("agent llm".split())  # generic words for systems, beside a system with a name
 _ROLES = (

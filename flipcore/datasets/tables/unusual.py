@@ -30,7 +30,15 @@ def unusual_parts(table_profile: Profile, reading: TableReading) -> list[Questio
 
 
 def _unusual(table_profile: Profile, reading: TableReading) -> Iterator[Question]:
-    for ask in (_ask_columns, _ask_lists, _ask_lead, _ask_scale, _ask_items, _ask_run):
+    for ask in (
+        _ask_columns,
+        _ask_outputs,
+        _ask_lists,
+        _ask_lead,
+        _ask_scale,
+        _ask_items,
+        _ask_run,
+    ):
         if question := ask(table_profile, reading):
             yield question
 
@@ -53,6 +61,30 @@ def _ask_columns(table_profile: Profile, reading: TableReading) -> Question | No
             overall(reading),
         ),
         Choice(f"There is one system; {says}", words),
+    )
+
+
+def _ask_outputs(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ask whether outputs under the keys of one object are of several systems."""
+    roles = reading.roles
+    if not roles.output or reading.shape:
+        return None
+    outputs = [roles.output, *roles.readouts]
+    parents = {name.rpartition(".")[0] for name in outputs}
+    parent = parents.pop()
+    if len(outputs) < 2 or parents or not names(parent, "output"):
+        return None
+    if any(names(last_part(name), kind) for name in outputs for kind in ("readout", "answer")):
+        return None
+    keys = [name.rpartition(".")[2] for name in outputs]
+    return Question(
+        "outputs",
+        f"{parent} holds {len(outputs)} outputs, {listed_columns(keys)}.",
+        Choice(
+            f"They are of {len(outputs)} systems; each has a score of its own.",
+            (f"model_columns={','.join(outputs)}",),
+        ),
+        Choice(f"{roles.output} is the output.", (f"text={roles.output}",), overall(reading)),
     )
 
 
