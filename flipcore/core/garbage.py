@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_NEW_OBJECTS = 500_000  # new objects between two searches for cycles
+_NEW_OBJECTS = 2_000_000  # new objects between two searches for cycles
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, dataclass_transform
 
 from flipcore.core.json_encoding import json_encoder, json_string
 
@@ -50,6 +50,13 @@ _canonical = json_encoder(sort_keys=True, separators=(",", ":"))
 _encode = json_encoder()
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def _record(cls: type) -> type:
+    """Make a frozen dataclass. Only the type checker refuses assignments: a check of each field at
+    run time would double the time to make a record, and an import makes millions of them."""
+    return dataclass(unsafe_hash=True)(cls)
+
+
 def role_name(role: str, roles: Collection[str] = ()) -> str:
     """Return the name of a role for people. `target` and `retro` are shown as benchmark and
     holdout; a target gets another name if the study's `roles` include "benchmark" itself."""
@@ -75,7 +82,7 @@ def digest_of_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-@dataclass(frozen=True)
+@_record
 class Item:
     """A question with its right answer."""
 
@@ -124,7 +131,7 @@ def messages_of(text: str, turns: Sequence[int]) -> list[dict[str, str]]:
     return messages
 
 
-@dataclass(frozen=True)
+@_record
 class Prompt:
     """A prompt as named parts in order (`shots`, `stem`, `options`, `cue`, ...).
 
@@ -155,7 +162,7 @@ class Prompt:
         )
 
 
-@dataclass(frozen=True)
+@_record
 class Variant:
     """One version of an item's prompt.
 
@@ -185,7 +192,8 @@ class Variant:
         distinguishes recordings of one prompt under several names, `effort` reasoning efforts.
         """
         distinctions = [self.params[name] for name in ("repeat", "effort") if name in self.params]
-        distinctions += [self.prompt.turns] if self.prompt.turns else []
+        turns = self.prompt.turns
+        distinctions += [turns] if turns else []
         return digest(
             self.item_id,
             self.prompt.system,
@@ -197,7 +205,7 @@ class Variant:
         )
 
 
-@dataclass(frozen=True)
+@_record
 class Request:
     """A request to a model.
 
@@ -243,7 +251,7 @@ class Request:
         return SPREAD if self.spread else self.kind
 
 
-@dataclass(frozen=True)
+@_record
 class Call:
     """One request to one revision of one model; another `sample` is another call."""
 
@@ -296,7 +304,7 @@ def _caller(model: str, revision: str) -> str:
     return _canonical([model, revision])[:-1]
 
 
-@dataclass(frozen=True)
+@_record
 class Completion:
     """The reply to a call. None means that the server did not say; placeholders become None too."""
 
@@ -324,7 +332,7 @@ class Completion:
     other_model: str = ""  # the name in the reply, if it is not the model that was asked
 
 
-@dataclass(frozen=True)
+@_record
 class Reading:
     """The result of an extractor on completions: an answer or a value, or the reason for neither.
 
@@ -345,7 +353,7 @@ class Reading:
     label_mass: float | None = None
 
 
-@dataclass(frozen=True)
+@_record
 class Readout:
     """One row of the table of readouts: a reading, its cell and the calls that it came from."""
 

@@ -159,13 +159,14 @@ class Builder:
         is_alone = self._documents.is_alone(document)
         self._n_seen += 1
         item = self._item(record, source, document, is_alone=is_alone)
+        prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
+        if is_alone:  # its options and right answer are in the item's own order
+            order = tuple(range(len(item.options)) if record.order is None else record.order)
+            place = self._prompts.place_alone(record, item.dataset, document.number)
+            return _PlacedPrompt(item, order, target=item.target, prompt=prompt, place=place, is_alone=is_alone)
         order = _order(record, item)
         is_formula = item.dataset in self.joining.mathematics
         target = _in_item_order(target_of(record, item.kind, item.options, is_formula), record, item)
-        prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
-        if is_alone:
-            place = self._prompts.place_alone(record, item.dataset, document.number)
-            return _PlacedPrompt(item, order, target=target, prompt=prompt, place=place, is_alone=is_alone)
         place = self._prompts.place(
             record,
             item.dataset,
