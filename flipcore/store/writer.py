@@ -484,6 +484,10 @@ def _array(values: list, kind: pa.DataType | None) -> pa.Array:
     are repaired one by one only if Arrow refuses them as they are."""
     try:
         if kind is not None:
+            # Most columns of an import hold one value. But 0.0 and -0.0 are equal, and differ.
+            if values[:1] == values[-1:] and (values[:1] == [None] or kind != pa.float64()):
+                if values and values.count(values[0]) == len(values):
+                    return pa.repeat(pa.scalar(values[0], type=kind), len(values))
             return pa.array(values, type=kind)
     except (pa.ArrowException, UnicodeError, TypeError, ValueError):
         pass
