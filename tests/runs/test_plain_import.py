@@ -13,7 +13,7 @@ from flipcore.core.records import Call, Prompt, Request, RequestEncoder
 from flipcore.datasets.recorded import grouping
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import call_number, completion_hash
-from flipcore.runs import log_survey, plain_import
+from flipcore.runs import log_survey, our_readouts, plain_import
 from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
 from flipcore.runs.origins import study_row
@@ -178,17 +178,41 @@ def test_a_table_is_stored_whole_after_records_of_it_came_in_another_order(table
 def test_an_output_that_another_study_holds_otherwise_is_the_next_sample(table):
     maker = object.__new__(PlainImport)
     maker.revision = "recorded-1"
-    maker._table = SimpleNamespace(text=lambda row: (row, ""), finish=lambda row: "")
     maker._elsewhere = HashTable(1)
     prepared = SimpleNamespace(
         call_ids=RequestEncoder(Request("generate", "")).call_ids("Which?"), record=SimpleNamespace(raw_reply="")
     )
-    assert maker.output("A", prepared, "m").sample == 0
+
+    def output(text):
+        return maker.output("m", prepared, text, error="", finish="")
+
+    assert output("A").sample == 0
     for sample, other in enumerate("BC"):
-        completion = maker.output(other, prepared, "m").completion
+        completion = output(other).completion
         maker._elsewhere.set(call_number(completion.call_id), completion_hash(completion))
-        assert maker.output(other, prepared, "m").sample == sample
-        assert maker.output("A", prepared, "m").sample == sample + 1
+        assert output(other).sample == sample
+        assert output("A").sample == sample + 1
+
+
+def test_an_output_that_comes_again_is_read_once(tmp_path, monkeypatch):
+    """Here the rows of an item are not beside each other, and two of four models agree."""
+    folders.admit(tmp_path)
+    path = tmp_path / "agreed.csv"
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write("id,model,question,answer,output\n")
+        stream.writelines(f"q{i},{model},What is {i}?,{i},It is {i + (model > 'b')}.\n" for model in "abcd" for i in range(9))
+    read = []
+
+    def read_outputs(extractor, item, variant, completions):
+        read.append((item.item_id, completions[0].text))
+        return our_readouts.read_outputs(extractor, item, variant, completions)
+
+    monkeypatch.setattr(plain_import, "read_outputs", read_outputs)
+    found = survey([path])
+    with closing(Store.open(":memory:")) as store:
+        store_logs(found, store)
+        assert store.rows("SELECT count(*) FROM readouts") == [(36,)]
+    assert found.is_plain and len(read) == len(set(read)) == 18
 
 
 @pytest.mark.parametrize("has_text", [True, False])
