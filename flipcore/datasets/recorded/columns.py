@@ -395,6 +395,9 @@ def find_pattern(variants: Sequence[Mapping], prompt: str) -> str:
     return ""
 
 
+_CAPITAL = re.compile("[A-Z]")
+
+
 def _last_option_list(pattern: str, prompt: str) -> list[str]:
     """Return the options of the last list in a prompt with labels A, B, …; [] for none.
 
@@ -402,7 +405,7 @@ def _last_option_list(pattern: str, prompt: str) -> list[str]:
     """
     lists: list[tuple[str, list[str]]] = []  # (last label, options so far)
     for match in re.finditer(pattern, prompt, re.MULTILINE):
-        letter = re.search("[A-Z]", match[0])
+        letter = _CAPITAL.search(match[0])
         label, option = letter[0] if letter else "", match[1] if match.re.groups else match[0]
         if lists and label and ord(label) == ord(lists[-1][0]) + 1:
             lists[-1] = label, [*lists[-1][1], option]

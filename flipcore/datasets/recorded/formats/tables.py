@@ -367,6 +367,7 @@ class _Rows:
         may_lack_options = recording.kind == "choice" and len(recording.option_columns) == 1
         # whether rows may differ in kind; computed once, because it is needed several times per row
         self.has_kinds = may_lack_options or forms.get(recording.target) == WORDS
+        self._last_shown: tuple[Mapping[str, Any], tuple[str, ...]] = {}, ()  # cells of a row, and its options
         self.forget()
 
     def forget(self) -> None:
@@ -604,6 +605,11 @@ class _Rows:
 
     def options_shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the options in the order in which the prompt shows them; () for an item without options."""
+        if values is not self._last_shown[0]:  # they are needed several times per row
+            self._last_shown = values, self._find_options(values)
+        return self._last_shown[1]
+
+    def _find_options(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         recording = self.recording
         if self._kind(values) != "choice" or recording.letters:
             return recording.letters
@@ -657,13 +663,11 @@ class _Rows:
         if not (prompt_options or item.options or self.recording.order):
             return ()
         prompt_options = prompt_options if self.recording.order else unique_options(prompt_options)
+        if prompt_options == item.options and not self.recording.order:
+            return tuple(range(len(item.options)))
         if sorted(prompt_options) != sorted(item.options):
             raise BadInput("shows other options in one variant than in its first")
-        if (
-            not self.recording.order
-            and len({*self.options_shown(values)}) < len(item.options)
-            and prompt_options != item.options
-        ):
+        if not self.recording.order and len({*self.options_shown(values)}) < len(item.options):
             raise BadInput(
                 "shows two options of one text, and in another order than its first, so an answer could not be told apart"
             )
