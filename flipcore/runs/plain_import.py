@@ -187,7 +187,9 @@ class PlainImport:
             # Reading back the kept record is faster than making it again from the row.
             if not isinstance(record, LogRecord):
                 record = self._table.record(row)
-            prepared = self._prepared_items[number] = self._make_item(record)
+            prepared = self._make_item(record)
+            if self.survey.placed.is_repeated(number):
+                self._prepared_items[number] = prepared
         return prepared
 
     def _make_item(self, record: LogRecord) -> _PreparedItem:

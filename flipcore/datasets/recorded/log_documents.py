@@ -91,7 +91,11 @@ class DocumentIndex:
 
     def is_alone(self, document: Document) -> bool:
         """Tell whether a document has only one record in the import."""
-        return not self._is_repeated[document.number]
+        return not self.is_repeated(document.number)
+
+    def is_repeated(self, number: int) -> bool:
+        """Tell whether the document with this number has several records in the import."""
+        return bool(self._is_repeated[number])
 
 
 @dataclass(frozen=True, slots=True)
