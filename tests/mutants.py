@@ -449,7 +449,7 @@ SAME: dict[tuple[str, str, str], str] = {
         "_BATCH = 65_536  # readouts whose texts are in memory at once",
         "65537",
     ): _SPEED,
-    ("flipcore/store/recorded.py", "MEMORY_MB = 1_000  # limit of the database during an import", "1001"): _SPEED,
+    ("flipcore/store/recorded.py", "LEAST_MB = 500  # limit of the database during a small import", "501"): _SPEED,
     ("flipcore/store/writer.py", "MAX_ROWS = 5_000  # a transaction with so many rows takes no further batch", "5001"): _SPEED,
     ("flipcore/store/writer.py", "while n_rows < MAX_ROWS:", "n_rows <= MAX_ROWS"): _SPEED,
     (

@@ -275,7 +275,8 @@ def store_logs(
         recorded.remove_readouts_of_lost_outputs(store, study.study_id)
     running = study_row(study, "running", "Importing.", n_calls=survey.n_records)
     store.writer.add("studies", [running]).result()
-    with store.memory_bound(recorded.MEMORY_MB), fewer_collections():
+    memory_mb = recorded.memory_mb(n_all, len(study.extractors))
+    with store.memory_bound(memory_mb), fewer_collections():
         revisions = [file.revision for file in survey.files]
         elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, revisions))
         refusals = _RowFaults(survey.n_refused, survey.refusals[0] if survey.refusals else "")

@@ -21,7 +21,14 @@ from flipcore.store.writer import columns_as_arrow, write_columns
 # A batch is stored after so many rows, or characters of prompts and outputs.
 BATCH, BATCH_CHARS = 6_000, 20_000_000
 _ORDER_KEY = "import order "  # of store_info, before the study's id
-MEMORY_MB = 1_000  # limit of the database during an import
+LEAST_MB = 500  # limit of the database during a small import
+_KEYS_PER_MB = 4_000
+
+
+def memory_mb(n_rows: int, n_extractors: int) -> int:
+    """Return the limit of the database's memory during an import. Keys of stored rows must stay in
+    memory, so it grows with the calls and readouts; their texts go to the disk."""
+    return max(LEAST_MB, n_rows * (1 + n_extractors) // _KEYS_PER_MB)
 
 
 def import_mark(store: Store, study_id: str) -> int:

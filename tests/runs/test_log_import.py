@@ -17,6 +17,7 @@ from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
+from flipcore.store.recorded import memory_mb
 from tests.datasets.recorded import harness_files as made
 from tests.store.test_connection import memory_limit
 
@@ -400,7 +401,12 @@ def test_the_database_keeps_to_a_bound_of_memory_while_it_imports(tmp_path, stor
     monkeypatch.setattr("flipcore.store.recorded.BATCH", 4)
     before, limits = memory_limit(store), set()
     store_logs(survey([made.lm_eval(tmp_path / "run").parent]), store, lambda done: limits.add(memory_limit(store)))
-    assert limits == {"953.6 MiB"} and memory_limit(store) == before  # MEMORY_MB
+    assert limits == {"476.8 MiB"} and memory_limit(store) == before  # LEAST_MB
+
+
+@pytest.mark.parametrize(("n_rows", "n_extractors", "megabytes"), [(1, 9, 500), (1_000_000, 1, 500), (1_000_000, 3, 1_000)])
+def test_the_bound_of_memory_grows_with_calls_and_readouts(n_rows, n_extractors, megabytes):
+    assert memory_mb(n_rows, n_extractors) == megabytes
 
 
 @pytest.mark.slow
