@@ -433,6 +433,7 @@ SAME: dict[tuple[str, str, str], str] = {
     ("flipcore/runs/asking.py", "REPORT_S = 0.5", "0.76"): _OFTEN,
     ("flipcore/runs/asking.py", "_POLL_S = 0.02", "0.04"): _OFTEN,
     ("flipcore/runs/background.py", "INBOX_S = 2.0", "3.01"): _OFTEN,
+    (_SURVEY, "_REPORT_EVERY = 2_000  # rows", "2001"): _OFTEN,
     ("flipcore/store/connection.py", "_BATCH = 2_000  # rows in memory at a time", "2001"): _SPEED,
     ("flipcore/store/connection.py", "_CHECKPOINT_MB = 256", "257"): _SPEED,
     ("flipcore/store/merge.py", "_MEMORY_MB = 1_000  # limit of the database while it merges", "1001"): _SPEED,
@@ -485,6 +486,7 @@ SAME: dict[tuple[str, str, str], str] = {
         "False",
     ): "the same parameters in one other order, for all",
     ("flipcore/store/merge_source.py", "start = stream.read(12)", "13"): "a byte more is read and not looked at",
+    ("flipcore/store/merge_source.py", "if start[8:12] != _MAGIC:", "13"): "no more than 12 bytes are read",
     (_GUARDED, "return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9))", "0.0100000015"): (
         "below 10 items nothing is tested"
     ),

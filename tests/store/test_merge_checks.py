@@ -135,3 +135,73 @@ def test_rows_whose_id_is_not_theirs_are_dropped_and_counted(monkeypatch):
         assert skipped == {("studies", "why"): 2}
         merging._drop_unproven(connection, "studies", "id", sql, lambda row: True, skipped, "another")
     assert skipped == {("studies", "why"): 2}
+
+
+@pytest.mark.parametrize("request_text", ["{", "[" * 100_000, '{"prompt": ' * 100_000])
+def test_requests_that_python_cannot_read_are_no_calls(request_text):
+    assert not _is_call(stored(EMPTY_ID, request_text))
+
+
+def checked(*statements, files=()):
+    """Table -> its rows after the checks of a file with these tables, and table -> how many were skipped why."""
+    skipped = Counter()
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE studies (study_id TEXT)")
+        connection.execute("INSERT INTO studies VALUES ('here')")
+        for statement, *rows in statements:
+            connection.execute(statement)
+            for row in rows:
+                values = ", ".join("?" * len(row))
+                connection.execute(f"INSERT INTO {statement.split()[2]} VALUES ({values})", row)
+        merging._drop_invalid(connection, set(files), skipped, "b.duckdb")
+        kept = {name: connection.execute(f"SELECT * FROM theirs_{name} ORDER BY ALL").fetchall() for name in files}
+    return kept, +skipped
+
+
+def test_completions_of_a_file_are_the_answers_to_their_calls_whether_it_knows_parents_or_not():
+    columns = "call_id TEXT, model TEXT, revision TEXT, request JSON, sample INT"
+    child = of(TRUE["plain"], sample=3, parent_id="a" * 20)
+    plain, forged = of(TRUE["plain"]), UNTRUE["another prompt"]
+    table = f"CREATE TABLE theirs_completions ({columns}, parent_id TEXT)"
+    kept, skipped = checked((table, plain, child, UNTRUE["another id"]), files=["completions"])
+    assert {row[0] for row in kept["completions"]} == {plain[0], child[0]}
+    assert skipped == {("completions", merging._OTHER_CALL): 1}
+    older = f"CREATE TABLE theirs_completions ({columns})"
+    assert checked((older, plain[:5]), files=["completions"])[0]["completions"] == [plain[:5]]
+    assert checked((older, forged[:5]), files=["completions"])[0]["completions"] == []
+
+
+def test_rows_of_a_file_belong_to_a_study_that_is_here_or_in_it():
+    study = tiny_study()
+    studies = (
+        "CREATE TABLE theirs_studies (study_id TEXT, toml TEXT)",
+        (study.study_id, study.to_toml()),
+        ("forged", study.to_toml()),
+    )
+    ids = [("here", "i"), (study.study_id, "i"), ("forged", "i")]
+    items = ("CREATE TABLE theirs_study_items (study_id TEXT, item_id TEXT)", *ids)
+    locks = ("CREATE TABLE theirs_locks (lock_id TEXT, study_id TEXT)", ("l", "nowhere"))
+    kept, skipped = checked(studies, items, locks, files=["studies", "study_items", "locks"])
+    assert kept["studies"] == [(study.study_id, study.to_toml())]
+    assert kept["study_items"] == sorted(ids[:2]) and kept["locks"] == [("l", "nowhere")]
+    assert skipped == {("studies", merging._OTHER_STUDY): 1, ("study_items", merging._NO_STUDY): 1}
+    assert checked(items, files=["study_items"])[0]["study_items"] == ids[:1]
+
+
+def test_acts_and_verdicts_of_a_file_claim_nothing_about_this_database():
+    acts = "CREATE TABLE theirs_acts (act_id TEXT, origin TEXT, number INT, link TEXT)"
+    rows = [("a", "", 1, "x"), ("b", None, 2, "y"), ("c", "a.duckdb", None, "")]
+    invitations = ("CREATE TABLE theirs_invitations (invitation_id TEXT)", ("i",))
+    verdicts = ("CREATE TABLE theirs_verdicts (verdict_id TEXT, by_choice BOOLEAN)", ("v", False), ("w", None))
+    budgets = ("CREATE TABLE theirs_budgets (budget_id TEXT, study_id TEXT)", ("b", "here"), ("c", "new"))
+    files = ["acts", "invitations", "verdicts", "budgets"]
+    kept, skipped = checked((acts, *rows), invitations, verdicts, budgets, files=files)
+    assert kept == {
+        "acts": [("a", "b.duckdb"), ("b", "b.duckdb"), ("c", "b.duckdb < a.duckdb")],
+        "invitations": [("i", "b.duckdb")],
+        "verdicts": [("v", True), ("w", True)],
+        "budgets": [("c", "new")],
+    }
+    assert skipped == {("budgets", merging._OWN_BUDGET): 1}
+    older = ("CREATE TABLE theirs_verdicts (verdict_id TEXT)", ("v",))
+    assert checked(older, files=["verdicts"])[0]["verdicts"] == [("v", True)]

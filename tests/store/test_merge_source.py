@@ -6,6 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
+import pyarrow as pa
+import pyarrow.ipc
 import pytest
 
 from flipcore.core.errors import BadInput
@@ -107,3 +109,64 @@ def test_only_a_database_is_read(tmp_path):
         merge_source._check(tmp_path / "text.duckdb")
     with pytest.raises(BadInput, match="There is no file"):
         merge_source._check(tmp_path / "nothing.duckdb")
+
+
+COLUMNS = {"store_info": ["key", "value"], "items": ["item_id", "question"], "studies": ["study_id"], "locks": ["lock_id"]}
+
+
+def written(folder, *statements):
+    """File name -> rows, as read from a database of schema 1 with what the statements make."""
+    with duckdb.connect(str(folder / "copy.duckdb")) as connection:
+        for statement in (
+            "CREATE TABLE store_info (key TEXT, value TEXT)",
+            "INSERT INTO store_info VALUES ('schema', '1')",
+            *statements,
+        ):
+            connection.execute(statement)
+    merge_source._write(str(folder / "copy.duckdb"), folder, COLUMNS)
+    rows = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix != ".duckdb":
+            with pa.OSFile(str(path)) as source:
+                rows[path.name] = pa.ipc.open_file(source).read_all().to_pylist()
+    return rows
+
+
+def test_known_columns_of_the_tables_that_a_file_has_are_written(tmp_path):
+    rows = written(
+        tmp_path,
+        "CREATE TABLE items (secret TEXT, question TEXT, item_id TEXT)",
+        "INSERT INTO items VALUES ('s', 'Which?', 'i')",
+        "CREATE TABLE strange (a TEXT)",
+        "CREATE VIEW studies AS SELECT 's' AS study_id",
+        "CREATE SCHEMA elsewhere",
+        "CREATE TABLE elsewhere.locks (lock_id TEXT)",
+    )
+    assert rows == {"items.arrow": [{"item_id": "i", "question": "Which?"}]}
+
+
+def test_an_older_file_may_lack_columns_and_rows(tmp_path):
+    studies = ("CREATE TABLE studies (study_id TEXT)", "INSERT INTO studies VALUES ('s')")
+    rows = written(tmp_path, "CREATE TABLE items (item_id TEXT)", *studies)
+    assert rows == {"items.arrow": [], "studies.arrow": [{"study_id": "s"}]}
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        (
+            "CREATE TABLE items (a INT, b INT GENERATED ALWAYS AS (a + 1))",
+            "has a computed column in items, which no Flipscope wrote.",
+        ),
+        ("CREATE TABLE items (a INT)", "has a table items without any column of it."),
+        (
+            "UPDATE store_info SET value = '10000000000'",
+            f"has schema 10000000000; this version merges up to schema {SCHEMA_VERSION}.",
+        ),
+        ("DROP TABLE store_info", f"has schema unknown; this version merges up to schema {SCHEMA_VERSION}."),
+    ],
+)
+def test_tables_that_no_release_wrote_are_refused(tmp_path, statement, sentence):
+    with pytest.raises(BadInput) as refused:
+        written(tmp_path, statement)
+    assert str(refused.value) == sentence

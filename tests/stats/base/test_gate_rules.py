@@ -36,6 +36,12 @@ def asked_again(k, n=60):
 STEADY = asked_again(0)
 
 
+def test_a_gate_without_further_words_has_the_usual_bound_and_no_chosen_pair():
+    made = gate_rules.ParaphraseGate(Estimate(1.0, *wilson(60, 60), 0.95, "wilson", 60, None), 0)
+    assert made == paraphrase_gate(60, 60) and (made.threshold, made.fewest, made.n_chosen) == (0.80, 50, 0)
+    assert made.sentence().endswith("the lower bound reaches 80%: these paraphrases may be used.")
+
+
 def test_the_paraphrase_gate_needs_50_pairs_and_a_lower_bound():
     assert not gate_rules.paraphrase_gate(49, 49).is_open  # lower bound .93, but 49 pairs
     assert gate_rules.paraphrase_gate(50, 50).is_open

@@ -7,7 +7,14 @@ from flipcore.claims.holdout import outcome_claim
 from flipcore.core.randomness import generator
 from flipcore.reports.holdout import semantic
 from flipcore.reports.holdout_sets import Sets
-from flipcore.stats.holdout.copies import blocks_of_vectors, compared_rows, cross_neighbours, neighbours_beside_twins, twins
+from flipcore.stats.holdout.copies import (
+    _most_copies,
+    blocks_of_vectors,
+    compared_rows,
+    cross_neighbours,
+    neighbours_beside_twins,
+    twins,
+)
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import semantic_test
 from tests.lab.claims.copied import nearest_by_vector, nearest_by_words, twin_vectors
@@ -201,3 +208,16 @@ def test_entries_word_for_word_are_twins_however_near_the_next_is():
     units[2] = [np.cos(0.1), np.sin(0.1), 0, 0, 0, 0]  # 1 - cos 0.1 = .005 from the first two
     clusters, n_twins = twins(blocks_of_vectors(units), np.zeros(6, dtype=int), np.arange(6))
     assert clusters[0] == clusters[1] != clusters[2] and n_twins == pytest.approx(2 / 6)
+
+
+@pytest.mark.parametrize(
+    ("excess", "n_target", "n_retro", "n_copies"),
+    [
+        # Of two sets of 10 each copy adds a neighbour: 2k + (20 - 2k) / 2 = 10 + k.
+        *((-0.5, 10, 10, 0), (0.0, 10, 10, 0), (2.9, 10, 10, 2), (3.0, 10, 10, 3), (9.5, 10, 10, 9), (50.0, 10, 10, 10)),
+        # With 4 and 5 copies, 5 and 40 entries have 2.67 and 3.30 neighbours more than with none.
+        *((2.7, 5, 40, 4), (3.2, 5, 40, 4), (3.4, 5, 40, 40), (3.8, 5, 40, 40), (9.0, 5, 40, 40)),
+    ],
+)
+def test_the_most_copies_that_explain_an_excess_are_all_where_the_smaller_set_may_be(excess, n_target, n_retro, n_copies):
+    assert _most_copies(excess, n_target, n_retro) == n_copies

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from flipcore.claims.plans import equality_plan, gap_plan
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.holdout.planning import equivalence_plan, equivalence_power
+from flipcore.stats.holdout.planning import detectable_margin, equivalence_plan, equivalence_power
 from flipcore.stats.holdout.verdict import difficulty_test
 
 
@@ -23,6 +23,19 @@ def test_a_plan_is_the_fewest_that_reach_its_power():
     plan = equivalence_plan(0.4, 0.2)
     assert plan.power >= 0.8 and plan.power == pytest.approx(equivalence_power(0.4, 0.2, plan.n))
     assert equivalence_power(0.4, 0.2, int(plan.n / 1.05)) < 0.8
+
+
+def test_power_that_is_reached_exactly_is_enough():
+    powers = [equivalence_power(0.9, margin / 100, 12) for margin in range(51)]
+    assert powers == sorted(powers)
+    for margin in range(1, 51):
+        if powers[margin] > powers[margin - 1]:
+            assert detectable_margin(0.9, 12, powers[margin]) == margin / 100
+            assert not detectable_margin(0.9, 12, np.nextafter(powers[margin], 1.0)) <= margin / 100
+    assert detectable_margin(0.9, 10, equivalence_power(0.9, 0.31, 10)) == 0.31
+    assert np.isnan(detectable_margin(0.9, 9, 0.0)) and np.isnan(detectable_margin(0.9, 12, np.nextafter(powers[50], 1.0)))
+    plan = equivalence_plan(0.8, 0.35, 0.5)
+    assert equivalence_plan(0.8, 0.35, plan.power) == plan
 
 
 @pytest.mark.slow
