@@ -140,7 +140,7 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
         )
         if not is_id or is_of_other or name in roles.taken or column.n_distinct < 2:
             continue
-        if _counts_runs(last) and (column.n_distinct < LEAST_ITEMS or _has_other_id(profile, name)):
+        if counts_runs(last) and (column.n_distinct < LEAST_ITEMS or _has_other_id(profile, name)):
             continue
         if (column.is_numeric and not column.is_integer) or column.is_list or column.is_object:
             continue
@@ -168,14 +168,14 @@ def _has_other_id(profile: Profile, run: str) -> bool:
         last = last_part(name)
         words = set(words_of(last))
         is_of_item = words & _ITEM_WORDS or last_names(last, "id")
-        is_other = _counts_runs(last) or names(last, "condition") or bool(words & _MEASURED)
+        is_other = counts_runs(last) or names(last, "condition") or bool(words & _MEASURED)
         is_id = is_of_item and not is_other and not names(last, "run")
         if name != run and is_id and LEAST_ITEMS <= profile[name].n_distinct < profile.n_rows:
             return True
     return False
 
 
-def _counts_runs(name: str) -> bool:
+def counts_runs(name: str) -> bool:
     """Tell whether a name is that of a run or of one call: runId, trial, trace_id."""
     words = set(words_of(name))
     # sample_id is the id of an item as often as that of a run
@@ -366,7 +366,7 @@ def _items_by_id(
         return (crossed,)
     for name in profile.names:
         column, last = profile[name], last_part(name)
-        is_other = _counts_runs(last) or names(last, "configuration")
+        is_other = counts_runs(last) or names(last, "configuration")
         is_other = is_other or bool(set(words_of(last)) & _REMARKS) or part_of(name) == OUTPUT
         is_taken = name in roles.taken and name not in roles.contexts  # such as `dialogue: d1`
         if is_taken or is_other or column.is_numeric or column.n_distinct < LEAST_ITEMS:

@@ -295,3 +295,16 @@ def test_a_second_id_of_a_few_values_is_no_item(tmp_path):
         return [sentence for kind, sentence in survey([path], {}).facts if kind == "two columns"]
 
     assert not facts(12) and len(facts(40)) == 1
+
+
+def test_an_id_of_runs_that_differs_in_every_row_is_no_item(tmp_path):
+    path = tmp_path / "runs.csv"
+
+    def facts(name, runs):
+        lines = [f"{run},t{i // 2},a{i % 2},{i % 3 % 2}" for i, run in enumerate(runs)]
+        path.write_text("\n".join([f"{name},task,agent,success", *lines]), encoding="utf-8")
+        return [sentence for kind, sentence in survey([path], {}).facts if kind == "two columns"]
+
+    each_row = [f"r{i}" for i in range(60)]
+    assert not facts("run_id", each_row) and not facts("trace_id", each_row)
+    assert len(facts("run_id", [f"r{i % 40}" for i in range(60)])) == 1  # some runs have two rows

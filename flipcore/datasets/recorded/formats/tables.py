@@ -49,11 +49,12 @@ from flipcore.datasets.recorded.plain_tables import PlainTable, is_plain
 from flipcore.datasets.recorded.recording import SETS
 from flipcore.datasets.recorded.table_names import TableName
 from flipcore.datasets.tables.coding import ERROR_TEXT, entries_of, letter_in, letters_of
+from flipcore.datasets.tables.grid import counts_runs
 from flipcore.datasets.tables.load import as_cell
 from flipcore.datasets.tables.reading import TableReading
 from flipcore.datasets.tables.roles import OUTPUT, part_of
 from flipcore.datasets.tables.sentence import sentence
-from flipcore.datasets.tables.stems import last_names, names
+from flipcore.datasets.tables.stems import last_names, last_part, names
 from flipcore.text.answers import number_at_end
 
 TABLE, _TITLE = "table", "Tables of outputs"
@@ -345,8 +346,10 @@ def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_colu
     second_id = "" if is_of_inspect(rows) else next((name for name in unused_columns if last_names(name, "id")), "")
     if second_id and recording.item and not recording.prompt:
         n_used, n_second = (len({str(row.get(column)) for row in rows}) for column in (recording.item, second_id))
+        # an id of runs that differs in every row numbers the rows
+        is_of_row = n_second == len(rows) and counts_runs(last_part(second_id))
         # twelve evaluators or four places of an option are no items
-        if n_used != n_second and 2 * n_second >= n_used:
+        if n_used != n_second and 2 * n_second >= n_used and not is_of_row:
             yield (
                 "two columns",
                 f"{second_id} could be the item too ({n_second:,} values in the first {len(rows):,} rows); {recording.item} is used "
