@@ -26,6 +26,8 @@ OWN_PROMPT = (
     "A judge with a prompt of your own has not been compared with people: its readouts are shown, "
     "and nothing is claimed of them."
 )
+# The same in the middle of a sentence that shows the judge's readouts.
+UNCOMPARED_JUDGE = "this judge has not been compared with people"
 _LABEL = "Label outputs under Review, Outputs."
 _UNKNOWN = (
     "These paraphrases are not stored here, so nobody could review them: bring them in under "

@@ -186,6 +186,21 @@ def score_claim(
     return claim.not_claimed(why_not)
 
 
+def readout_words(model: str, bar: ErrorBar, scorer: str, why_not: str) -> str:
+    """Show a score that is not claimed, with its interval and the reason.
+
+    For example "pocket: 3.73 [3.20, 4.10] on a scale from 1 to 5 by judge (not claimed: …)". A
+    clause in `why_not` fits into the brackets.
+    """
+    estimate = bar.by_wordings if bar.by_wordings.has_interval else bar.by_questions
+    is_share = bar.cells.is_binary
+    words = score_text(bar.value, estimate.percent_digits, is_share=is_share)
+    if estimate.has_interval and not estimate.is_too_short:
+        limits = limits_text(estimate, is_share=is_share).removesuffix("%")
+        words += f" [{limits.replace(' to ', ', ')}]"
+    return f"{model}: {words}{scale_words(bar.cells)} by {scorer} (not claimed: {why_not})."
+
+
 def difference_claim(
     first: str,
     second: str,

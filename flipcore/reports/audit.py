@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from flipcore.annotation.gates import OWN_PROMPT, UNCOMPARED_JUDGE
 from flipcore.claims.audit import TWO_MODELS, findings
 from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import AuditInput, Finding, legible, scored, spoken_name
 from flipcore.claims.claim import Claim
+from flipcore.claims.score import readout_words
 from flipcore.core.errors import BadInput
 from flipcore.core.grade_scales import scale_of
 from flipcore.core.records import BASE, IDENTITY
@@ -470,6 +472,13 @@ def _score_line(study: WholeStudy, model: str) -> str:
         claim, scorer = model_score.claim, title_of(model_score.reference).lower()
         detail = without_capital(claim.detail)
         line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
+        if claim.withheld == OWN_PROMPT:
+            name = spoken_name(model_score.reference)
+            readout = readout_words(model, model_score.bar, name, UNCOMPARED_JUDGE)
+            line = f"{readout} {claim.detail}".rstrip()
+        elif claim.withheld:
+            # Other reasons say that the number itself is wrong, so it is not shown.
+            line = f"{model}: {line}"
         passes = [score.passes_words() for score in leading(study.task_scores, model)]
         return "\n".join([line, *filter(None, passes)])
     score = study.flips[model].headline.score

@@ -61,6 +61,9 @@ def test_no_command_notebook_report_or_file_says_one(opened, capsys, tmp_path):
     said = capsys.readouterr().out
     assert says_a_score(said) == []
     assert "terse: Not claimed: 90% of terse's answers could not be read (written answer)." in said
+    command_line.main(["audit", study])
+    said = capsys.readouterr().out
+    assert says_a_score(said) == [] and "terse: Not claimed: 90% of terse's answers could not be read" in said
     view = StudyView(store, study)
     assert says_a_score(view.text()) == [] and says_a_score(view.score().text()) == []
     assert says_a_score(everything_in(report(store, study, 1))) == []
