@@ -27,6 +27,7 @@ from flipcore.claims.audit_input import (
     ROUNDING,
     AuditInput,
     Finding,
+    comparable_pairs,
     keep_shares,
     legible,
     scored,
@@ -526,9 +527,13 @@ class Disagreement:
 def pair_readouts(
     log: AuditInput, frame: pd.DataFrame
 ) -> tuple[list[ReadoutPair], list[Disagreement]]:
-    """Pair the readouts of each model on outputs that both scored; one disagreement per pair."""
+    """Pair the readouts of each model on outputs that both scored; one disagreement per pair.
+
+    Metrics of different things are no pair.
+    """
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     base = with_scales(legible(base), log.scales)
+    comparable = comparable_pairs(log, base)
     pairs, disagreements = [], []
     for (model, *_), part in base.groupby(["model", "low", "high"], sort=False):
         low, high = float(part["low"].iloc[0]), float(part["high"].iloc[0])
@@ -542,6 +547,8 @@ def pair_readouts(
             sort=False,
         )
         for first, second in combinations(names, 2):
+            if (first, second) not in comparable and (second, first) not in comparable:
+                continue
             shared = wide[[first, second]].dropna()
             differing = shared[shared[first] != shared[second]]
             if shared.empty:

@@ -17,6 +17,7 @@ from flipcore.claims.audit_input import (
     OURS,
     OWN_PROMPT,
     AuditInput,
+    comparable_pairs,
     keep_shares,
     scored,
     with_scales,
@@ -89,7 +90,11 @@ def _repeats_within(rows: pd.DataFrame, columns: Sequence[str], by: str) -> bool
 
 def _has_two_readouts(log: AuditInput, base: pd.DataFrame) -> bool:
     rows = with_scales(base[base["score"].notna()], log.scales)
-    return _repeats_within(rows, ("model", "item_id", "sample", "low", "high"), "extractor")
+    columns = ("model", "item_id", "sample", "low", "high")
+    for pair in comparable_pairs(log, rows):
+        if _repeats_within(rows[rows["extractor"].isin(pair)], columns, "extractor"):
+            return True
+    return False
 
 
 def _has_two_models(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -176,7 +181,7 @@ CHECKS = (
         "Two readouts of the same texts",
         ("readouts",),
         _has_two_readouts,
-        "no text was scored by two readouts on one scale",
+        "no two readouts of one text count the same thing on one scale",
     ),
     Check(
         "Two models on the same items",

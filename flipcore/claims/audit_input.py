@@ -1,7 +1,8 @@
 """The input of an audit and its findings, shared by its checks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,7 @@ from flipcore.core.records import (
     WRITTEN_WORDS,
     WRONG,
 )
+from flipcore.datasets.tables.graders import grade_one_aspect, says_half_right
 from flipcore.extractors import EXTRACTORS, VALUES, title_of
 
 # A printed score may be rounded to three digits.
@@ -72,6 +74,7 @@ class AuditInput:
     - `reported`: scores that the logs report; `facts`: places where rows contradict their log.
     - `notes`: sentences of the import.
     - `scorers`: extractor names of the logs' own scorers, the leading one first.
+    - `graders`: extractor names that name who graded, such as the judges of a table.
     - `scales`: (task, extractor) -> lowest and highest score, for scores that are grades.
     - `prompts`: the base prompt and system message per item.
     - `reruns`, `outputs`, `lengths`: repeated prompts, refusals and empty outputs, and lengths of
@@ -85,6 +88,7 @@ class AuditInput:
     reported: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=tuple)
     scorers: Sequence[str] = ()
+    graders: Collection[str] = ()
     scales: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     prompts: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"])
@@ -155,6 +159,26 @@ def with_scales(
         low[part.index] = min(declared_low, lowest)
         high[part.index] = max(declared_high, highest)
     return frame.assign(low=low, high=high)
+
+
+def comparable_pairs(log: AuditInput, frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the pairs of extractors whose scores of one output count the same thing.
+
+    Both say right or wrong, or both grade one aspect. `frame` has scores.
+    """
+    by_extractor = frame["score"].groupby(frame["extractor"], sort=False, observed=True)
+    verdicts, extractors = set(), []
+    for name, scores in by_extractor:
+        extractors.append(str(name))
+        halves = [0.5] if says_half_right(str(name)) else []
+        if scores.isin([0.0, 1.0, *halves]).all():
+            verdicts.add(str(name))
+    pairs = []
+    for first, second in combinations(extractors[:MAX_COMPARED], 2):
+        are_graders = first in log.graders and second in log.graders
+        if {first, second} <= verdicts or are_graders or grade_one_aspect(first, second):
+            pairs.append((first, second))
+    return pairs
 
 
 def what_differs(part: pd.DataFrame) -> str:

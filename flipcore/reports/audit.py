@@ -16,6 +16,8 @@ from flipcore.claims.score import readout_words
 from flipcore.core.errors import BadInput
 from flipcore.core.grade_scales import scale_of
 from flipcore.core.records import BASE, IDENTITY
+from flipcore.core.study import Study
+from flipcore.datasets.tables.stems import words_of
 from flipcore.extractors import title_of
 from flipcore.reports.choices import choices_report, leaders_report, leading_models
 from flipcore.reports.log_scores import leading
@@ -181,6 +183,7 @@ def audit(store: Store, study_id: str) -> Audit:
         reported=reported,
         notes=queries.notes(study),
         scorers=study.scorer_names,
+        graders=_graders(study),
         scales=scales,
         prompts=queries.prompts(store, study_id),
         facts=queries.facts(study),
@@ -221,6 +224,23 @@ def audit(store: Store, study_id: str) -> Audit:
         subject=subject,
         spread=_spread(frame, subject),
     )
+
+
+def _graders(study: Study) -> frozenset[str]:
+    """Return the names that a table's column of judges or raters holds, or its numbers of grades.
+
+    A column of metrics names what was measured, and not who graded.
+    """
+    graders: set[str] = set()
+    for source in study.items:
+        words = set(words_of(source.columns.get("scorer", "")))
+        if words and not words & _ABOUT_ASPECTS:
+            graders |= {str(scorer["scorer"]) for scorer in source.options.get("scorers", ())}
+    return frozenset(graders)
+
+
+# Words of a column that names the aspects of an output, or the metrics.
+_ABOUT_ASPECTS = set("scorer metric aspect dimension criterion criteria".split())
 
 
 def _spread(frame: pd.DataFrame, subject: str) -> str:

@@ -294,7 +294,8 @@ def graded_log(n=60, lead=1.0, scales=None, first="one"):
             value = base + weight * more * (np.arange(n) % 2)
             graded = readouts.assign(model=model, extractor=extractor, value=value, is_correct=None, answer=None)
             parts.append(graded.assign(family=readouts["item_id"], position=0))
-    return AuditInput(pd.concat(parts, ignore_index=True), items, calls, scales=scales or {})
+    graders = ("grade", "rubric")
+    return AuditInput(pd.concat(parts, ignore_index=True), items, calls, scales=scales or {}, graders=graders)
 
 
 def test_models_and_readouts_with_grades_are_compared_on_their_scale():
@@ -319,7 +320,7 @@ def test_grades_on_two_scales_are_compared_by_nobody_and_no_check_says_so():
     log = graded_log(scales={("t", "grade"): (0.0, 5.0), ("t", "rubric"): (0.0, 10.0)})
     assert not [one for one in findings(log) if one.about == "readouts"]
     lacking = dict(coverage(log).lacking)
-    assert lacking["Two readouts of the same texts"] == "no text was scored by two readouts on one scale"
+    assert lacking["Two readouts of the same texts"] == "no two readouts of one text count the same thing on one scale"
     assert "Two models on the same items" not in lacking
     assert "Scores against the log's own answers" in lacking  # a grade of 1 or 0 is neither right nor wrong
 
@@ -669,6 +670,31 @@ def test_repeats_of_an_item_are_averaged_and_an_outputs_first_row_counts():
 def test_readouts_without_a_shared_output_or_scale_are_no_pair(others):
     log = base_rows(("a", "t/0", 0, 1.0), *others)
     assert pair_readouts(log, log.frame) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "scores", "is_pair"),
+    [
+        ("rouge1", "rouge2", (0.7, 0.6), False),
+        ("faithfulness", "context_recall", (0.5, 1.0), False),
+        ("judge_clarity", "judge_depth", (0.5, 0.7), False),
+        ("exact_match", "f1", (1.0, 0.7), False),
+        ("exact_match", "is_correct", (1.0, 0.0), True),
+        ("choice", "model_graded_qa", (1.0, 0.5), True),
+        ("judge_clarity", "human_clarity", (0.5, 0.7), True),
+        ("gpt4o_score", "claude_score", (0.5, 0.7), True),
+        ("score", "judge_score", (0.5, 0.7), True),
+    ],
+)
+def test_two_metrics_are_no_pair_and_two_verdicts_or_graders_of_one_aspect_are(first, second, scores, is_pair):
+    log = base_rows((first, "t/0", 0, scores[0]), (second, "t/0", 0, scores[1]))
+    assert len(pair_readouts(log, log.frame)[0]) == is_pair
+
+
+def test_graders_that_a_column_names_are_a_pair():
+    log = base_rows(("Ann", "t/0", 0, 0.2), ("Ben", "t/0", 0, 0.7))
+    assert pair_readouts(log, log.frame) == ([], [])
+    assert len(pair_readouts(replace(log, graders=("Ann", "Ben")), log.frame)[0]) == 1
 
 
 @pytest.mark.parametrize("change", [{"is_base": False}, {"axis": "style"}, {"score": np.nan}])

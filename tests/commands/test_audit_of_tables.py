@@ -1,7 +1,6 @@
 """`audit FILE` on ordinary tables: what the lines beside the score say about judges, raters and failed calls."""
 
 import csv
-import json
 
 import pytest
 
@@ -56,3 +55,18 @@ def test_readouts_of_a_judge_that_nobody_checked_name_the_model_and_the_mean(lin
 def test_a_score_without_a_judge_is_claimed(lines_of):
     lines = lines_of(judged_rows("score"))
     assert any(line.startswith("alpha-1 scores 2.88 ") for line in lines) and "not claimed" not in "\n".join(lines)
+
+
+def metric_rows(names):
+    rows = []
+    for i in range(18):
+        row = {"doc_id": f"d{i}", "article": f"Long article number {i}.", "generated_summary": f"Summary of article {i}."}
+        rows.append(row | {name: round(0.9 - 0.1 * k - 0.01 * (i % (7 + k)), 3) for k, name in enumerate(names)})
+    return rows
+
+
+def test_metrics_of_different_things_are_no_two_ways_to_count_one(lines_of):
+    """ROUGE-1 is at least ROUGE-2 by definition, and "undecided whether they differ" said nothing."""
+    lines = lines_of(metric_rows(["rouge1", "rouge2"]), "--all")
+    assert any("by rouge1" in line for line in lines) and not any("differ on" in line for line in lines)
+    assert any("no two readouts of one text count the same thing on one scale" in line for line in lines)
