@@ -67,6 +67,8 @@ from flipcore.stats.ranking.ways import scores
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
 from flipcore.text.counts import count_of
 
+MAX_ERRORS = 3  # errors of failed calls that a sentence names
+IMPORT_WORDS = ("The ", "HELM recorded")  # beginnings of what an import says about a missing text
 TWO_MODELS = "two logs"  # Finding.about: two models on the same items
 READOUTS_DIFFER = Assertion(
     "audit readouts",
@@ -271,19 +273,38 @@ def find_lost_calls(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find outputs that failed or were cut off."""
     for model, part in log.calls.groupby("model", sort=False):
         n = int(part["n"].sum())
-        n_failed = int(part.loc[part["status"] == "failed", "n"].sum())
+        failed = part[part["status"] == "failed"]
+        n_failed = int(failed["n"].sum())
         is_cut = part["finish_reason"].isin(ENDED_EARLY) & (part["status"] != "failed")
         # An output limited to one token (a letter) ends by length and is complete.
         is_longer = part["max_tokens"].fillna(0) != 1
         n_cut = int(part.loc[is_cut & is_longer, "n"].sum())
-        for n_lost, word, rank in ((n_failed, "failed", 75), (n_cut, "were cut off", 70)):
+        cases = ((n_failed, "failed", 75), (n_cut, "were cut off", 70))
+        for n_lost, word, rank in cases:
             if n_lost:
                 share = n_lost / n
                 sentence = (
-                    f"{model}: {percent_text(share, 1)} of its {n:,} calls {word} ({n_lost:,})."
+                    f"{model}: {percent_text(share, 1)} of its {n:,} calls {word} ({n_lost:,})"
                 )
+                sentence += _error_words(failed) if word == "failed" else "."
                 claim = description(sentence, word)
                 yield Finding(word, claim, rank * (0.5 + 0.5 * n_lost / n), model=str(model))
+
+
+def _error_words(failed: pd.DataFrame) -> str:
+    """Return the errors of failed calls, the commonest first: ": RateLimitError, TypeError."."""
+    if "error" not in failed:
+        return "."
+    n_by_error = failed.groupby("error", sort=False)["n"].sum()
+    named = []
+    for error in n_by_error.sort_values(ascending=False, kind="stable").index:
+        # Sentences of an import, such as "The log holds no text.", name no error.
+        if error and not str(error).startswith(IMPORT_WORDS):
+            named.append(str(error))
+    if not named:
+        return "."
+    more = f" and {count_of(len(named) - MAX_ERRORS, 'other error')}"
+    return f": {', '.join(named[:MAX_ERRORS])}{more if len(named) > MAX_ERRORS else ''}."
 
 
 def find_unread_outputs(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:

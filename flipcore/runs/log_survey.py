@@ -22,7 +22,7 @@ from flipcore.core.records import BASE, LOWER_IS_BETTER, OTHER_PROMPT, WRITTEN_M
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.formats import READERS, lm_eval
 from flipcore.datasets.recorded.formats.reader import Reader
-from flipcore.datasets.recorded.formats.tables import TABLE, may_be_table, table_reader
+from flipcore.datasets.recorded.formats.tables import NO_TEXT, TABLE, may_be_table, table_reader
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.kept_records import KeptRecords
 from flipcore.datasets.recorded.layouts import layouts_of
@@ -180,15 +180,17 @@ class ScoreCounts:
 
     n: int = 0  # rows with a score
     n_none: int = 0  # rows without one
+    n_failed: int = 0  # of these, calls of which the file says why they failed
     n_unit: int = 0  # scores from 0 to 1, both included
     n_between: int = 0  # scores strictly between 0 and 1
     n_above_ten: int = 0
     n_whole: int = 0  # whole numbers
     outside: tuple[float, str] | None = None  # the first score outside 0 to 1, and its place
 
-    def add(self, score: float | None, place: str) -> None:
+    def add(self, score: float | None, place: str, *, has_failed: bool = False) -> None:
         if score is None:
             self.n_none += 1
+            self.n_failed += has_failed
             return
         self.n += 1
         self.n_unit += 0 <= score <= 1
@@ -210,12 +212,14 @@ class ScoreCounts:
                 f"and {self.n_above_ten:,} up to {high:g}: two scales. Write all on one scale, "
                 "or name another column: --map score=COLUMN."
             )
-        if self.n_none and self.n:
+        # The audit names the errors of failed calls, which need no other explanation.
+        if self.n_none > self.n_failed and self.n:
             hold = "row holds" if self.n_none == 1 else "rows hold"
+            failed = f" {count_of(self.n_failed, 'call')} of them failed." if self.n_failed else ""
             yield (
                 "no score",
                 f"{name}: {self.n_none:,} of {self.n + self.n_none:,} {hold} no score "
-                "and count in no mean.",
+                f"and count in no mean.{failed}",
             )
         if is_declared:
             return
@@ -892,9 +896,11 @@ def _count_plain_rows(
             log_survey.first.append(table.record(row))
         log_survey.n_records += 1
         n_rows_by_model[row.model] += 1
-        log_survey.has_text = log_survey.has_text or table.text(row)[0] is not None
+        text, error = table.text(row)
+        log_survey.has_text = log_survey.has_text or text is not None
         if readouts:
-            _count_readouts(log_survey, task, readouts, f"Line {row.line} of {table.file}")
+            place = f"Line {row.line} of {table.file}"
+            _count_readouts(log_survey, task, readouts, place, error=error)
         if scores and scores.is_whole:
             scores.add_readouts(model, places[number], readouts)
         if on_progress and log_survey.n_records % _REPORT_EVERY == 0:
@@ -1083,7 +1089,7 @@ def _count_record(
     model = file.model_of(log_survey.corrections, record.model)
     if model not in log_survey.models:
         log_survey.models[model] = dict(record.sampling)
-    _count_readouts(log_survey, record.task, record.readouts, record.place)
+    _count_readouts(log_survey, record.task, record.readouts, record.place, error=record.error)
     log_survey.n_samples = max(
         log_survey.n_samples, (record.sample_from or 0) + (record.sample or 0) + 1
     )
@@ -1094,7 +1100,7 @@ def _count_record(
 
 
 def _count_readouts(
-    log_survey: Survey, task: str, readouts: Sequence[LogReadout], place: str
+    log_survey: Survey, task: str, readouts: Sequence[LogReadout], place: str, *, error: str = ""
 ) -> None:
     for readout in readouts:
         name, score = readout.name, readout.score
@@ -1105,7 +1111,7 @@ def _count_readouts(
             counts = log_survey.score_counts.get((task, name))
             if counts is None:
                 counts = log_survey.score_counts[task, name] = ScoreCounts()
-            counts.add(score, place)
+            counts.add(score, place, has_failed=error not in ("", NO_TEXT))
         has_answer = readout.answer is not None or readout.place is not None
         if score is not None or has_answer or readout.unreadable:
             log_survey.readouts_in_rows.add((task, name))

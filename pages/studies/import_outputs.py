@@ -526,6 +526,7 @@ FIELDS = {
         "Why it ended",
         "length where the model ran out of tokens: such an answer is cut off.",
     ),
+    "error": ("Error", "Why a call failed that has no output and no score."),
 }
 N_PER_ROW = 3  # fields
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."

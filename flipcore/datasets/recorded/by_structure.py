@@ -189,7 +189,9 @@ def _with_graders(recording: Recording, reading: TableReading, variants: Sequenc
     taken = {recording.text, recording.target, recording.tasks, *(field.column for field in recording.fields)}
     people = [bare_path(name) for name in roles.people if name not in taken]
     scores = [bare_path(name) for name in (*roles.scores, *roles.judges) if name not in taken]
-    recording = replace(recording, score=",".join([*scores, *people]))
+    has_unscored = any(reading.missing.get(name) for name in (*roles.scores, *roles.judges))
+    error = bare_path(roles.errors[0]) if roles.errors and recording.text and has_unscored else ""
+    recording = replace(recording, score=",".join([*scores, *people]), error=error)
     return _with_grid(recording, reading, variants, people=people if scores else [])
 
 

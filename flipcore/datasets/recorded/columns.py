@@ -25,7 +25,7 @@ KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fi
 COLUMNS = tuple(  # keys that name a column
     (
         "prompt question options order item variant text target models axes role harmless sample score scorer "
-        "tasks category cluster pair finish"
+        "tasks category cluster pair finish error"
     ).split()
 )
 FIRST = "first_token"

@@ -56,7 +56,7 @@ class PlainTable:
 
     def __init__(self, path: str, file: str, recording: Recording, rows: TableRows) -> None:
         self.path, self.file, self.recording, self._rows = path, file, recording, rows
-        cells_of_row = {recording.text, recording.finish, recording.scorer, *recording.scores}
+        cells_of_row = {recording.text, recording.finish, recording.error, recording.scorer, *recording.scores}
         names = {*recording.columns, recording.pair} - cells_of_row - {""}
         names -= {*recording.models.split(","), recording.models}
         # In a table without prompts, the column "" distinguishes the prompts.

@@ -45,8 +45,9 @@ class Recording:
 
     Further columns: `axes`, `role`, `harmless` and `sample` of a variant; `tasks`, `category` (the
     subject) and `cluster` (the template or passage that items share); `pair`, which is the same for
-    an item and its control; `finish`, "length" where an output was cut off. `sheet` is the sheet of
-    an Excel file, "" for the first. `unused=yes` says that columns without a role have none.
+    an item and its control; `finish`, "length" where an output was cut off; `error`, which says why a
+    call without an output and a score failed. `sheet` is the sheet of an Excel file, "" for the
+    first. `unused=yes` says that columns without a role have none.
     """
 
     dataset: str
@@ -77,6 +78,7 @@ class Recording:
     cluster: str = ""
     pair: str = ""
     finish: str = ""
+    error: str = ""
     model_columns: str = ""
     sample_columns: str = ""
     missing: str = ""
@@ -135,7 +137,7 @@ class Recording:
             self.variant,
         )
         name_columns = (*self.item.split(","), *self.models.split(","))
-        variant_columns = (self.axes, self.role, self.harmless, self.sample, self.pair, self.finish)
+        variant_columns = (self.axes, self.role, self.harmless, self.sample, self.pair, self.finish, self.error)
         item_columns = (self.tasks, self.category, self.cluster)
         columns = [*prompt_columns, *name_columns, *variant_columns, *self.scores, self.scorer, *item_columns]
         for field in self.fields:

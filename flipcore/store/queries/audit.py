@@ -14,6 +14,10 @@ from flipcore.store.connection import Store
 from flipcore.store.harmless import answer_params
 from flipcore.store.visible import OPEN
 
+# The kind of an error, such as RateLimitError, or its first words. Messages may hold ids of calls.
+_ERROR = r"""if(c.status = 'failed', coalesce(
+    nullif(regexp_extract(c.error, '[A-Za-z]+(Error|Exception|Timeout)\b'), ''),
+    regexp_extract(c.error, '^([^.:;,\n{\[]{3,40})([.:;,\n]|$)', 1)), '')"""
 # A continuation is asked for with a fixed length, so its end does not count as cut off.
 _CALLS = f"""
 WITH sources AS (SELECT s.call_id, bool_or({OPEN}) AS is_open,
@@ -23,7 +27,8 @@ WITH sources AS (SELECT s.call_id, bool_or({OPEN}) AS is_open,
                  WHERE s.study_id = $study_id GROUP BY s.call_id)
 SELECT c.model, c.status, if(coalesce(t.is_continuation, false), '',
     c.finish_reason) AS finish_reason,
-       TRY_CAST(c.request->>'$.max_tokens' AS BIGINT) AS max_tokens, count(*) AS n
+       TRY_CAST(c.request->>'$.max_tokens' AS BIGINT) AS max_tokens,
+       {_ERROR} AS error, count(*) AS n
 FROM study_calls s JOIN completions c USING (call_id) LEFT JOIN sources t USING (call_id)
 WHERE s.study_id = $study_id AND coalesce(t.is_open, true) GROUP BY ALL
 """
@@ -36,8 +41,8 @@ WHERE i.study_id = $study_id AND {OPEN} ORDER BY i.position
 
 
 def calls(store: Store, study_id: str) -> pd.DataFrame:
-    """Count the study's calls by model, status, finish reason and token limit. Calls that belong
-    only to set-aside items are left out."""
+    """Count the study's calls by model, status, finish reason, token limit and error. Calls that
+    belong only to set-aside items are left out."""
     return store.frame(_CALLS, study_id=study_id, continuation=CONTINUATION)
 
 

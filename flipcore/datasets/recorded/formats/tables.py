@@ -59,6 +59,7 @@ from flipcore.text.answers import number_at_end
 
 TABLE, _TITLE = "table", "Tables of outputs"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # keys of `--map` that are about the columns of tables
+NO_TEXT = "The record holds no generated text."  # the error of a row without an output that says no other
 _PLACE_FORMS = ("index", "index1")  # forms of an option's place, from 0 and from 1
 _encoded = json_encoder()
 WORDS = "words"  # the form of right answers of which some are no numbers
@@ -357,6 +358,16 @@ def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_colu
             )
 
 
+def _error_in(cell: Any) -> str:
+    """Return the error that a cell names; "" for an empty one, and for a word that names none."""
+    words = "" if cell is None else str(cell).strip()
+    return "" if words.lower() in _NO_ERROR else words
+
+
+_NO_ERROR = set("none nan null false no 0 ok success succeeded stop completed complete done finished end_turn length eos".split())
+_NO_ERROR |= {"", "-", "{}", "[]", "n/a", "no error"}
+
+
 def _has_failed(text: Any) -> bool:
     """Tell whether a call has no output, or one that says why it failed."""
     return text in (None, "") or (isinstance(text, str) and bool(re.match(ERROR_TEXT, text)))
@@ -545,13 +556,19 @@ class _Rows:
 
     def text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
         """Return (output, "") or (None, the error); (None, "") for a table without outputs."""
-        if not self.recording.text:
+        recording = self.recording
+        if not recording.text:
             return None, ""
-        text = values.get(self.recording.text)
+        text = values.get(recording.text)
         text = text[0] if isinstance(text, list) and len(text) == 1 else text
+        error = _error_in(values.get(recording.error)) if recording.error else ""
         if not isinstance(text, str):
-            return None, "The record holds no generated text."
-        after = self.recording.text_after
+            return None, error or NO_TEXT
+        # a scorer that scored the empty output did not take the call for a failed one
+        is_scored = error and any(score_of(self._score(name, values)) is not None for name in recording.scores)
+        if error and not text.strip() and not is_scored:
+            return None, error
+        after = recording.text_after
         return text.rpartition(after)[2] if after and after in text else text, ""
 
     def _readout(
