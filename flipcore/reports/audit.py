@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -261,16 +262,39 @@ def _spread(frame: pd.DataFrame, subject: str) -> str:
         shares = by_extractor["score"].mean()[n_read >= LEAST_READ * n_read.max()]
         if len(shares) < 2 or shares.max() - shares.min() < widest:
             continue
-        widest = shares.max() - shares.min()
+        low, high, n_shared = _disagreement(part[part["extractor"].isin(shares.index)])
+        if high - low < widest:
+            continue
+        widest = high - low
         where = f" on {task}" if base["task"].nunique() > 1 else ""
         where += f", by {model}" if base["model"].nunique() > 1 else ""
         if (frame["variant"] != BASE).any():
             where += f", in the {subject}'s own prompt"
+        if n_shared:
+            where += f", on the {count_of(n_shared, 'output')} that both scored"
         sentence = (
-            f"Extractors disagree: {number_text(100 * shares.min(), 0)} to"
-            f" {percent_text(shares.max())} right{where}, depending on which reads the outputs."
+            f"Extractors disagree: {number_text(100 * low, 0)} to"
+            f" {percent_text(high)} right{where}, depending on which reads the outputs."
         )
     return sentence
+
+
+def _disagreement(part: pd.DataFrame) -> tuple[float, float, int]:
+    """Return both scores of the two extractors that differ most on the outputs that both scored.
+
+    The third number counts these outputs. It is 0 if both scored all outputs of `part`.
+    """
+    key = ["item_id", "variant_id", "sample"]
+    by_output = part.groupby([*key, "extractor"], sort=False, observed=True)["score"].first()
+    wide = by_output.unstack()
+    low, high, n_shared = 0.0, 0.0, 0
+    for first, second in combinations(wide.columns, 2):
+        shared = wide[[first, second]].dropna()
+        means = sorted((float(shared[first].mean()), float(shared[second].mean())))
+        if means[1] - means[0] > high - low:
+            low, high = means
+            n_shared = len(shared) if len(shared) < len(wide) else 0
+    return low, high, n_shared
 
 
 def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:

@@ -431,6 +431,7 @@ def _material(
     own_reference = reference or _reference_of(study, frame)
     alike = [name for name in extractors if _reads_as(name, own_reference)]
     frame = frame[frame["model"].isin(models) & frame["extractor"].isin(alike)]
+    frame = _scored_by(own_reference, frame)
     facts = item_facts(study)
     answers = answers_of(frame, own_reference, facts)
     titles = {name: title_of(name) for name in alike}
@@ -441,6 +442,24 @@ def _material(
         titles=titles,
         has_outputs=studies.has_outputs(study.store, study.study_id),
     )
+
+
+def _scored_by(reference: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """Leave out what other extractors read of outputs that the reference has no score of.
+
+    A failed call has none. Counted by one extractor alone, it would look as if both disagreed.
+    """
+    sizes = frame.groupby("extractor", observed=True).size()
+    if sizes.nunique() == 1:
+        return frame
+    outputs = pd.MultiIndex.from_frame(frame[_OUTPUT_KEY].astype(str))
+    is_reference = (frame["extractor"] == reference).to_numpy()
+    models = frame.loc[is_reference, "model"].unique()
+    is_kept = outputs.isin(outputs[is_reference]) | ~frame["model"].isin(models).to_numpy()
+    return frame[is_kept]
+
+
+_OUTPUT_KEY = ["model", "item_id", "axis", "variant", "sample"]
 
 
 def loss_claims(old: Run, new: Run, check: RegressionCheck) -> dict[str, Claim]:

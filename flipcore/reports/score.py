@@ -706,8 +706,11 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
     """Score one model from its readouts; None if the reference read no question."""
     reference, axes, level = shared.reference, shared.axes, shared.level
 
+    own_rows = _select(frame, frame["extractor"] == reference)
+
     def rows_of(extractor: str) -> pd.DataFrame:
-        return _select(frame, frame["extractor"] == extractor)
+        rows = _select(frame, frame["extractor"] == extractor)
+        return rows if extractor == reference else _on_outputs_of(own_rows, rows)
 
     all_bars = {}
     for name in shared.extractors:
@@ -715,7 +718,7 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
             all_bars[name] = bar
     if reference not in all_bars:
         return None
-    reference_cells, reference_rows = all_bars[reference].cells, rows_of(reference)
+    reference_cells, reference_rows = all_bars[reference].cells, own_rows
     # Only extractors on the reference's scale can be compared with it.
     bars: dict[str, ErrorBar] = {}
     is_lower_better = reference.endswith(LOWER_IS_BETTER)
@@ -747,7 +750,9 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
     unread = unread_share(pd.concat(statuses))
     comparable = set()
     for name, bar in bars.items():
-        if name != reference and _is_comparable(rows_of(name), bar, bars[reference]):
+        if name == reference or not _is_comparable(rows_of(name), bar, bars[reference]):
+            continue
+        if not _agrees_where_both_scored(rows_of(name), reference_rows):
             comparable.add(name)
     # Every axis stores the study's own prompt as its base, which does not count as another prompt.
     is_variant = reference_rows["variant"] != BASE
@@ -774,6 +779,30 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
         comparable_extractors=frozenset(comparable),
         has_other_prompts=bool(is_left_out.any()),
     )
+
+
+def _on_outputs_of(reference_rows: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return another extractor's rows of the outputs that the reference scored.
+
+    A failed call has no score by the reference, and counts as wrong by nobody else either.
+    """
+    is_scored = reference_rows["score"].notna()
+    if is_scored.all() and len(reference_rows) >= len(rows):
+        return rows
+    outputs = pd.MultiIndex.from_frame(reference_rows.loc[is_scored, _OUTPUT])
+    return rows[pd.MultiIndex.from_frame(rows[_OUTPUT]).isin(outputs)]
+
+
+_OUTPUT = ["item_id", "axis", "variant_id", "sample"]
+
+
+def _agrees_where_both_scored(rows: pd.DataFrame, reference_rows: pd.DataFrame) -> bool:
+    """Return whether an extractor lacks some outputs and gives all others the same mean score."""
+    scored, reference_scored = rows.dropna(subset="score"), reference_rows.dropna(subset="score")
+    if len(scored) >= len(reference_scored):
+        return False
+    shared = _on_outputs_of(scored, reference_scored)
+    return math.isclose(shared["score"].mean(), scored["score"].mean())
 
 
 def _is_comparable(rows: pd.DataFrame, bar: ErrorBar, reference_bar: ErrorBar) -> bool:
