@@ -819,14 +819,17 @@ def find_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     if all(part["sample"].nunique() < 2 and part["variant"].nunique() < 2 for part in readouts):
         return
     columns = list(_flip_columns(log.harmless))
-    yield from _flips_of_repeats(columns, frame)
+    yield from _flips_of_repeats(columns, frame, has_raters=log.has_raters)
     yield from _flips_of_prompts(columns, log.harmless)
 
 
-def _flips_of_repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Finding]:
+def _flips_of_repeats(
+    columns: Sequence[FlipColumn], frame: pd.DataFrame, *, has_raters: bool = False
+) -> Iterator[Finding]:
     """Find prompts whose repeats get different answers: the noise floor of any comparison.
 
-    If a log has scores and no answers, count repeats whose scores differ.
+    If a log has scores and no answers, count repeats whose scores differ. With `has_raters` the
+    repeats are ratings of one output by several people, whose disagreement is no noise of a model.
     """
     own_prompt_rows = frame[
         (frame["axis"] == OWN_PROMPT) & frame["is_base"] & ~frame["status"].isin(NO_ANSWER)
@@ -853,6 +856,11 @@ def _flips_of_repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Ite
             "How often two runs of the study's own prompt disagree on an item. A score over many "
             "items moves far less."
         )
+        if has_raters:
+            sentence = (
+                f"{model}: {floor.text_percent()} of pairs of ratings of one output differ {basis}."
+            )
+            detail = "How often two raters of one output disagree. The output is the same."
         claim = description(sentence, "floor", detail=detail, floor=floor)
         rank, items = 35 + 20 * floor.value, tuple(rates.index[rates > 0])[:N_LISTED]
         yield Finding(

@@ -77,6 +77,7 @@ class AuditInput:
     - `graders`: extractor names that name who graded, such as the judges of a table.
     - `scales`: (task, extractor) -> lowest and highest score, for scores that are grades.
     - `prompts`: the base prompt and system message per item.
+    - `has_raters`: True if samples are ratings of one output by several people, and no reruns.
     - `reruns`, `outputs`, `lengths`: repeated prompts, refusals and empty outputs, and lengths of
       outputs, all from `store.queries.audit`.
     """
@@ -94,6 +95,7 @@ class AuditInput:
         default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"])
     )
     facts: Sequence[Mapping[str, Any]] = ()
+    has_raters: bool = False
     reruns: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RERUNS))
     outputs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=OUTPUTS))
     lengths: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=LENGTHS))

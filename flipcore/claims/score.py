@@ -131,14 +131,16 @@ def score_claim(
     own_score: float | None = None,
     *,
     has_other_prompts: bool = False,
+    has_raters: bool = False,
 ) -> Claim:
     """Return the sentence of one model's score.
 
     For example "pocket: 87% right; with other questions and prompts 80 to 92%. …".
     `extractor_scores` are its scores under other extractors. `own_score` is the score at the
     study's own prompt, None if that is one of the variants. A reason in `why_not` withholds the
-    claim. `has_other_prompts` is True if the score leaves out prompts that were asked. Shares of
-    right answers are printed as percentages, grades on their own scale.
+    claim. `has_other_prompts` is True if the score leaves out prompts that were asked, `has_raters`
+    if runs are ratings of one output by several people. Shares of right answers are printed as
+    percentages, grades on their own scale.
     """
     questions, wordings = bar.by_questions, bar.by_wordings
     is_share = bar.cells.is_binary
@@ -148,7 +150,7 @@ def score_claim(
     if is_share:
         start = f"{model}: {value} right"
     extractor_words = other_extractors_words(extractor_scores, is_share=is_share, digits=digits)
-    small_print = detail(bar)
+    small_print = detail(bar, has_raters=has_raters)
     if own_score is not None:
         own_text = score_text(own_score, digits, is_share=is_share)
         small_print = f"Own prompt: {own_text}. {small_print}"
@@ -433,13 +435,14 @@ def other_extractors_words(
     return f" Other extractors read the same outputs as {between} right."
 
 
-def design_text(bar: ErrorBar) -> str:
+def design_text(bar: ErrorBar, *, has_raters: bool = False) -> str:
     """Return "60 questions × 8 prompts × 3 runs", and how many questions were left out."""
     n_questions, n_prompts = bar.cells.shape
-    n_runs, runs = round(bar.n_runs), f"{bar.n_runs:.1f} runs"
+    noun = "rater" if has_raters else "run"
+    n_runs, runs = round(bar.n_runs), f"{bar.n_runs:.1f} {noun}s"
     # `bar.n_runs` is a mean, and not whole if cells have unequal numbers of runs.
     if math.isclose(bar.n_runs, n_runs):
-        runs = count_of(n_runs, "run")
+        runs = count_of(n_runs, noun)
     design = f"{count_of(n_questions, 'question')} × {count_of(n_prompts, 'prompt')} × {runs}"
     if n_dropped := bar.cells.n_dropped_questions:
         # Otherwise other pages, which count all questions, would seem to contradict this score.
@@ -449,14 +452,15 @@ def design_text(bar: ErrorBar) -> str:
     return design
 
 
-def detail(bar: ErrorBar) -> str:
+def detail(bar: ErrorBar, *, has_raters: bool = False) -> str:
     """Return the small print of a score: the design, and the half-widths of its intervals."""
     half_widths = bar.half_widths
     names = {
         "questions": "questions",
         "wordings": "questions and prompts",
-        "reruns": "reruns alone",
+        "reruns": "raters alone" if has_raters else "reruns alone",
     }
+    design = design_text(bar, has_raters=has_raters)
     declared, parts = _declared_level(bar), []
     for key, name in names.items():
         if not math.isnan(half_widths[key]):
@@ -465,8 +469,8 @@ def detail(bar: ErrorBar) -> str:
             half = half_text(half_widths[key], is_share=bar.cells.is_binary)
             parts.append(f"{name} {half}{other_level}")
     if not parts:
-        return f"{design_text(bar)}."
-    return f"{design_text(bar)}. {declared} half-widths: {', '.join(parts)}."
+        return f"{design}."
+    return f"{design}. {declared} half-widths: {', '.join(parts)}."
 
 
 _PART_NAMES = {

@@ -201,6 +201,11 @@ class Study:
         return self.protocol.name == RECORDED
 
     @property
+    def has_raters(self) -> bool:
+        """True if samples are ratings of one output by several people, and no reruns."""
+        return any(source.columns.get("raters") == "yes" for source in self.items)
+
+    @property
     def scorers(self) -> tuple[Mapping[str, Any], ...]:
         """The scorers in the logs of an imported study; the first of a task is its main one.
 

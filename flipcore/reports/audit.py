@@ -189,6 +189,7 @@ def audit(store: Store, study_id: str) -> Audit:
         prompts=queries.prompts(store, study_id),
         facts=queries.facts(study),
         reruns=outputs.reruns,
+        has_raters=study.has_raters,
         outputs=outputs.named,
         lengths=outputs.lengths,
     )

@@ -532,6 +532,7 @@ def item_facts(study: WholeStudy) -> ItemFacts:
         category_groups={name: [name] for name in sorted(set(categories.values()))},
         origins={item.item_id: str(item.meta.get("origin") or item.dataset) for item in in_order},
         unreviewed=_unreviewed(study),
+        has_raters=study.study.has_raters,
     )
 
 

@@ -6,7 +6,7 @@ reducer), the log's reported score is taken.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -40,7 +40,8 @@ class TaskScore:
 
     `role` is "" unless the task's items are in several roles. `scale` has the ends of the scale, as
     declared (`is_declared`) or as the rows show. `n_epochs` is the largest number of runs of an
-    item, 0 where the score is the log's reported one. `has_versions` is True if other prompts
+    item, 0 where the score is the log's reported one. `has_raters` is True if the runs are ratings
+    of one output by several people. `has_versions` is True if other prompts
     were asked too; the score is at the own prompt. `absent` is the share of calls without a score,
     0 where it is too small to matter. `items` are the ids of the scored items, lowest scores first.
     """
@@ -60,10 +61,11 @@ class TaskScore:
     has_versions: bool = False
     absent: float = 0.0
     items: tuple[str, ...] = ()
+    has_raters: bool = False
 
     def passes_words(self) -> str:
         """Return "airline, reward, of 4 runs per item: pass^1 42.0% [29.1, 56.1], …". "" if each
-        item ran once, and for grades."""
+        item ran once, for grades, and for ratings by several people."""
         if not self.passes:
             return ""
         shares = ", ".join(f"{name} {share.text_percent(1)}" for name, share in self.passes)
@@ -94,7 +96,8 @@ class TaskScore:
             items += f" in {count_of(self.mean.n, 'cluster')}"
         scorer = self.scorer
         if self.n_epochs > 1 or self.reducer != MEAN:
-            scorer += f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})"
+            noun = "rater" if self.has_raters else "epoch"
+            scorer += f" ({self.reducer} of {count_of(self.n_epochs, noun)})"
         note = "" if self.mean.has_interval else ", too few for an interval"
         return f"{value} of {items}{self._prompt_words}, by {scorer}{note}"
 
@@ -117,12 +120,20 @@ def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
     frame = queries.scores(store, study_id, list(dict.fromkeys([*scorers, *extractors])))
     frame = queries.with_failed_calls(frame, store, study_id)
     frame = frame.assign(task=frame["item_id"].str.partition("/")[0])
-    return list(_scores(frame, study.scorers, reported(study)))
+    return _scores_of_study(frame, study)
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]], study: Study) -> list[TaskScore]:
     """Return the scores of rows with model, task, item_id, role, extractor, score and family."""
-    return list(_scores(pd.DataFrame(rows), study.scorers, reported(study))) if rows else []
+    return _scores_of_study(pd.DataFrame(rows), study) if rows else []
+
+
+def _scores_of_study(frame: pd.DataFrame, study: Study) -> list[TaskScore]:
+    scores = list(_scores(frame, study.scorers, reported(study)))
+    if not study.has_raters:
+        return scores
+    # pass^k is about runs of a model, not about people who rated one output.
+    return [replace(score, passes=(), has_raters=True) for score in scores]
 
 
 def _scores(

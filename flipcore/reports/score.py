@@ -105,6 +105,7 @@ class ModelScore:
     - `unread`: share of the outputs that give no answer or were cut off; they count as wrong.
     - `why_not`: the reason that withholds the claims, or "".
     - `has_other_prompts`: True if variants were asked that the score leaves out.
+    - `has_raters`: True if runs are ratings of one output by several people, and no reruns.
     - `n_questions_missing`: number of questions that only other models have rows of.
     """
 
@@ -123,6 +124,7 @@ class ModelScore:
     gaps: Mapping[str, Estimate] = field(default_factory=dict)
     comparable_extractors: frozenset[str] = frozenset()
     has_other_prompts: bool = False
+    has_raters: bool = False
     n_questions_missing: int = 0
 
     def at_level(self, level: float) -> "ModelScore":
@@ -172,6 +174,7 @@ class ModelScore:
             self.why_not,
             own_score=at_own_prompt,
             has_other_prompts=self.has_other_prompts,
+            has_raters=self.has_raters,
         )
         if self.absent:
             claim = replace(claim, sentence=f"{claim.sentence} {absence_words(self.absent)}")
@@ -212,7 +215,10 @@ class ModelScore:
     def gains(self) -> Mapping[str, Design]:
         """Use of `N_CALLS` more calls -> the design with them and its half-width; empty where
         wordings were not measured."""
-        return gains(self.bar, N_CALLS) if self.bar.by_wordings.has_interval else {}
+        # Ratings by several people are no calls.
+        if self.has_raters or not self.bar.by_wordings.has_interval:
+            return {}
+        return gains(self.bar, N_CALLS)
 
     @property
     def next_sentence(self) -> str:
@@ -555,6 +561,7 @@ def score_report(
     reported: Sequence[Mapping[str, Any]] = (),
     labelled: Sequence[Mapping[str, Any]] = (),
     settings: Settings | None = None,
+    has_raters: bool = False,
 ) -> ScoreReport | None:
     """Report the scores in readouts (`queries.studies.readouts`).
 
@@ -570,6 +577,7 @@ def score_report(
     - `scorers`: a log's scorers (`Study.scorers`). `reported`: scores that the log states.
     - `labelled`: people's labels (`annotation.judge_labels.labelled_readouts`).
     - `settings`: the changes that each way of asking combines (`queries.scores.settings`).
+    - `has_raters`: True if samples are ratings of one output by several people.
     """
     if frame.empty:
         return None
@@ -615,7 +623,9 @@ def score_report(
         model_rows = _select(readouts, readouts["model"] == model)
         if model_score := _model_score(model_rows, str(model), shared):
             n_missing = n_questions - model_rows["item_id"].nunique()
-            models.append(replace(model_score, n_questions_missing=n_missing))
+            models.append(
+                replace(model_score, n_questions_missing=n_missing, has_raters=has_raters)
+            )
     if not models:
         return None
     notes = [f"Left out of the wordings: {gates[axis]}" for axis in chosen_axes if axis in gates]

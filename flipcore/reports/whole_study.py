@@ -473,6 +473,7 @@ def compute_answer(question: Question, study: WholeStudy, settings: Settings) ->
         reported=reported(study.study),
         labelled=study.labelled,
         settings=queries.settings(study.store, study.study_id),
+        has_raters=study.study.has_raters,
     )
 
 

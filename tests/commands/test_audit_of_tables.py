@@ -126,3 +126,44 @@ def test_extractors_that_disagree_are_compared_on_the_outputs_that_both_scored(l
         row["is_correct"] = row.pop("correct") or 0
     text = "\n".join(lines_of(rows, "--map", "failed=wrong", "score=is_correct,exact_match"))
     assert ", on the 25 outputs that both scored, depending on which reads the outputs." in text
+
+
+def rated_rows(score, *, has_own_output=False):
+    rows = []
+    for i in range(12):
+        for model in ("alpha-1", "beta-2"):
+            for k, who in enumerate(("anna", "bilal", "chen")):
+                text = f"The summary of document {i} by {model}." + (f" For {who}." if has_own_output else "")
+                rows.append({"item_id": f"d{i}", "model": model, "annotator": who, "summary": text, **score(i, k, model)})
+    return rows
+
+
+def rating(i, k, model):
+    return {"rating": 1 + (i + 2 * k * (i % 3 == 0) + (model == "beta-2")) % 5}
+
+
+def verdict(i, k, model):
+    return {"correct": int((i + k * (i % 3 == 0) + (model == "beta-2")) % 3 > 0)}
+
+
+@pytest.mark.parametrize("score", [rating, verdict])
+def test_ratings_by_several_people_of_one_output_are_no_reruns(lines_of, score):
+    lines = lines_of(rated_rows(score))
+    text = "\n".join(lines)
+    assert "× 3 raters (annotator)" in lines[0] and "× 1 prompt × 3 raters." in text and "raters alone ±" in text
+    assert any("of pairs of ratings of one output differ under" in line for line in lines)
+    for word in ("rerun", "noise floor", "repeated", "3 runs", "pass^", "first run", "ways of counting"):
+        assert word not in text
+
+
+def test_people_who_each_have_an_output_of_their_own_are_runs(lines_of):
+    text = "\n".join(lines_of(rated_rows(rating, has_own_output=True)))
+    assert "× 3 runs (annotator)" in text and "reruns alone ±" in text and "noise floor" in text
+
+
+def test_epochs_of_a_model_are_runs(lines_of):
+    rows = [{("epoch" if key == "annotator" else key): value for key, value in row.items()} for row in rated_rows(verdict)]
+    for row in rows:
+        row["epoch"] = {"anna": 1, "bilal": 2, "chen": 3}[row["epoch"]]
+    text = "\n".join(lines_of(rows))
+    assert "× 3 runs (epoch)" in text and "reruns alone ±" in text and "pass^3" in text and "raters" not in text

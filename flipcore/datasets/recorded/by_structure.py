@@ -205,6 +205,7 @@ def _with_grid(
         changes["variant"] = grid.variants[0]
     if grid.run and not recording.sample:
         changes["sample"] = grid.run
+        changes["raters"] = "yes" if grid.is_rated else ""
     if grid.regrade and len(recording.scores) == 1:
         changes |= {"scorer": grid.regrade, "sample": ""}
     if grid.scorer and len(recording.scores) == 1:

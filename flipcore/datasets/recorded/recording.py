@@ -39,7 +39,8 @@ class Recording:
     Scores. `score` lists the columns of scorers. `scorer` is the column that names the scorer of a
     row. A table of scores needs neither prompt nor output. `missing` lists values that are no score
     (-1), `percent` columns whose values above 1 are percentages, `people` the scores that people
-    gave. In the columns of `lower`, less is better and no value means right. The values v of
+    gave. `raters=yes` says that `sample` names the people who rated one output, so that samples are no
+    reruns. In the columns of `lower`, less is better and no value means right. The values v of
     `reverse` are replaced by 1 − v. `failed=out` drops failed calls from the score, `copies=out`
     drops rows that repeat another one word for word.
 
@@ -85,6 +86,7 @@ class Recording:
     percent: str = ""
     failed: str = ""
     people: str = ""
+    raters: str = ""
     copies: str = ""
     lower: str = ""
     reverse: str = ""

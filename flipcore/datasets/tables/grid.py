@@ -24,6 +24,7 @@ MAX_LEVELS = 200  # values of a condition
 MIN_CLUSTERS = 10  # with fewer there is no error bar, and each item counts alone
 LEAST_ITEMS = 5
 MAX_FRACTIONS = 12  # values of a setting such as the temperature; more are measurements
+MIN_TEXT = 20  # characters; a column without a role that is shorter holds no outputs
 MIN_OUTPUT = 8  # characters; shorter outputs may be equal by chance
 MANY = 10  # rows per value of an id, from which on the id is none of the question
 MAX_PARTS = 6  # columns that make a question together
@@ -48,6 +49,7 @@ class Grid:
     scorer: str = ""  # the column that names the scorer, where rows hold one score each
     open_item: tuple[str, str] = ("", "")
     open_condition: str = ""
+    is_rated: bool = False  # whether runs are ratings of one output by several people
     is_rerun: bool = False  # whether rows that no column tells apart are reruns
     n_repeated: int = 0  # items with several rows that agree in all of `row_key`
 
@@ -69,6 +71,7 @@ def find_grid(profile: Profile, roles: Roles, *, is_wide: bool = False) -> Grid:
     grid = _with_made_items(profile, roles, _with_items(profile, roles, grid, is_wide=is_wide))
     grid = _with_scorer(profile, roles, _with_conditions(profile, roles, grid))
     grid = _with_regrades(profile, roles, _with_runs(profile, roles, grid))
+    grid = replace(grid, is_rated=_is_rated(profile, roles, grid))
     grid = _with_repeated_ids(profile, roles, grid)
     return replace(grid, clusters=_clusters(profile, roles, grid))
 
@@ -728,6 +731,23 @@ def _with_regrades(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     if profile.follows(row_key, roles.output) and not profile.follows(row_key, graders[0]):
         return replace(grid, run="", regrade=grid.run)
     return grid
+
+
+def _is_rated(profile: Profile, roles: Roles, grid: Grid) -> bool:
+    """Tell whether several people rated the same output, so that their rows are no reruns.
+
+    People who each asked the system themselves have outputs of their own.
+    """
+    if not (grid.run and is_rater(grid.run)):
+        return False
+    row_key = [*grid.items, *grid.conditions, *grid.variants]
+    for name in profile.names:
+        column, last = profile[name], last_part(name)
+        is_remark = names(last, "about") or bool(set(words_of(last)) & _REMARKS)
+        is_text = name == roles.output or (not column.is_numeric and column.mean_length >= MIN_TEXT)
+        if is_text and not is_remark and not profile.follows(row_key, name):
+            return False
+    return True
 
 
 def _is_told(profile: Profile, columns: Sequence[str]) -> bool:

@@ -22,7 +22,6 @@ from flipcore.datasets.tables.grid import (
     Grid,
     are_reruns,
     find_grid,
-    is_rater,
     n_with_differing_target,
 )
 from flipcore.datasets.tables.load import Table, load
@@ -895,7 +894,7 @@ def _notes(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
             f"{count_of(grid.n_repeated, 'question')} {stand} in several rows that no column tells "
             "apart."
         )
-    if grid.run and is_rater(grid.run):
+    if grid.is_rated:
         notes.append(
             f"{grid.run} says who rated: the {reading.n_runs} rows of a question are ratings by "
             "several people, and no reruns."

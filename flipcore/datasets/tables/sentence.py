@@ -27,7 +27,7 @@ def sentence(reading: TableReading) -> str:
         parts.append(f"variants ({', '.join(grid.variants)})")
     if grid.run or grid.is_rerun or reading.n_runs == 1:
         run = f" ({grid.run})" if grid.run else ""
-        parts.append(f"{count_of(reading.n_runs, 'run')}{run}")
+        parts.append(f"{count_of(reading.n_runs, 'rater' if grid.is_rated else 'run')}{run}")
     phrases = [f"Read as {' × '.join(parts)}"]
     if roles.target:
         phrases.append(f"right answer: {roles.target}")

@@ -56,6 +56,7 @@ class ItemFacts:
     category_groups : name -> categories that may be left out together.
     origins : item id -> where the item comes from; items of unknown origin are absent.
     unreviewed : (item id, axis, variant) of paraphrases that no person has judged.
+    has_raters : True if samples are ratings of one output by several people, and no reruns.
     """
 
     categories: Mapping[str, str] = field(default_factory=dict)
@@ -66,6 +67,7 @@ class ItemFacts:
     category_groups: Mapping[str, Collection[str]] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     unreviewed: Collection[tuple[str, str, str]] = frozenset()
+    has_raters: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +277,8 @@ def material_of(
     possible = (
         _extractor_choice(answers, gates, extractor_titles),
         *_unread_choices(answers),
-        _rerun_choice(answers),
+        # One of several people who rated an output is no other way to count.
+        None if facts.has_raters else _rerun_choice(answers),
         _prompt_choice(answers, gates, closed_prompts),
         _unreviewed_choice(answers, closed_prompts),
         *item_choices(answers.items, facts),
