@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.decisions import Decision
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
-from flipcore.stats.choices.choice import Choice, Option
+from flipcore.stats.choices.choice import FIRST, RERUNS, Choice, Option
 from flipcore.stats.choices.curve import Curve, Effect, Shares, State
 from flipcore.text.counts import all_of, count_of, in_a_row, with_capital, without_capital
 
@@ -52,6 +54,7 @@ MOVED, NOT_MOVED = "moved", "not moved"
 AFTER = "The ways of counting were chosen after the answers were seen."
 BEFORE = "The ways of counting were chosen before anybody saw the answers."
 LEAST_OPEN = 0.5  # share of the specifications that must be open for a claim
+MAX_CHANGES = 2  # choices that are changed in a way that a sentence names
 MAX_NAMED = 3  # reasons, or options that move the estimate, in a sentence
 
 
@@ -210,6 +213,7 @@ def _direction_sentence(
     # One specification stands for each way, because all of a way have the same numbers.
     shown = [index for index in curve.ways.first if states[index] in (State.SHOWN, State.AGAINST)]
     start = decision.in_all(all_ways, low, high, below=below)
+    start += _farthest_words(curve, decision, below=below)
     if len(shown) == int(curve.is_open[curve.ways.first].sum()):
         units = count_of(curve.n_coarse, "unit")
         return f"{start}; all show it, but not over the {units} that a choice leaves out whole."
@@ -218,6 +222,21 @@ def _direction_sentence(
         return f"{start}; {none} by more than chance."
     verb = "shows" if len(shown) == 1 else "show"
     return f"{start}; {len(shown)} {verb} it{_common_changes_words(curve, shown)}."
+
+
+def _farthest_words(curve: Curve, decision: Decision, *, below: bool) -> str:
+    """Name the way whose estimate is farthest from the declared one: " (50.0 points where …)".
+
+    "" if all estimates print alike, or if that way takes more than two changes.
+    """
+    distances = np.where(curve.is_open, np.abs(curve.estimate - curve.estimate[0]), 0.0).round(12)
+    farthest = np.flatnonzero(distances == distances.max())
+    nearest = int(min(farthest, key=lambda specification: curve.n_changed[specification]))
+    number = decision.number_of_way(float(curve.estimate[nearest]), below=below)
+    declared = decision.number_of_way(float(curve.estimate[0]), below=below)
+    if number == declared or curve.n_changed[nearest] > MAX_CHANGES:
+        return ""
+    return f" ({number} where {' and '.join(_shared_changes(curve, [nearest]))})"
 
 
 def _common_changes_words(curve: Curve, specifications: Sequence[int]) -> str:
@@ -292,9 +311,11 @@ def _shared_changes(curve: Curve, specifications: Sequence[int]) -> list[str]:
 
 
 def _option_clause(choice: Choice, option: Option) -> str:
-    """Return "unread answers are left out", "repeated questions are counted once", or "prompt: mean
-    of 15 prompts"."""
+    """Return "unread answers are left out", "repeated questions are counted once", "only the first
+    run counts", or "prompt: mean of 15 prompts"."""
     label = choice.label.lower()
+    if (choice.name, option.name) == (RERUNS, FIRST):
+        return "only the first run counts"
     if option.label.startswith("count as"):
         return f"{label} {option.label}"
     if option.label.startswith(("left out", "counted")):

@@ -94,6 +94,15 @@ class Decision:
         leader = with_capital(leader) if leader == ANOTHER else leader
         return f"{leader} leads{rivals} in {all_ways}, {self.numbers(*ends)}"
 
+    def number_of_way(self, value: float, *, below: bool) -> str:
+        """Return the estimate of one way as `in_all` prints it: "50.0 points"; "" for none."""
+        if self.is_bar:
+            return self.numbers(value, value)
+        if below and self.margin:
+            return ""
+        shown = -value if below else value
+        return self.numbers(shown, shown).removeprefix("by ")
+
     @property
     def doubt(self) -> str:
         """The sentence for ways of counting that point in both directions."""
@@ -167,6 +176,9 @@ class Loss(Decision):
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
         start = f"{self.holds(above=not below)}, whichever of {ways} is chosen"
         return f"{start}: {self.numbers(low, high)}."
+
+    def number_of_way(self, value: float, *, below: bool) -> str:
+        return self.numbers(value, value)
 
     def in_all(self, all_ways: str, low: float, high: float, *, below: bool) -> str:
         side = "more" if below else "less"

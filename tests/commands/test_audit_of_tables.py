@@ -167,3 +167,29 @@ def test_epochs_of_a_model_are_runs(lines_of):
         row["epoch"] = {"anna": 1, "bilal": 2, "chen": 3}[row["epoch"]]
     text = "\n".join(lines_of(rows))
     assert "× 3 runs (epoch)" in text and "reruns alone ±" in text and "pass^3" in text and "raters" not in text
+
+
+def epoch_rows(n_epochs, is_right):
+    rows = []
+    for i in range(12):
+        for model in ("alpha-1", "beta-2"):
+            for epoch in range(n_epochs):
+                right = is_right(i, model, epoch)
+                row = {"sample_id": i, "epoch": epoch + 1, "model": model, "input": f"Which town is number {i}?"}
+                rows.append(
+                    row | {"target": f"Town {i}", "output": f"Town {i}" if right else "Nowhere", "score": "CI"[not right]}
+                )
+    return rows
+
+
+def test_a_way_that_counts_the_first_run_alone_is_named(lines_of):
+    """Score and text match agree in every row; the second way was the first epoch alone, which nobody said."""
+    rows = epoch_rows(3, lambda i, model, epoch: i % 4 < (3 if model == "alpha-1" else 1 + (epoch > 0)))
+    (line,) = [line for line in lines_of(rows) if "ways of counting" in line]
+    assert line == (
+        "- alpha-1 leads in both ways of counting, by 33.3 to 50.0 points (50.0 points where only the first run counts); "
+        "none by more than chance."
+    )
+    alike = epoch_rows(3, lambda i, model, epoch: i % 4 < (3 if model == "alpha-1" else 2))
+    (line,) = [line for line in lines_of(alike) if "ways of counting" in line]
+    assert "by 25.0 points; none" in line and "where" not in line
