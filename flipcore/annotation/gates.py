@@ -28,6 +28,8 @@ OWN_PROMPT = (
 )
 # The same in the middle of a sentence that shows the judge's readouts.
 UNCOMPARED_JUDGE = "this judge has not been compared with people"
+# The same where a table holds people's labels beside the judge's.
+UNPASSED_JUDGE = "this judge has not passed a check against people's labels"
 _LABEL = "Label outputs under Review, Outputs."
 _UNKNOWN = (
     "These paraphrases are not stored here, so nobody could review them: bring them in under "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flipcore.annotation.gates import OWN_PROMPT, UNCOMPARED_JUDGE
+from flipcore.annotation.gates import OWN_PROMPT, UNCOMPARED_JUDGE, UNPASSED_JUDGE
 from flipcore.claims.audit import TWO_MODELS, findings
 from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import AuditInput, Finding, legible, scored, spoken_name
@@ -519,7 +519,9 @@ def _score_line(study: WholeStudy, model: str) -> str:
         line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
         if claim.withheld == OWN_PROMPT:
             name = spoken_name(model_score.reference)
-            readout = readout_words(model, model_score.bar, name, UNCOMPARED_JUDGE)
+            has_people = any(source.columns.get("people") for source in study.study.items)
+            reason = UNPASSED_JUDGE if has_people else UNCOMPARED_JUDGE
+            readout = readout_words(model, model_score.bar, name, reason)
             line = f"{readout} {claim.detail}".rstrip()
         elif claim.withheld:
             # Other reasons say that the number itself is wrong, so it is not shown.

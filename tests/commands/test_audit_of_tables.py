@@ -52,6 +52,13 @@ def test_readouts_of_a_judge_that_nobody_checked_name_the_model_and_the_mean(lin
     assert not any(line.startswith("Not claimed") or "scores" in line.partition(";")[0] for line in lines[1:-1])
 
 
+def test_a_judge_beside_peoples_labels_is_not_said_to_be_without_them(lines_of):
+    rows = [row | {"human_score": 1 + (i // 3) % 5} for i, row in enumerate(judged_rows("judge_score"))]
+    lines = lines_of(rows)
+    (alpha,) = [line for line in lines if line.startswith("alpha-1: ") and "not claimed" in line]
+    assert "(not claimed: this judge has not passed a check against people's labels)." in alpha
+
+
 def test_a_score_without_a_judge_is_claimed(lines_of):
     lines = lines_of(judged_rows("score"))
     assert any(line.startswith("alpha-1 scores 2.88 ") for line in lines) and "not claimed" not in "\n".join(lines)
