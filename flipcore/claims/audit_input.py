@@ -20,7 +20,6 @@ from flipcore.core.records import (
     WRITTEN_WORDS,
     WRONG,
 )
-from flipcore.datasets.tables.graders import grade_one_aspect, says_half_right
 from flipcore.extractors import EXTRACTORS, VALUES, title_of
 
 # A printed score may be rounded to three digits.
@@ -74,7 +73,8 @@ class AuditInput:
     - `reported`: scores that the logs report; `facts`: places where rows contradict their log.
     - `notes`: sentences of the import.
     - `scorers`: extractor names of the logs' own scorers, the leading one first.
-    - `graders`: extractor names that name who graded, such as the judges of a table.
+    - `one_aspect`: pairs of extractors that grade one aspect, such as a judge and people.
+    - `half_right`: extractors whose score of 0.5 means half right.
     - `scales`: (task, extractor) -> lowest and highest score, for scores that are grades.
     - `prompts`: the base prompt and system message per item.
     - `has_raters`: True if samples are ratings of one output by several people, and no reruns.
@@ -89,7 +89,8 @@ class AuditInput:
     reported: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=tuple)
     scorers: Sequence[str] = ()
-    graders: Collection[str] = ()
+    one_aspect: Collection[frozenset[str]] = ()
+    half_right: Collection[str] = ()
     scales: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     prompts: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"])
@@ -172,13 +173,12 @@ def comparable_pairs(log: AuditInput, frame: pd.DataFrame) -> list[tuple[str, st
     verdicts, extractors = set(), []
     for name, scores in by_extractor:
         extractors.append(str(name))
-        halves = [0.5] if says_half_right(str(name)) else []
+        halves = [0.5] if name in log.half_right else []
         if scores.isin([0.0, 1.0, *halves]).all():
             verdicts.add(str(name))
     pairs = []
     for first, second in combinations(extractors[:MAX_COMPARED], 2):
-        are_graders = first in log.graders and second in log.graders
-        if {first, second} <= verdicts or are_graders or grade_one_aspect(first, second):
+        if {first, second} <= verdicts or {first, second} in log.one_aspect:
             pairs.append((first, second))
     return pairs
 

@@ -18,6 +18,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.grade_scales import scale_of
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.study import Study
+from flipcore.datasets.tables.graders import pairs_of_one_aspect, says_half_right
 from flipcore.datasets.tables.stems import words_of
 from flipcore.extractors import title_of
 from flipcore.reports.choices import choices_report, leaders_report, leading_models
@@ -176,6 +177,7 @@ def audit(store: Store, study_id: str) -> Audit:
     for scorer in study.scorers:
         if "low" in scorer and "high" in scorer:
             scales[str(scorer["task"]), str(scorer["scorer"])] = scale_of(scorer)
+    extractors = list(map(str, frame["extractor"].unique()))
     audit_input = AuditInput(
         frame=frame,
         items=queries.items(store, study_id),
@@ -184,7 +186,8 @@ def audit(store: Store, study_id: str) -> Audit:
         reported=reported,
         notes=queries.notes(study),
         scorers=study.scorer_names,
-        graders=_graders(study),
+        one_aspect=pairs_of_one_aspect(extractors, _graders(study)),
+        half_right=frozenset(filter(says_half_right, extractors)),
         scales=scales,
         prompts=queries.prompts(store, study_id),
         facts=queries.facts(study),
@@ -212,11 +215,11 @@ def audit(store: Store, study_id: str) -> Audit:
     if len(models) > MAX_MODELS:
         named += f" and {len(models) - MAX_MODELS} more"
     subject = "log" if study.is_recorded else "study"
-    extractors = ", ".join(spoken_name(name) for name in frame["extractor"].unique())
+    scorers = ", ".join(map(spoken_name, extractors))
     n_items = count_of(frame["item_id"].nunique(), "item")
     n_calls = count_of(int(audit_input.calls["n"].sum()), "call")
     recognised = (
-        f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {named}; scores by {extractors}."
+        f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {named}; scores by {scorers}."
     )
     return Audit(
         recognised=recognised,

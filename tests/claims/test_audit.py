@@ -47,6 +47,7 @@ from flipcore.claims.ranking import round_up
 from flipcore.core.randomness import generator
 from flipcore.core.records import OTHER_PROMPT, WRITTEN_ANSWER
 from flipcore.core.study import ItemSource, Part, Study
+from flipcore.datasets.tables.graders import pairs_of_one_aspect, says_half_right
 from flipcore.reports.audit import audit
 from flipcore.reports.ranking import ranking_report
 from flipcore.runs import runner
@@ -294,8 +295,8 @@ def graded_log(n=60, lead=1.0, scales=None, first="one"):
             value = base + weight * more * (np.arange(n) % 2)
             graded = readouts.assign(model=model, extractor=extractor, value=value, is_correct=None, answer=None)
             parts.append(graded.assign(family=readouts["item_id"], position=0))
-    graders = ("grade", "rubric")
-    return AuditInput(pd.concat(parts, ignore_index=True), items, calls, scales=scales or {}, graders=graders)
+    one_aspect = [{"grade", "rubric"}]
+    return AuditInput(pd.concat(parts, ignore_index=True), items, calls, scales=scales or {}, one_aspect=one_aspect)
 
 
 def test_models_and_readouts_with_grades_are_compared_on_their_scale():
@@ -688,13 +689,16 @@ def test_readouts_without_a_shared_output_or_scale_are_no_pair(others):
 )
 def test_two_metrics_are_no_pair_and_two_verdicts_or_graders_of_one_aspect_are(first, second, scores, is_pair):
     log = base_rows((first, "t/0", 0, scores[0]), (second, "t/0", 0, scores[1]))
+    half_right = [name for name in (first, second) if says_half_right(name)]
+    log = replace(log, one_aspect=pairs_of_one_aspect([first, second]), half_right=half_right)
     assert len(pair_readouts(log, log.frame)[0]) == is_pair
 
 
 def test_graders_that_a_column_names_are_a_pair():
     log = base_rows(("Ann", "t/0", 0, 0.2), ("Ben", "t/0", 0, 0.7))
     assert pair_readouts(log, log.frame) == ([], [])
-    assert len(pair_readouts(replace(log, graders=("Ann", "Ben")), log.frame)[0]) == 1
+    log = replace(log, one_aspect=pairs_of_one_aspect(["Ann", "Ben"], graders=["Ann", "Ben", "Cem"]))
+    assert len(pair_readouts(log, log.frame)[0]) == 1
 
 
 @pytest.mark.parametrize("change", [{"is_base": False}, {"axis": "style"}, {"score": np.nan}])

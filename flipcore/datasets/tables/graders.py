@@ -4,7 +4,9 @@ Metrics of different names, such as faithfulness and relevance, measure differen
 their means says nothing about an output.
 """
 
+from collections.abc import Collection, Iterable
 from functools import cache
+from itertools import combinations
 
 from flipcore.datasets.tables.grid import is_rater
 from flipcore.datasets.tables.stems import last_part, names, names_right, stems, words_of
@@ -19,6 +21,17 @@ def grade_one_aspect(first: str, second: str) -> bool:
     first_aspect, first_has_grader = _aspect_of(first)
     second_aspect, second_has_grader = _aspect_of(second)
     return first_aspect == second_aspect and (first_has_grader or second_has_grader)
+
+
+def pairs_of_one_aspect(
+    scores: Iterable[str], graders: Collection[str] = ()
+) -> frozenset[frozenset[str]]:
+    """Return the pairs of scores that grade one aspect; `graders` are named by who graded."""
+    pairs = set()
+    for first, second in combinations(dict.fromkeys(scores), 2):
+        if {first, second} <= set(graders) or grade_one_aspect(first, second):
+            pairs.add(frozenset((first, second)))
+    return frozenset(pairs)
 
 
 def says_half_right(name: str) -> bool:
