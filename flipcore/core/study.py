@@ -47,6 +47,8 @@ _LATER_FIELDS: dict[str, Any] = {
     "reference_model": "",
     "reference_models": (),
 }
+# Columns of a recording that are not in the id, so that tables keep the id of earlier imports.
+_LATER_COLUMNS = ("error", "raters")
 # A field that nothing read. Files may still have it, and it stays in the id at its default, so that
 # the ids of older studies stay as they were.
 _DROPPED_FIELD = "unreviewed_paraphrases"
@@ -227,6 +229,8 @@ class Study:
         for source in declaration["items"]:
             source["options"].pop(REMARKS, None)
             source["options"].pop(FILES_OF_REPORTED, None)
+            for key in _LATER_COLUMNS:
+                source["columns"].pop(key, None)
         return digest(declaration)[:12]
 
     def _declared(self) -> dict[str, Any]:
