@@ -190,8 +190,8 @@ def decimal_text(number: str) -> str:
     if len(number) > LONGEST_FRACTION or not _FRACTION.fullmatch(number):
         return number
     numerator, _, denominator = number.partition("/")
-    rest = int(denominator)
+    divisor = int(denominator)
     for factor in (2, 5):
-        while rest % factor == 0:
-            rest //= factor
-    return number if rest > 1 else f"{Decimal(numerator) / Decimal(denominator):f}"
+        while divisor % factor == 0:
+            divisor //= factor
+    return number if divisor > 1 else f"{Decimal(numerator) / Decimal(denominator):f}"

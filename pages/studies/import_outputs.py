@@ -190,9 +190,9 @@ def _show_rows(log_survey: Survey) -> None:
     _preview([preview_row(record) for record in log_survey.first[:N_SHOWN]])
 
 
-def _preview(rows: list[dict], beside: Sequence[dict] = ()) -> None:
+def _preview(rows: list[dict], other_rows: Sequence[dict] = ()) -> None:
     """Show rows without empty columns, and without items that are their questions. Columns that
-    differ from the rows `beside` them stand first."""
+    differ from `other_rows` stand first."""
     if not rows:
         st.caption("No row would be read.")
         return
@@ -201,8 +201,8 @@ def _preview(rows: list[dict], beside: Sequence[dict] = ()) -> None:
     shown = [name for name in cells if any(cell not in ("", None) for cell in cells[name])]
     if "question" in shown and cells["item"] == cells["question"]:
         shown.remove("item")
-    if beside:
-        shown.sort(key=lambda name: cells[name] == [row.get(name) for row in beside])
+    if other_rows:
+        shown.sort(key=lambda name: cells[name] == [row.get(name) for row in other_rows])
     texts = {name: st.column_config.Column(width=TEXT_WIDTH) for name in ("question", "written")}
     st.dataframe(
         [{name: row.get(name) for name in shown} for row in rows],

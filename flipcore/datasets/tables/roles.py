@@ -397,11 +397,11 @@ def _varying_answers(profile: Profile, parts: dict[str, list[str]]) -> list[str]
 def _is_graded_sheet(profile: Profile, answer: str) -> bool:
     """Tell whether the only answer column has a grade beside it, so that it is the output."""
     is_label = {"label", "labels"} & set(words_of(answer))
-    others = [name for name in profile.names if name != answer]
-    is_scored = any(names(name, "score") and _is_score(profile[name]) for name in others)
+    other_columns = [name for name in profile.names if name != answer]
+    is_scored = any(names(name, "score") and _is_score(profile[name]) for name in other_columns)
     is_judged = any(
         profile[name].is_verdict and (names(name, "people") or names(name, "judge"))
-        for name in others
+        for name in other_columns
     )
     return (is_scored or is_judged) and not is_label
 
@@ -724,17 +724,17 @@ def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:
 
 def _is_among_verdicts(profile: Profile, name: str) -> bool:
     """Tell whether another column called after a system holds right and wrong too."""
-    others = [column for column in profile.names if column != name and names(column, "condition")]
-    return any(profile[column].is_verdict for column in others)
+    systems = [column for column in profile.names if column != name and names(column, "condition")]
+    return any(profile[column].is_verdict for column in systems)
 
 
 def _is_among_models(profile: Profile, name: str) -> bool:
     """Tell whether numbers stand under the name of a model beside those of another: two systems."""
     if profile[name].is_verdict or not names(name, "model") or _is_named_score(name):
         return False
-    others = [column for column in profile.names if column != name and names(column, "model")]
-    others = [column for column in others if profile[column].is_numeric]
-    return any(_share_scale(profile, column, [name]) for column in others)
+    systems = [column for column in profile.names if column != name and names(column, "model")]
+    systems = [column for column in systems if profile[column].is_numeric]
+    return any(_share_scale(profile, column, [name]) for column in systems)
 
 
 _FLAGS = frozenset("skipped parsed used called ran done cached".split())  # of a judge's call

@@ -74,7 +74,8 @@ def _ask_outputs(table_profile: Profile, reading: TableReading) -> Question | No
     parent = parents.pop()
     if len(outputs) < 2 or parents or not names(parent, "output"):
         return None
-    if any(names(last_part(name), kind) for name in outputs for kind in ("readout", "answer")):
+    lasts = [last_part(name) for name in outputs]
+    if any(names(last, "readout") or names(last, "answer") for last in lasts):
         return None
     keys = [name.rpartition(".")[2] for name in outputs]
     return Question(
@@ -99,7 +100,8 @@ def _ask_lists(table_profile: Profile, reading: TableReading) -> Question | None
     """Ask whether entries of lists are runs, unless the list is called after runs or outputs."""
     lists = reading.shape.lists
     kinds = ("run", "output", "answer")
-    if not lists or any(names(name, kind) for name in lists for kind in kinds):
+    known_kinds = [kind for kind in kinds if any(names(name, kind) for name in lists)]
+    if not lists or known_kinds:
         return None
     return Question(
         "samples",
@@ -121,21 +123,23 @@ def _ask_lead(table_profile: Profile, reading: TableReading) -> Question | None:
     lead, lead_scale = graders[0], _scale(table_profile, graders[0])
     if table_profile[lead].is_verdict and any(map(names_right, lead.split("."))):
         return None
-    others = [
+    other_scores = [
         name
         for name in graders[1:]
         if (names_right(name) and table_profile[name].is_verdict)
         or _scale(table_profile, name) != lead_scale
         or (_is_about_search(lead) and not _is_about_search(name))
     ]
-    if not others:
+    if not other_scores:
         return None
     return Question(
         "score",
         f"{listed_columns(graders)} are scores of several kinds.",
         Choice(f"{lead} leads.", (f"score={','.join(graders)}",), overall(reading)),
         Choice(
-            f"{others[0]} is the score.", (f"score={others[0]}",), mean_of(table_profile, others[0])
+            f"{other_scores[0]} is the score.",
+            (f"score={other_scores[0]}",),
+            mean_of(table_profile, other_scores[0]),
         ),
     )
 
