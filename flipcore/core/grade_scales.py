@@ -15,10 +15,15 @@ def usual_scale(low: float, high: float) -> tuple[float, float]:
     """
     if low > 1 and MIN_PERCENT < high <= 100:
         return 0.0, 100.0
-    are_grades = (2 * low).is_integer() and (2 * high).is_integer()  # whole, or halves
-    if not are_grades or low < 1 or not 1 < high <= USUAL_ENDS[-1]:
+    if low > 1 and USUAL_ENDS[3] < high <= USUAL_ENDS[-1] and not _are_halves(low, high):
+        return 0.0, 10.0  # 5.6 to 9.4: grades with decimals are mostly out of ten
+    if not _are_halves(low, high) or low < 1 or not 1 < high <= USUAL_ENDS[-1]:
         return low, high
     return 1.0, next(end for end in USUAL_ENDS if high <= end)
+
+
+def _are_halves(*grades: float) -> bool:
+    return all((2 * grade).is_integer() for grade in grades)
 
 
 def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float]:

@@ -374,8 +374,15 @@ def _items_by_id(
         is_taken = name in roles.taken and name not in roles.contexts  # such as `dialogue: d1`
         if is_taken or is_other or column.is_numeric or column.n_distinct < LEAST_ITEMS:
             continue
-        raters = [rater for rater in profile.names if is_rater(rater) and rater != name][:1]
-        if profile.n_distinct([name, *systems, *raters]) >= 0.95 * profile.n_rows:
+        repeats = [
+            column_name
+            for column_name in profile.names
+            if is_rater(column_name) or names(column_name, "run")
+        ]
+        repeats = [column_name for column_name in repeats if column_name not in (name, *systems)][
+            :1
+        ]
+        if profile.n_distinct([name, *systems, *repeats]) >= 0.95 * profile.n_rows:
             return (name,)
     return ()
 

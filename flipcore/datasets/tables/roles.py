@@ -306,6 +306,12 @@ def _predicted_and_expected(profile: Profile) -> tuple[str, str] | None:
     shared = [subject for subject in outputs if subject in targets]
     if len(shared) == 1:
         return outputs[shared[0]], targets[shared[0]]
+    # decision beside gold_decision
+    for subject, target in () if outputs else targets.items():
+        for name in profile.names:
+            is_label = words_of(name) == (subject,) and not profile[name].is_numeric
+            if is_label and ANSWERS_READ <= profile.share_equal(name, target) < TOO_GOOD:
+                return name, target
     # predicted_stance beside stance
     pairs = []
     for subject, output in outputs.items():
@@ -730,9 +736,14 @@ def _is_among_verdicts(profile: Profile, name: str) -> bool:
 
 def _is_among_models(profile: Profile, name: str) -> bool:
     """Tell whether numbers stand under the name of a model beside those of another: two systems."""
-    if profile[name].is_verdict or not names(name, "model") or _is_named_score(name):
+    is_judge = bool({"judge", "grader", "rater"} & set(words_of(name)))
+    if not names(name, "model") or _is_named_score(name) or is_judge:
         return False
     systems = [column for column in profile.names if column != name and names(column, "model")]
+    if profile[name].is_verdict:
+        systems = [column for column in systems if not _is_named_score(column)]
+        is_alone = not any(names(column, "people") for column in profile.names)
+        return is_alone and any(profile[column].is_verdict for column in systems)
     systems = [column for column in systems if profile[column].is_numeric]
     return any(_share_scale(profile, column, [name]) for column in systems)
 

@@ -127,4 +127,7 @@ _RIGHT = set("correct right accuracy acc passed pass success solved match em sco
 
 def is_word(value: str, kind: str) -> bool:
     """Tell whether a cell is a word of the list `kind`: richtig, ✓ and true are "right"."""
-    return folded(value).strip().lower().replace(" ", "_") in stems(kind).words
+    word = folded(value).strip().lower().replace(" ", "_")
+    if kind == "wrong" and word.removeprefix("not_") != word:
+        return word in stems(kind).words or word.removeprefix("not_") in stems("right").words
+    return word in stems(kind).words
