@@ -367,6 +367,8 @@ def _items_by_id(
     crossed = _tasks_of_all_systems(profile, roles, tasks, systems)
     if crossed:
         return (crossed,)
+    runs = [name for name in profile.names if is_rater(name) or names(name, "run")]
+    runs = [name for name in runs if name not in systems]
     for name in profile.names:
         column, last = profile[name], last_part(name)
         is_other = counts_runs(last) or names(last, "configuration")
@@ -374,15 +376,8 @@ def _items_by_id(
         is_taken = name in roles.taken and name not in roles.contexts  # such as `dialogue: d1`
         if is_taken or is_other or column.is_numeric or column.n_distinct < LEAST_ITEMS:
             continue
-        repeats = [
-            column_name
-            for column_name in profile.names
-            if is_rater(column_name) or names(column_name, "run")
-        ]
-        repeats = [column_name for column_name in repeats if column_name not in (name, *systems)][
-            :1
-        ]
-        if profile.n_distinct([name, *systems, *repeats]) >= 0.95 * profile.n_rows:
+        run = [run for run in runs if run != name][:1]
+        if profile.n_distinct([name, *systems, *run]) >= 0.95 * profile.n_rows:
             return (name,)
     return ()
 
@@ -591,11 +586,11 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
 def _names_strategies(profile: Profile, name: str) -> bool:
     """Tell whether values name ways of asking, such as cot and few_shot, and no wordings."""
     values = profile[name].values
-    named = [value for value in values if all(map(stems("strategy").has, _letters_of(value)))]
+    named = [value for value in values if all(map(stems("strategy").has, _words_in(value)))]
     return 2 * len(named) > len(values)
 
 
-def _letters_of(value: str) -> list[str]:
+def _words_in(value: str) -> list[str]:
     return [word for word in words_of(value) if not word.isdigit()]
 
 

@@ -774,7 +774,7 @@ def _is_named_otherwise(profile: Profile, roles: Roles, name: str) -> bool:
         return True  # a second right answer in numbers: correct_answer beside answer
     if last.lower() in _WHO and not column.is_verdict:
         return True  # annotator 7 is a person, not a grade
-    if set(words_of(last)) <= _SHARES and column.is_integer and (column.least or 0) >= 1:
+    if set(words_of(last)) <= SHARES and column.is_integer and (column.least or 0) >= 1:
         return True  # a precision of 2 counts decimals
     # the classifier's own probability of a class
     return _is_of_class(profile, roles, name) or _is_confidence(profile, roles, name)
@@ -838,15 +838,15 @@ def _order_scores(
     counts = {name for name in numbers if words_of(name)[1:][-1:] in (("passed",), ("solved",))}
     exact = {name for name in scores if set(words_of(last_part(name))) & {"exact", "em"}}
     verdicts = {name for name in scores if profile[name].is_verdict} - exact
-    verdicts -= {name for name in scores if set(words_of(last_part(name))) & _SHARES}
+    verdicts -= {name for name in scores if set(words_of(last_part(name))) & SHARES}
     plain = {name for name in verdicts if all(map(is_known_word, words_of(last_part(name))))}
     scores.sort(
         key=lambda name: (
             2 * profile[name].n_filled < profile.n_rows,
             lower_is_better(name),
-            bool(set(words_of(name)) & _STEPS_BEFORE),
+            bool(set(words_of(name)) & STEPS_BEFORE),
             has_verdict or not is_overall(name),
-            has_f1 and bool(set(words_of(last_part(name))) & _SHARES),
+            has_f1 and bool(set(words_of(last_part(name))) & SHARES),
             # tests_passed says less than `passed`
             has_verdict and name in counts,
             # right by a judge or a program says more than equal word for word
@@ -870,8 +870,8 @@ def is_overall(name: str) -> bool:
 
 _OVERALL = {"overall", "total", "composite", "combined", "aggregate", "global", "final", "average"}
 # graded apart from the output
-_STEPS_BEFORE = {"context", "contexts", "retrieval", "retriever", "mrr", "ndcg", "hit", "hits"}
-_SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
+STEPS_BEFORE = {"context", "contexts", "retrieval", "retriever", "mrr", "ndcg", "hit", "hits"}
+SHARES = {"precision", "recall"}  # names of scores that lie from 0 to 1
 
 
 def _is_of_people(name: str) -> bool:

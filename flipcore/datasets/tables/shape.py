@@ -525,10 +525,9 @@ def _models_beside_key(profile: Profile) -> tuple[str, ...]:
         matched = [
             name for name in profile.names if name != key and _holds_values(profile, name, key)
         ]
-        if column.is_verdict:  # true and false are answers of models alone
-            matched = (
-                [name for name in matched if names(name, "model")] if not column.n_numbers else []
-            )
+        if column.is_verdict:  # true and false, unlike 0 and 1, may be answers of models
+            models = [name for name in matched if names(name, "model")]
+            matched = [] if column.n_numbers else models
         if len(matched) > 1 and not _are_numbered(matched):
             return tuple(matched)
     # `answer` is the right one beside letters of models

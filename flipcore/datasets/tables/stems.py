@@ -25,7 +25,10 @@ class Stems:
 @cache
 def stems(name: str) -> Stems:
     """Return one list of `stems.toml`."""
-    entries = folded(_all_lists()[name]).split()
+    listed = _all_lists()[name]
+    entries = f"{listed} {folded(listed)}".split()  # cells keep their accents in SQL
+    if name == "wrong":
+        entries += [f"not_{word}" for word in stems("right").words]
     beginnings = tuple(entry[:-1] for entry in entries if entry.endswith("*"))
     return Stems(frozenset(entry for entry in entries if not entry.endswith("*")), beginnings)
 
@@ -127,7 +130,4 @@ _RIGHT = set("correct right accuracy acc passed pass success solved match em sco
 
 def is_word(value: str, kind: str) -> bool:
     """Tell whether a cell is a word of the list `kind`: richtig, ✓ and true are "right"."""
-    word = folded(value).strip().lower().replace(" ", "_")
-    if kind == "wrong" and word.removeprefix("not_") != word:
-        return word in stems(kind).words or word.removeprefix("not_") in stems("right").words
-    return word in stems(kind).words
+    return folded(value).strip().lower().replace(" ", "_") in stems(kind).words

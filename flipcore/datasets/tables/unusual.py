@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from flipcore.datasets.tables.grid import is_rater
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import arm_scores, listed_columns, mean_of, overall
+from flipcore.datasets.tables.roles import SHARES, STEPS_BEFORE
 from flipcore.datasets.tables.shape import CONTRASTED
 from flipcore.datasets.tables.stems import last_part, names, names_right, words_of
 from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
@@ -51,7 +52,7 @@ def _ask_columns(table_profile: Profile, reading: TableReading) -> Question | No
         return None
     outputs = reading.made_from.get(reading.roles.output, ())
     words = ("model_columns=", *(f"text={name}" for name in outputs[:1]))
-    says = f"{outputs[0]} is its output." if outputs else "they have no names."
+    none = f"There is one system; {outputs[0]} is its output." if outputs else "They are none."
     return Question(
         "systems",
         f"Columns are read as those of {len(models)} systems, {listed_columns(models)}.",
@@ -60,7 +61,7 @@ def _ask_columns(table_profile: Profile, reading: TableReading) -> Question | No
             (f"model_columns={','.join(models)}",),
             overall(reading),
         ),
-        Choice(f"There is one system; {says}", words),
+        Choice(none, words),
     )
 
 
@@ -155,7 +156,7 @@ def _is_about_search(name: str) -> bool:
 
 
 _LIKENESS = frozenset("similarity sim distance cosine overlap".split())
-_OF_SEARCH = frozenset("context retrieval recall precision mrr ndcg hit hits retrieved".split())
+_OF_SEARCH = STEPS_BEFORE | SHARES | {"retrieved"}
 
 
 def _ask_scale(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -165,21 +166,18 @@ def _ask_scale(table_profile: Profile, reading: TableReading) -> Question | None
     if not lead:
         return None
     column, mean = table_profile[lead], mean_of(table_profile, lead)
-    is_same = column.is_verdict and mean == 1 and table_profile.n_rows >= SURPRISING
-    is_same = is_same and not names_right(lead)
-    is_beyond = (
-        not column.is_verdict and not -1 <= (column.least or 0) <= (column.most or 0) <= MAX_SCALE
-    )
+    is_same = column.is_verdict and mean == 1 and not names_right(lead)
+    is_grade = -1 <= (column.least or 0) <= (column.most or 0) <= MAX_SCALE
     has_systems = bool(roles.output or reading.grid.conditions or reading.shape)
     is_likeness = not _LIKENESS.isdisjoint(words_of(last_part(lead))) and not roles.target
     is_of_items = lead in roles.people and not has_systems
-    if is_same:
+    if is_same and table_profile.n_rows >= SURPRISING:
         seen = f"{lead} is the score, and it is 1 in every row."
     elif is_of_items:
         seen = f"{lead} is the score by its name, and no column holds an output or a system."
     elif is_likeness:
         seen = f"{lead} is the score, and no column holds what an output would be similar to."
-    elif is_beyond:
+    elif not (column.is_verdict or is_grade):
         seen = f"{lead} is the score, with numbers from {column.least:g} to {column.most:g}."
     else:
         return None

@@ -124,3 +124,11 @@ def test_arms_of_two_settings_are_listed_apart(tmp_path):
             for shots in ("few", "zero"):
                 rows.append({"id": i, "prompt_type": prompt, "method": shots, "correct": (i + len(prompt)) % 2})
     assert "4 arms (few, cot; zero, cot; few, plain; zero, plain)" in sentence(read(tmp_path, rows))
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("sí", "no"), ("sim", "não"), ("Resolved", "Not resolved")])
+def test_words_for_right_and_wrong_keep_their_accents(tmp_path, right, wrong):
+    """Names lost their accents, and cells no longer matched the words without them."""
+    rows = rows_with(replies(outcome=lambda i: right if i % 3 else wrong))
+    reading = read(tmp_path, rows)
+    assert reading.roles.scores == ("outcome",) and reading.scores["", "outcome"] == 2 / 3
