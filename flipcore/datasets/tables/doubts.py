@@ -109,7 +109,7 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
     if shape.models and not reading.roles.output:
         texts = [name for name in reading.unused if table_profile[name].is_text]
         has_texts = any(_differs_within_row(table_profile, name) for name in texts)
-        if has_texts or all(names(model, "model") for model in shape.models):
+        if has_texts or shape.is_plain or all(names(model, "model") for model in shape.models):
             return None
         by_model = arm_scores(table_profile, reading, OF_MODEL)
         return _ask_columns(reading, "none of them holds an output", f"systems{by_model}")

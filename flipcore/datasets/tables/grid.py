@@ -285,6 +285,8 @@ def _crossing_setting(profile: Profile, roles: Roles, item: str, content: Sequen
     for name in profile.names:
         is_free = name not in roles.taken and name != item
         is_named = names(name, "variant") or names(name, "setting")
+        # versions of a question with one right answer are wordings of it
+        is_named |= words_of(last_part(name)) == ("version",) and bool(roles.target)
         if not is_free or not is_named or not 2 <= profile[name].n_distinct <= MAX_LEVELS:
             continue
         if profile.follows([item, name], content[0]) and crosses(profile, [item], name):
@@ -564,14 +566,15 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         if names(last_part(name), "model") or (divides_items and divides_cells):
             conditions.append(name)
     variants = list(grid.variants)
-    for kind in ("condition", "setting", "variant", "prompt"):
+    for kind in ("condition", "setting", "variant", "prompt", "compared"):
         for name in profile.names:
             row_key = [*items, *conditions, *variants]
             if _is_told(profile, row_key):
                 break
             if (
-                names(last_part(name), kind)
+                (names(last_part(name), kind) or kind == "compared")
                 and (kind != "prompt" or _names_strategies(profile, name))
+                and (kind != "compared" or _is_compared(profile, roles, name))
                 and name not in row_key
                 and _may_be_condition(profile, roles, name)
                 and not _follows_from_one(profile, roles, conditions, name)
@@ -581,6 +584,19 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
                 is_wording = kind == "variant" and not _names_strategies(profile, name)
                 (variants if is_wording else conditions).append(name)
     return replace(grid, conditions=tuple(conditions), variants=tuple(variants))
+
+
+def _is_compared(profile: Profile, roles: Roles, name: str) -> bool:
+    """Tell whether a column that crosses the items names what is compared: a product, a version, a
+    step of training, or models by their names."""
+    column, last = profile[name], last_part(name)
+    if name in roles.taken or any(names(last, kind) for kind in ("judge", "people", "scorer")):
+        return False
+    words = [word for word in words_of(last) if word not in ("name", "id", "prompt")]
+    if words and all(names(word, "compared") for word in words):
+        # the steps of an agent are counted from 0 or 1
+        return not (column.is_integer and _counts(profile, name))
+    return bool(column.values) and all(names(value, "model") for value in column.values)
 
 
 def _names_strategies(profile: Profile, name: str) -> bool:

@@ -1,6 +1,9 @@
 """Columns that are named after a model, and their names in a table with a row per model."""
 
 import re
+from collections.abc import Sequence
+
+from flipcore.datasets.tables.stems import names
 
 SIGNS = " _.:/-"  # separators between a model's name and the rest of a column's name
 OF_MODEL, OF_SAMPLE = "model", "sample"  # columns that are added where a row becomes several rows
@@ -34,3 +37,20 @@ def bare_path(name: str) -> str:
     """Return a score's path without a last key that repeats its object: correct.correct."""
     *outer, last = name.split(".")
     return ".".join(outer) if outer and outer[-1] == last else name
+
+
+def label_cell(column: str) -> str:
+    """Return what the added column says of a row: the number of its run, or the model's name."""
+    match = _NUMBERED.fullmatch(column) if label_of([column]) == OF_SAMPLE else None
+    return match[2] if match else column
+
+
+def label_of(columns: Sequence[str]) -> str:
+    """Return the column that is added where a row becomes a row per column: OF_SAMPLE for the
+    columns of numbered runs, such as run_1 and run_2, else OF_MODEL."""
+    matches = [_NUMBERED.fullmatch(name) for name in columns]
+    are_runs = all(match and names(match[1], "run") for match in matches)
+    return OF_SAMPLE if columns and are_runs else OF_MODEL
+
+
+_NUMBERED = re.compile(r"([A-Za-z]+)[ _.-]?(\d{1,3})")

@@ -51,6 +51,7 @@ from flipcore.datasets.tables.table_reading import MATCH, Question, TableReading
 from flipcore.datasets.tables.turns import PROMPT, RESPONSE
 from flipcore.datasets.tables.unexplained import ask_unexplained
 from flipcore.datasets.tables.unusual import unusual_parts
+from flipcore.datasets.tables.wide_scores import implied_words
 from flipcore.text.answers import canonical_number
 from flipcore.text.counts import count_of
 
@@ -97,7 +98,10 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     compared_columns = _compared_pair(table_profile)
     is_one_object = _is_one_object(table)
     has_no_wide_rows = bool(compared_columns) or is_one_object
-    shape = Shape() if has_no_wide_rows else _shape(table_profile, map_words)
+    is_named = has_no_wide_rows or bool(map_words.keys() & _NAMED)
+    implied = {} if is_named else implied_words(table_profile)
+    shape = Shape() if has_no_wide_rows else _shape(table_profile, implied or map_words)
+    shape = replace(shape, is_plain=bool(implied))
     if shape:
         table_profile = profile(reshape(table, shape))
     roles = _without_model_contexts(find_roles(table_profile), table.names)
@@ -107,7 +111,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         roles = _with_output_under_keys(table_profile, roles, shape.models, table.names)
     roles = _with_answers_of_systems(table_profile, roles)
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
-    roles = _with_mapped_roles(roles, map_words, table_profile)
+    roles = _with_mapped_roles(roles, implied or map_words, table_profile)
     grid = find_grid(table_profile, roles, is_wide=bool(shape.models))
     grid = _with_mapped_grid(table_profile, grid, map_words)
     n_copies = _n_copies(table_profile, grid)

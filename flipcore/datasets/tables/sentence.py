@@ -1,6 +1,7 @@
 """Say in one sentence how a table was read, and ask its open questions."""
 
 from flipcore.datasets.tables.grid import MIN_CLUSTERS
+from flipcore.datasets.tables.own_columns import label_of
 from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.table_reading import Question, TableReading
 from flipcore.text.counts import count_of
@@ -26,7 +27,9 @@ def sentence(reading: TableReading) -> str:
     if grid.variants:
         parts.append(f"variants ({', '.join(grid.variants)})")
     if grid.run or grid.is_rerun or reading.n_runs == 1:
-        run = f" ({grid.run})" if grid.run else ""
+        are_columns = grid.run and label_of(reading.shape.models) == grid.run
+        run_names = _few(reading.shape.models) if are_columns else grid.run
+        run = f" ({run_names})" if run_names else ""
         parts.append(f"{count_of(reading.n_runs, 'rater' if grid.is_rated else 'run')}{run}")
     phrases = [f"Read as {' × '.join(parts)}"]
     if roles.target:
@@ -35,7 +38,9 @@ def sentence(reading: TableReading) -> str:
         coding = f", read as {reading.coding.value}" if reading.coding and roles.target else ""
         output = _few(reading.made_from.get(roles.output, (roles.output,)))
         phrases.append(f"output: {output}{coding}")
-    if roles.scores or roles.judges:
+    if reading.shape.is_plain and roles.scores:
+        phrases.append("scores: in these columns")
+    elif roles.scores or roles.judges:
         phrases.append(f"scores: {_few((*roles.scores, *roles.judges))}")
     if grid.regrade:
         phrases.append(f"grades of one output: {grid.regrade}")

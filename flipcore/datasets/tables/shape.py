@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from itertools import chain
 
 from flipcore.datasets.tables.load import Table
-from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, SIGNS, bare_column, own_key
+from flipcore.datasets.tables.own_columns import (
+    OF_SAMPLE,
+    SIGNS,
+    bare_column,
+    label_cell,
+    label_of,
+    own_key,
+)
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import KEY_WORDS, OUTPUT, TARGET, holds_logits, part_of
 from flipcore.datasets.tables.stems import last_names, names, words_of
@@ -56,6 +63,7 @@ class Shape:
     models: tuple[str, ...] = ()  # stems: a row per model
     lists: tuple[str, ...] = ()  # columns of lists: a row per entry
     versions: tuple[str, ...] = ()  # numbered columns of objects (shuffle_0): a row per version
+    is_plain: bool = False  # whether nothing else can be meant by the models' columns
 
     def __bool__(self) -> bool:
         """Tell whether rows are split."""
@@ -581,10 +589,12 @@ def reshape(table: Table, shape: Shape) -> Table:
     """Return the table with a row per answer, and with columns named as in such a table."""
     if shape.versions:
         return _by_models(table, shape.versions, label=OF_VERSION)
-    return _by_models(table, shape.models) if shape.models else _by_samples(table, shape.lists)
+    if shape.models:
+        return _by_models(table, shape.models, label=label_of(shape.models))
+    return _by_samples(table, shape.lists)
 
 
-def _by_models(table: Table, models: Sequence[str], label: str = OF_MODEL) -> Table:
+def _by_models(table: Table, models: Sequence[str], *, label: str) -> Table:
     """Return a row per model, named in the column `label`; a model without a value has no row."""
     columns_of: dict[str, dict[str, str]] = {}  # by model: {new name: name in the wide table}
     for model in models:
@@ -607,7 +617,8 @@ def _by_models(table: Table, models: Sequence[str], label: str = OF_MODEL) -> Ta
         cells = [table.sql(name) for name in shared]
         cells += [table.sql(columns[name]) if name in columns else "NULL" for name in new_names]
         filled = " OR ".join(f"{table.sql(name)} IS NOT NULL" for name in columns.values())
-        quoted = "'" + model.replace("'", "''") + "'"
+        cell = label_cell(model) if label == OF_SAMPLE else model
+        quoted = "'" + cell.replace("'", "''") + "'"
         aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted, *row_cell]))
         selects.append(f"SELECT {table.place}, {aliases} FROM {table.relation} WHERE {filled}")
     table.connection.execute(f"CREATE TEMP TABLE apart AS {' UNION ALL '.join(selects)}")

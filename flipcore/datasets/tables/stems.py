@@ -66,7 +66,11 @@ def names(name: str, kind: str) -> bool:
         entries.has(joined_words)
         or any(entries.has(word) for word in words)
         or not _numbered_words(name).isdisjoint(entries.words)
+        or (kind == "model" and bool(_SIZE.search(name)))
     )
+
+
+_SIZE = re.compile(r"(?i)(?<![^\W_])\d+(\.\d+)?b(?![^\W_])")  # of a model, such as 7b
 
 
 @cache

@@ -48,7 +48,7 @@ def _ask_columns(table_profile: Profile, reading: TableReading) -> Question | No
     """Ask whether columns belong to systems, if no list knows these systems."""
     models = reading.shape.models
     has_scores = bool(reading.roles.output and reading.roles.graders)  # of each system
-    if not models or has_scores or any(map(_is_known, models)):
+    if not models or has_scores or reading.shape.is_plain or any(map(_is_known, models)):
         return None
     outputs = reading.made_from.get(reading.roles.output, ())
     words = ("model_columns=", *(f"text={name}" for name in outputs[:1]))
@@ -200,6 +200,8 @@ def _ask_items(table_profile: Profile, reading: TableReading) -> Question | None
         target = reading.roles.target
         if is_id and target and not table_profile.follows([name], target):
             continue  # ids that begin anew: other questions with other right answers
+        if is_id and _is_id_of_parts(table_profile, reading, name):
+            continue
         if is_id and not names(name, "about") and n_ids > reading.n_items / MAX_PER_ID:
             return Question(
                 "item",
@@ -209,6 +211,15 @@ def _ask_items(table_profile: Profile, reading: TableReading) -> Question | None
                 Choice(f"{n_ids:,} questions, one for each {name}.", (f"item={name}",)),
             )
     return None
+
+
+def _is_id_of_parts(table_profile: Profile, reading: TableReading, name: str) -> bool:
+    """Tell whether an id counts the systems, or begins anew in each document of the items."""
+    grid = reading.grid
+    if grid.conditions and table_profile.follows(grid.conditions, name):
+        return True
+    within = [[part, name] for part in grid.items if len(grid.items) > 1]
+    return any(table_profile.n_distinct(pair) >= reading.n_items for pair in within)
 
 
 def _ask_run(table_profile: Profile, reading: TableReading) -> Question | None:

@@ -408,18 +408,29 @@ def test_votes_of_several_models_beside_a_numbered_key_are_no_models(tmp_path):
     assert not any(name.startswith("gt_") for name in reading.shape.models) and "a_small-1" in reading.shape.models
 
 
-def test_scores_under_names_of_systems_are_asked_about(tmp_path):
+def test_right_and_wrong_under_names_of_systems_are_scores_of_theirs(tmp_path):
     """Three systems in columns of 0 and 1 gave the first one's score, and the others were "not used"."""
-    path = tmp_path / "wide.csv"
-    cells = [f"What is part {i}?,{int(i % 5 > 0)},{int(i % 3 > 0)},{i % 2}" for i in range(60)]
-    path.write_text("\n".join(["question,gpt-4o,claude-3.5,llama-3", *cells]), encoding="utf-8")
-    (question,) = read_table(path).questions
-    assert question.about == "systems" and "gpt-4o, claude-3.5, llama-3 hold scores" in question.seen
-    for choice, arms in ((question.first, ("gpt-4o", "claude-3.5", "llama-3")), (question.second, ())):
-        answered = read_table(path, dict(word.split("=", 1) for word in choice.words))
-        assert answered.arms == arms and not answered.questions
-    apart = read_table(path, dict(word.split("=", 1) for word in question.first.words))
-    assert [round(apart.scores[arm, "prediction"], 2) for arm in apart.arms] == [0.8, 0.67, 0.5]
+    rows = [{"gpt-4o": int(i % 5 > 0), "claude-3.5": int(i % 3 > 0), "llama-3": i % 2} for i in range(60)]
+    questions = [{"question": f"What is part {i}?"} for i in range(60)]
+    reading = table(tmp_path, [asked | row for asked, row in zip(questions, rows, strict=True)])
+    assert reading.arms == ("gpt-4o", "claude-3.5", "llama-3") and not reading.questions
+    assert [round(reading.scores[arm, "prediction"], 2) for arm in reading.arms] == [0.8, 0.67, 0.5]
+    assert sentence(reading).endswith("× 1 run; scores: in these columns.")
+    for number in range(1, 4):  # and under the numbers of runs, five runs of one system
+        runs = [
+            asked | {f"run_{k}": row["gpt-4o"] for k in range(1, number + 2)}
+            for asked, row in zip(questions, rows, strict=True)
+        ]
+        reading = table(tmp_path, runs)
+        assert (reading.n_items, reading.n_runs, reading.arms) == (60, number + 1, ()) and not reading.questions
+
+
+@pytest.mark.parametrize("column", ["helper", "human", "score", "gpt-4o_judge"])
+def test_a_further_column_of_right_and_wrong_may_grade(tmp_path, column):
+    """A model's own 0 and 1 are its scores, unless another column may say that it was a judge."""
+    rows = [{"question": f"What is part {i}?", "gpt-4o": int(i % 5 > 0), "claude-3.5": int(i % 3 > 0)} for i in range(60)]
+    reading = table(tmp_path, [row | {column: i % 2} for i, row in enumerate(rows)])
+    assert not reading.shape.is_plain
 
 
 def test_an_old_and_a_new_output_are_two_systems(tmp_path):

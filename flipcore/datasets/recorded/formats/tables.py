@@ -51,6 +51,7 @@ from flipcore.datasets.recorded.table_names import TableName
 from flipcore.datasets.tables.coding import ERROR_TEXT, entries_of, letter_in, letters_of
 from flipcore.datasets.tables.grid import counts_runs
 from flipcore.datasets.tables.load import as_cell
+from flipcore.datasets.tables.own_columns import bare_column
 from flipcore.datasets.tables.reading import TableReading
 from flipcore.datasets.tables.roles import OUTPUT, part_of
 from flipcore.datasets.tables.sentence import sentence
@@ -513,6 +514,8 @@ class _Rows:
         for column in recording.scores:
             entry = re.fullmatch(r".+?\[(?!-?\d+\])(.+)\]\.\w+", column)  # metrics[Relevancy].score
             scorer = entry[1] if entry else column.removeprefix(SCORER)
+            if recording.models_beside and column == bare_column(recording.models_beside[0]):
+                scorer = "score"  # the column of each system holds its score
             scorer = str(values.get(recording.scorer) or scorer) if recording.scorer else scorer
             readout = self._directed(column, scorer_readout(scorer, self._score(column, values)))
             if recording.sample:
