@@ -1,5 +1,6 @@
 """Read rows of JSONL, JSON, CSV, Excel and Parquet files. Only bad rows have a problem."""
 
+import codecs
 import csv
 import json
 import re
@@ -128,7 +129,29 @@ def _check_beginning(path: Path) -> None:
         )
 
 
-def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
+def _encoding(path: Path) -> str:
+    """Return the encoding of a table: "cp1252" for one that an old spreadsheet saved in a Western
+    European language, else "utf-8", whose wrong bytes are recognised row by row."""
+    n_high = n_letters = 0
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    is_utf8 = True
+    with opened(path) as stream, unpacking(path):
+        for part in iter(partial(stream.read, 1 << 20), b""):
+            if part.isascii():
+                continue
+            text = decoder.decode(part)
+            wrong = sum("\udc80" <= sign <= "\udcff" for sign in text if sign > "\x7f")
+            n_right = sum(sign > "\x7f" for sign in text) - wrong
+            if n_right:
+                return "utf-8"
+            is_utf8 &= not wrong
+            n_high += wrong
+            n_letters += sum(map(str.isalpha, text))
+    # most letters of another script are not ASCII
+    return "utf-8" if is_utf8 or n_high > n_letters else "cp1252"
+
+
+def _lines(path: Path, most_mb: int, encoding: str = "utf-8") -> Iterator[tuple[int, str | None]]:
     """Yield (number from 1, line with its line end); None instead of a line above MAX_ROW.
 
     Bytes that are not UTF-8 become surrogates, by which their rows are recognised. Raises BadInput
@@ -148,8 +171,11 @@ def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
                 raise BadInput(
                     f"{spoken_name(path)} unpacks to more than {most_mb:,} MB; unpack and split it."
                 )
-            encoding = "utf-8-sig" if number == 1 else "utf-8"
-            yield number, None if is_long else line.decode(encoding, "surrogateescape")
+            if is_long:
+                yield number, None
+                continue
+            text = line.decode(encoding, "surrogateescape")
+            yield number, text.removeprefix("\ufeff") if number == 1 else text
 
 
 _TOO_LONG = f"has more than {MAX_ROW // 1_000_000} MB; give each row a line of its own"
@@ -510,22 +536,31 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
     reader = csv.reader(chain((first_line,), lines), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = header
     is_storable_header = True
+    upper: list[str] | None = None  # the header, while a second line of it may follow
     while True:
         start, lines.n_chars = reader.line_num + 1, 0
         try:
             cells = next(reader)
         except StopIteration:
+            if upper and not columns:
+                _check_columns(path, _named_columns(upper))
             return
         except csv.Error as error:
             yield Row(start, problem=f"is not valid CSV ({error}); the file may be half-written")
             continue
         if (not columns and _is_title(cells)) or (columns and _is_no_row(cells, columns)):
             continue
+        if not columns and upper is None and _may_be_joined(cells):
+            upper = cells
+            continue
         if not columns:
-            columns = _named_columns(cells)
+            joined = _joined_header(upper, cells) if upper else []
+            columns = _named_columns(joined or upper or cells)
             _check_columns(path, columns)
             is_storable_header = _can_be_stored("".join(columns))
-        elif len(cells) != len(columns):
+            if joined or not upper:
+                continue
+        if len(cells) != len(columns):
             yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
         elif is_storable_header and _can_be_stored("".join(cells)):
             yield Row(start, dict(zip(columns, cells, strict=True)))
@@ -547,7 +582,7 @@ def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
 
 def _csv_lines(path: Path, most_mb: int) -> Iterator[str | None]:
     """Yield lines, which may end with a carriage return alone; None instead of a line too long."""
-    for _, line in _lines(path, most_mb):
+    for _, line in _lines(path, most_mb, _encoding(path)):
         if line is not None and "\r" in line.removesuffix("\r\n"):
             yield from filter(None, _LINE_END.split(line))
         elif line != "":
@@ -557,7 +592,7 @@ def _csv_lines(path: Path, most_mb: int) -> Iterator[str | None]:
 def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
     """Yield the rows of a sheet of an Excel file, below its header."""
     columns: tuple[str, ...] = ()
-    for number, cells in sheet_rows(path, most_mb * 1_000_000, sheet):
+    for number, cells in _headed(sheet_rows(path, most_mb * 1_000_000, sheet)):
         if (not columns and _is_title(cells)) or (columns and _is_no_row(cells, columns)):
             continue
         if not columns:
@@ -569,6 +604,49 @@ def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
             yield Row(number, problem=_TOO_LONG)
         else:
             yield Row(number, dict(zip(columns, [*cells, *[None] * len(columns)], strict=False)))
+
+
+def _headed(lines: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the lines of a sheet from its header on: titles above it have one filled cell each, and
+    a header of two lines is joined to one."""
+    first_lines = list(islice(lines, MAX_TITLES + 2))
+    sizes = [sum(cell is not None for cell in cells) for _, cells in first_lines]
+    start = next((i for i, size in enumerate(sizes[: MAX_TITLES + 1]) if size > 1), 0)
+    if sizes[start : start + 1] < [3]:
+        start = 0  # a table of one or two columns has no titles
+    head, *others = first_lines[start:] or [(0, [])]
+    if others and (joined := _joined_header(head[1], others[0][1])):
+        head, others = (others[0][0], joined), others[1:]
+    yield from [head, *others] if first_lines else []
+    yield from lines
+
+
+def _joined_header(upper: Sequence[Any], lower: Sequence[Any]) -> list[str]:
+    """Return the names of a header of two lines: "Model X Style" below "Model X", which stands once
+    above all of its columns, or above each. [] for a header of one line."""
+    names = [str(cell or "").strip() for cell in lower]
+    are_texts = all(isinstance(cell, str) for cell in lower if cell not in (None, ""))
+    repeated = [name for name in names if names.count(name) > 1 and name]
+    groups = [str(cell or "").strip() for cell in [*upper, *[""] * len(names)]][: len(names)]
+    if not (are_texts and repeated and _may_be_joined(groups)):
+        return []
+    if any(map(_is_number, names)):
+        return []
+    joined, group = [], ""
+    for above, name in zip(groups, names, strict=True):
+        group = above or (group if names.count(name) > 1 else "")
+        joined.append(f"{group} {name}".strip() if group != name else name)
+    return joined if len(set(joined)) == len(joined) else []
+
+
+def _may_be_joined(upper: Sequence[Any]) -> bool:
+    """Tell whether a header may have a second line: a name stands above several columns."""
+    filled = [cell for cell in upper if cell not in (None, "")]
+    return len(set(filled)) > 1 and len(set(filled)) < len(upper)
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[-+]?[\d.,]+%?", text))
 
 
 def _is_title(cells: Sequence[Any]) -> bool:

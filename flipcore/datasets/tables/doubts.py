@@ -109,7 +109,8 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
     if shape.models and not reading.roles.output:
         texts = [name for name in reading.unused if table_profile[name].is_text]
         has_texts = any(_differs_within_row(table_profile, name) for name in texts)
-        if has_texts or shape.is_plain or all(names(model, "model") for model in shape.models):
+        n_named = sum(names(model, "model") for model in shape.models)
+        if has_texts or shape.is_plain or n_named > 1 or n_named == len(shape.models):
             return None
         by_model = arm_scores(table_profile, reading, OF_MODEL)
         return _ask_columns(reading, "none of them holds an output", f"systems{by_model}")
@@ -750,6 +751,7 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
         is_bad = any(names(word, "lower") for word in words)
         is_bad &= not any(names(word, "negation") for word in words)
         is_named = any(names(word, "score") and not names(word, "grade") for word in words)
+        is_named |= "_".join(words) in stems("score").words  # chrF
         is_plain = (is_plain or is_named) and not is_bad
     if is_plain:
         return None
@@ -1181,6 +1183,9 @@ def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | Non
             continue
         if roles.target and table_profile.follows([roles.target], name):
             continue  # it names the class of the right answer
+        parts = grid.items if len(grid.items) > 1 else ()
+        if any(table_profile.follows([part], name) for part in parts):
+            continue  # a fact about the document that fields were extracted from
         sizes = table_profile.cell_sizes([name])
         if min(sizes) < max(LEAST_ITEMS, EQUAL * max(sizes)):
             continue

@@ -23,6 +23,7 @@ NAMED_RUN = 0.85  # least share of rows that a column called a run tells apart
 MAX_LEVELS = 200  # values of a condition
 MIN_CLUSTERS = 10  # with fewer there is no error bar, and each item counts alone
 LEAST_ITEMS = 5
+LEAST_LEVELS = 4  # values of each of two settings that make up a question together
 MAX_FRACTIONS = 12  # values of a setting such as the temperature; more are measurements
 MIN_TEXT = 20  # characters; a column without a role that is shorter holds no outputs
 MIN_OUTPUT = 8  # characters; shorter outputs may be equal by chance
@@ -137,6 +138,7 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
             or last_names(last, "id")
             or words_of(last)[:1] in (("id",), ("qid",), ("doc",))
             or name.lower() in ("index", "unnamed: 0", "test", "test_case", "testcase")
+            or (name.lower() == "sample" and not roles.prompts and column.n_distinct >= MANY)
         )
         is_of_other = any(names(last, kind) for kind in ("condition", "model")) and not names(
             last, "prompt"
@@ -381,6 +383,26 @@ def _items_by_id(
         run = [run for run in runs if run != name][:1]
         if profile.n_distinct([name, *systems, *run]) >= 0.95 * profile.n_rows:
             return (name,)
+    return _crossed_settings(profile, roles, systems)
+
+
+def _crossed_settings(profile: Profile, roles: Roles, systems: Sequence[str]) -> tuple[str, ...]:
+    """Return the settings that make up a question where each system stood before all of their
+    combinations, such as the length of a text and the depth at which a needle lies; () for none."""
+    levels = [
+        name
+        for name in profile.names
+        if name not in (*systems, *roles.taken)
+        and LEAST_LEVELS <= profile[name].n_distinct <= profile.n_rows / LEAST_LEVELS
+        and not (profile[name].is_text or profile[name].is_list or counts_runs(name))
+    ]
+    n_systems = profile.n_distinct(systems) if systems else 0
+    for pair in combinations(levels[:12], 2) if n_systems > 1 else ():
+        n_cells = profile.n_distinct(pair)
+        is_full = n_cells == profile[pair[0]].n_distinct * profile[pair[1]].n_distinct
+        if is_full and n_cells >= LEAST_ITEMS and n_cells * n_systems == profile.n_rows:
+            if _is_told(profile, [*pair, *systems]):
+                return pair
     return ()
 
 
@@ -527,6 +549,9 @@ _NEUTRAL_WORDS = set("name id type version slug label key path family provider s
 _MEASURED = {"token", "tokens", "time", "latency", "cost", "duration", "count"}
 
 
+_GRADED_SYSTEMS = (("model",), ("bot",), ("agent",), ("assistant",))
+
+
 def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
     """Tell whether a column has few plain values, each in several rows, and no other role."""
     column = profile[name]
@@ -542,7 +567,7 @@ def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
         return False
     last = last_part(name)
     # rated_model names the model that was graded, and is no grade
-    is_graded_model = words_of(last)[-1:] == ("model",) and not names(last, "judge")
+    is_graded_model = words_of(last)[-1:] in _GRADED_SYSTEMS and not names(last, "judge")
     is_grade = any(names(last, kind) for kind in ("people", "judge", "score"))
     if (is_grade and not is_graded_model) or column.mean_length > 80:
         return False
@@ -731,7 +756,8 @@ def _has_names(profile: Profile, roles: Roles, name: str) -> bool:
 
 def is_rater(name: str) -> bool:
     """Tell whether a column says which person rated a row: worker_id, annotator."""
-    return bool(_RATERS & set(words_of(last_part(name))))
+    words = set(words_of(last_part(name)))
+    return bool(_RATERS & words) and not words & {"bot", "agent", "llm", "model", "ai"}
 
 
 # words for people who rate the same output, so that their rows are no reruns

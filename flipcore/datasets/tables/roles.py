@@ -116,7 +116,7 @@ def part_of(name: str) -> str:
         or (names(last, "id") and not words & {"key", "number"})
     ):
         return ""
-    last_words = words_of(last) or ("",)  # of "Model Abbrev." the last part is empty
+    last_words = words_of(last) or ("",)
     ending = last_words[-1]
     if ending in ("score", "scores", "rating", "grade") and len(words) > 1:
         return ""  # llm_answer_score grades an answer
@@ -554,6 +554,8 @@ def _keys_by_values(profile: Profile, roles: Roles, output: str) -> list[str]:
     keys = []
     for name in profile.names:
         column = profile[name]
+        if name != output and _holds_expected_labels(profile, output, name):
+            keys.append(name)
         is_single = not (column.is_verdict or column.is_list or column.is_object)
         if not (set(words_of(name)) <= _UNSURE_KEYS and is_single and name != output):
             continue
@@ -569,6 +571,14 @@ def _keys_by_values(profile: Profile, roles: Roles, output: str) -> list[str]:
         if any(least <= share < TOO_GOOD for share in shares):
             keys.append(name)
     return keys
+
+
+def _holds_expected_labels(profile: Profile, output: str, name: str) -> bool:
+    """Tell whether a column such as expected_behavior holds the labels that the outputs are."""
+    column = profile[name]
+    is_called = words_of(last_part(name))[:1] == ("expected",) and column.n_distinct > 1
+    is_label = bool(column.values) and not (column.is_text or column.is_list or column.is_numeric)
+    return is_called and is_label and profile.share_in(output, name) >= CROSSED
 
 
 def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:
@@ -820,8 +830,11 @@ def _order_scores(
     named = _without_weak(profile, _scores_of_output(columns[Grading.SCORE]))
     scores = _with_siblings(profile, roles, named)
     is_graded = bool(scores or columns[Grading.JUDGE] or columns[Grading.PEOPLE])
-    if not is_graded and not _has_match(roles):
-        scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
+    if not is_graded:
+        lower = [name for name in profile.names if _is_lower_score(profile, roles, name)]
+        # a transcript that is not word for word right may be nearly right
+        rates = [name for name in lower if last_names(last_part(name), "error_rate")]
+        scores = rates if _has_match(roles) else lower
     # the first score leads: one of which less is better comes after all others, and so does one
     # that most rows lack; what grades the output comes before what grades a search, and an overall
     # score before its parts

@@ -27,6 +27,7 @@ from flipcore.datasets.tables.stems import last_names, names, words_of
 OF_VERSION, OF_ROW = "version", "row"  # columns that are added to rows of one version of a question
 SHARED_COLUMNS = 3  # least affixes that systems share, if one of them has further columns
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
+MAX_GRADE = 10  # the largest grade of a criterion
 MAX_FILLED = 0.8  # least share of rows with a list, for lists of samples
 MAX_SAMPLES = 2_000  # entries of a list of samples
 _NO_TEXTS = r"^\[\s*(\{|-?[\d., eE+-]+\]$)"  # a list of objects, or of numbers alone
@@ -366,7 +367,10 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
             holds_output = any(_are_texts(profile, stems, affix) for affix in affix_set)
         if any(len(stem) < 2 for stem in stems) and not (holds_output and has_score):
             continue
-        are_models = all(names(stem, "model") for stem in stems) and has_score
+        n_named = sum(names(stem, "model") for stem in stems)
+        # a system that no list knows may stand beside two that one does
+        are_systems = n_named == len(stems) or (n_named > 1 and not any(map(_is_mean, stems)))
+        are_models = are_systems and (has_score or _are_graded(profile, stems, affix_set))
         n_columns = len(stems) * len(affix_set)
         # the same columns may be found again by longer or shorter stems
         is_repeated = len(stems) == len(best) and all(
@@ -386,6 +390,23 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
             if len(affix_set) >= SHARED_COLUMNS and holds_output and has_score:
                 best = _with_full_stems(profile, best, affix_set)
     return best
+
+
+def _is_mean(stem: str) -> bool:
+    """Tell whether a stem says how scores were put together, as avg does beside gpt and claude."""
+    return all(names(word, "filler") or names(word, "summary") for word in words_of(stem))
+
+
+def _are_graded(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> bool:
+    """Tell whether each system has the same three or more grades, whatever these are called."""
+    grades = [_column_of(profile, stem, affix) for stem in stems for affix in affixes]
+    if len(affixes) < SHARED_COLUMNS or not all(grades):
+        return False
+    columns = [profile[name] for name in grades]
+    return all(
+        column.is_integer and 0 <= (column.least or 0) and 1 < (column.most or 0) <= MAX_GRADE
+        for column in columns
+    )
 
 
 def _is_about_output(affix: str) -> bool:

@@ -77,6 +77,8 @@ _SIZE = re.compile(r"(?i)(?<![^\W_])\d+(\.\d+)?b(?![^\W_])")  # of a model, such
 def last_part(name: str) -> str:
     """Return the last key of a dotted path; the object is kept where it says more: model_name."""
     before, _, last = name.rpartition(".")
+    if not last.strip():
+        return name  # Beleg-Nr. ends in a dot
     parent = before.rpartition(".")[2]
     if last.lower() in _NAME_KEYS and words_of(parent) and names(words_of(parent)[-1], "model"):
         return f"{parent}_{last}"

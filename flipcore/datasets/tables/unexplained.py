@@ -137,6 +137,9 @@ def _is_explained(table_profile: Profile, reading: TableReading, name: str) -> b
         return True
     if column.is_integer and column.n_distinct == table_profile.n_rows:
         return True  # it numbers the rows
+    parts = grid.items if len(grid.items) > 1 else ()
+    if any(table_profile.follows([part], name) for part in parts):
+        return True  # a fact about the document that a field was extracted from
     if grid.items and reading.n_items < table_profile.n_rows and not reading.shape.lists:
         if table_profile.follows(grid.items, name):
             return True  # a fact about the question

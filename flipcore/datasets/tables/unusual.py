@@ -121,6 +121,8 @@ def _ask_lead(table_profile: Profile, reading: TableReading) -> Question | None:
     graders = reading.roles.graders
     if len(graders) < 2 or reading.roles.people:
         return None
+    if all(names(last_part(name), "likeness") for name in graders):
+        return None  # the first of them leads, and is named wherever it does
     lead, lead_scale = graders[0], _scale(table_profile, graders[0])
     if table_profile[lead].is_verdict and any(map(names_right, lead.split("."))):
         return None

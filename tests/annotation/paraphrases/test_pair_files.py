@@ -75,7 +75,7 @@ def test_a_bad_row_is_refused_by_its_line_and_harms_no_other(tmp_path, line, why
 
 
 def test_wrong_bytes_are_refused_by_line_and_a_wrong_file_as_a_whole(tmp_path):
-    found = read(tmp_path / "a.csv", b"original,paraphrase\ncaf\xe9?,coffee?\nGood?,Fine?\n")
+    found = read(tmp_path / "a.csv", "original,paraphrase\nthé?,tea?\n".encode() + b"caf\xe9?,coffee?\n")
     assert len(found.pairs) == 1 and "not UTF-8" in found.refusals[0][1]
     assert len(read(tmp_path / "b.csv", "\ufefforiginal;paraphrase\nÜber?;Darüber?\n").pairs) == 1  # Excel: a mark, semicolons
     with pytest.raises(BadInput, match="UTF-16"):

@@ -120,3 +120,17 @@ def test_audit_reads_each_of_them(tmp_path, monkeypatch, capsys, kind):
         path.write_text(TEXT.replace(",", "\t"))
     assert command.main(["audit", path.name]) == 0
     assert "67% right" in capsys.readouterr()[0]
+
+
+def test_titles_above_the_header_of_a_sheet_are_no_rows(tmp_path):
+    """ "No row that can be read": the title was the header, and had one cell."""
+    titles = [["Test of invoices, week 7"], [], ["checked by Ada"]]
+    path = write_sheet(tmp_path / "scores.xlsx", {"Scores": [*titles, ["id", "score", "note"], [1, 0.5, None], [2, 1, "ok"]]})
+    found = [row.values for row in read_rows(path)]
+    assert found == [{"id": 1, "score": 0.5, "note": None}, {"id": 2, "score": 1, "note": "ok"}]
+
+
+def test_a_header_of_two_lines_in_a_sheet_is_joined(tmp_path):
+    lines = [[None, "Model X", None, "Model Y"], ["Essay", "Style", "Logic", "Style", "Logic"], ["E1", 4, 5, 3, 2]]
+    (row,) = read_rows(write_sheet(tmp_path / "scores.xlsx", {"Scores": lines}))
+    assert row.values == {"Essay": "E1", "Model X Style": 4, "Model X Logic": 5, "Model Y Style": 3, "Model Y Logic": 2}

@@ -153,11 +153,20 @@ def test_a_half_written_parquet_file_gets_a_sentence(tmp_path, content):
 
 
 def test_bytes_that_are_not_utf8_spoil_their_own_row_only(tmp_path):
-    found = rows(tmp_path, "a.csv", b"question,answer\nfine,1\ncaf\xe9,2\nfine,3\n")
+    found = rows(tmp_path, "a.csv", "question,answer\nthé,1\n".encode() + b"caf\xe9,2\nfine,3\n")
     assert [(row.line, row.problem) for row in found if row.problem] == [
         (3, "holds bytes that are not UTF-8; save the file as UTF-8")
     ]
     assert len(good(found)) == 2
+
+
+def test_a_table_from_an_old_spreadsheet_is_read_in_its_encoding(tmp_path):
+    """Rows with ä, é or the euro sign were left out, and the score was that of the other rows."""
+    found = rows(tmp_path, "a.csv", "Frage;Punkte\nWo ist das Büro?;1\nKostet es 3 €?;0\nWann?;1\n".encode("cp1252"))
+    assert [row.values["Frage"] for row in found] == ["Wo ist das Büro?", "Kostet es 3 €?", "Wann?"]
+    # letters of another script would become others
+    found = rows(tmp_path, "b.csv", "вопрос,score\nГде бюро?,1\n".encode("cp1251"))
+    assert [row.problem for row in found] == ["holds bytes that are not UTF-8; save the file as UTF-8"]
 
 
 def test_a_lone_surrogate_escape_is_refused_as_it_cannot_be_stored(tmp_path):
@@ -249,3 +258,25 @@ def test_titles_in_one_cell_above_a_header_of_several_are_no_rows(tmp_path, text
     path.write_text(text, encoding="utf-8")
     rows = list(read_rows(path))
     assert [list(row.values) for row in rows if not row.problem][:1] == ([columns] if columns else [])
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "essay,topic,Model X,,Model Y,\n,,style,logic,style,logic",
+        "essay,topic,Model X,Model X,Model Y,Model Y\nessay,topic,style,logic,style,logic",
+    ],
+)
+def test_a_header_of_two_lines_is_joined(tmp_path, header):
+    """It named columns twice, or the second line was a row."""
+    (row,) = good(rows(tmp_path, "a.csv", f"{header}\nE1,School,4,5,3,2\n".encode()))
+    names = ["Model X style", "Model X logic", "Model Y style", "Model Y logic"]
+    assert [row[name] for name in names] == ["4", "5", "3", "2"]
+
+
+def test_a_row_with_equal_cells_below_a_header_with_gaps_is_a_row(tmp_path):
+    assert len(good(rows(tmp_path, "a.csv", b"id,x,\na,yes,yes\nb,no,yes\n"))) == 2
+    with pytest.raises(BadInput, match="names a column twice: id, x, x"):
+        rows(tmp_path, "b.csv", b"id,x,x\n1,2,3\n")
+    with pytest.raises(BadInput, match="names a column twice: id, x, x"):
+        rows(tmp_path, "c.csv", b"id,x,x\n")

@@ -60,12 +60,18 @@ def test_names_of_good_things_are_none_of_them(name):
     assert not lower_is_better(name)
 
 
-@pytest.mark.parametrize("column", ["hallucinated", "toxicity", "refused", "halluziniert", "wer"])
+@pytest.mark.parametrize("column", ["hallucinated", "toxicity", "refused", "halluziniert"])
 def test_a_leading_score_of_something_bad_is_asked_about(tmp_path, column):
     (question,) = read_table(written(tmp_path, rows_with(column))).questions
     assert question.about == "direction" and question.moves_score
     assert (question.first.words, round(question.first.score, 3)) == ((f"reverse={column}",), 0.8)
     assert (question.second.words, round(question.second.score, 3)) == (("reverse=",), 0.2)
+
+
+def test_less_of_an_error_rate_is_better_without_a_question(tmp_path):
+    """Nobody who has word error rates asks which end of them is good."""
+    reading = read_table(written(tmp_path, rows_with("wer")))
+    assert not reading.questions and reading.lower == ("wer",)
 
 
 def test_renamed_it_is_asked_whether_it_is_a_score_at_all(tmp_path):
