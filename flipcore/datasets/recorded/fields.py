@@ -14,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
 from flipcore.datasets.recorded.log_records import LogReadout, number_of, prompt_from, right_of
 from flipcore.datasets.tables.coding import score_of_cell
-from flipcore.datasets.tables.own_columns import OF_SAMPLE, bare_column, label_cell, label_of, own_key
+from flipcore.datasets.tables.own_columns import OF_SAMPLE, bare_column, is_shared, label_cell, label_of, own_key
 from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.turns import with_last_turn
 from flipcore.text.answers import number_at_end, text_target
@@ -229,7 +229,11 @@ def _messages_text(entries: Sequence[Any]) -> str:
 def _own_columns(columns: tuple[str, ...], models: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """Return {model: {key: column}} of columns named after a model, such as {"gpt-4o": {"correct": "gpt-4o correct"}}."""
     other_columns = [column for column in columns if column not in models]
-    return {model: {key: column for column in other_columns if (key := own_key(column, model))} for model in models}
+    own_columns = {}
+    for model in models:
+        keys = {key: column for column in other_columns if (key := own_key(column, model))}
+        own_columns[model] = {key: column for key, column in keys.items() if not is_shared(column, key, model, columns)}
+    return own_columns
 
 
 def split_row(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator[Row]:

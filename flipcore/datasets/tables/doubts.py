@@ -735,8 +735,8 @@ def _doubt_differing_target(table_profile: Profile, reading: TableReading) -> Qu
 def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether more is better, if the name of the leading score does not say so."""
     name = _lead(reading)
-    if not name or lower_is_better(name):
-        return None
+    if not name or lower_is_better(name) or reading.grid.scorer:
+        return None  # the scorer's name says what a score is, not that of the column
     column, last = table_profile[name], last_part(name)
     if column.n_distinct < 2:
         are_failed = _doubt_failed(table_profile, reading) is not None

@@ -28,6 +28,12 @@ def own_key(column: str, model: str) -> str:
     return remainder.rstrip(SIGNS) if remainder[-1:] in SIGNS else ""
 
 
+def is_shared(column: str, key: str, model: str, columns: Sequence[str]) -> bool:
+    """Tell whether a column that ends like a model's name belongs to all: problem_en beside
+    problem, where a column `en` holds the model's cells."""
+    return key in columns and model in columns and column not in (key, model)
+
+
 def bare_column(model: str) -> str:
     """Return the new name of a column that is called like the model: "response" or "prediction"."""
     return "response" if _OUTPUT.search(model) else "prediction"

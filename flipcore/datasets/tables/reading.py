@@ -27,6 +27,7 @@ from flipcore.datasets.tables.grid import (
 from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.own_columns import bare_column, own_key
 from flipcore.datasets.tables.people import labelled_by
+from flipcore.datasets.tables.plain_layouts import implied_words
 from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.questions import (
     is_answered,
@@ -51,7 +52,6 @@ from flipcore.datasets.tables.table_reading import MATCH, Question, TableReading
 from flipcore.datasets.tables.turns import PROMPT, RESPONSE
 from flipcore.datasets.tables.unexplained import ask_unexplained
 from flipcore.datasets.tables.unusual import unusual_parts
-from flipcore.datasets.tables.wide_scores import implied_words
 from flipcore.text.answers import canonical_number
 from flipcore.text.counts import count_of
 
@@ -101,7 +101,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     is_named = has_no_wide_rows or bool(map_words.keys() & _NAMED)
     implied = {} if is_named else implied_words(table_profile)
     shape = Shape() if has_no_wide_rows else _shape(table_profile, implied or map_words)
-    shape = replace(shape, is_plain=bool(implied))
+    shape = replace(shape, is_plain="model_columns" in implied)
     if shape:
         table_profile = profile(reshape(table, shape))
     roles = _without_model_contexts(find_roles(table_profile), table.names)
@@ -113,7 +113,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
     roles = _with_mapped_roles(roles, implied or map_words, table_profile)
     grid = find_grid(table_profile, roles, is_wide=bool(shape.models))
-    grid = _with_mapped_grid(table_profile, grid, map_words)
+    grid = _with_mapped_grid(table_profile, grid, implied or map_words)
     n_copies = _n_copies(table_profile, grid)
     if n_copies:
         table_profile = profile(_without_copies(table_profile.table))
@@ -131,7 +131,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         n_copies=n_copies,
         other_sheets=table.other_sheets,
     )
-    refusal = _refusal(table_profile, reading, map_words, compared_columns)
+    refusal = _refusal(table_profile, reading, implied or map_words, compared_columns)
     if "item" not in map_words and (summary := _summary_row(table)):
         refusal = (
             f"A row at the end is called {summary}: it sums up the rows above it and is no "

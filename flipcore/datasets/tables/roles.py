@@ -784,6 +784,8 @@ def _is_named_otherwise(profile: Profile, roles: Roles, name: str) -> bool:
         return True  # a second right answer in numbers: correct_answer beside answer
     if last.lower() in _WHO and not column.is_verdict:
         return True  # annotator 7 is a person, not a grade
+    if words_of(last)[:1] in (("rank",), ("position",)) and not column.is_verdict:
+        return True  # rank_of_first_relevant
     if set(words_of(last)) <= SHARES and column.is_integer and (column.least or 0) >= 1:
         return True  # a precision of 2 counts decimals
     # the classifier's own probability of a class
@@ -800,6 +802,8 @@ def _is_named_score(name: str) -> bool:
 def _is_named_setting(column: Column, name: str) -> bool:
     """Tell whether a column is called like something about the run, an id or a setting."""
     kinds = ["about", "id", "run"]
+    if words_of(last_part(name)) == ("reciprocal", "rank"):
+        return False
     # "correct? y/n" is no number of something
     is_verdict_in_words = column.is_verdict and column.n_numbers < column.n_filled
     if not (_is_named_score(name) and is_verdict_in_words):

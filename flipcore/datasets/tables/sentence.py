@@ -20,7 +20,9 @@ def sentence(reading: TableReading) -> str:
     if grid.conditions and (reading.arms or reading.n_conditions > 1):
         # a reading without scores has no names of arms
         arms = reading.arms or reading.shape.models or grid.conditions
-        n_arms = count_of(reading.n_conditions, *_arm_words(grid.conditions))
+        are_models = not reading.shape.is_plain or any(names(arm, "model") for arm in arms)
+        words = _arm_words(grid.conditions) if are_models else ("arm", "arms")
+        n_arms = count_of(reading.n_conditions, *words)
         # an arm of two settings has a comma in its name
         sign = "; " if any(", " in arm for arm in arms) else ", "
         parts.append(f"{n_arms} ({_few(arms, sign)})")
@@ -41,7 +43,8 @@ def sentence(reading: TableReading) -> str:
     if reading.shape.is_plain and roles.scores:
         phrases.append("scores: in these columns")
     elif roles.scores or roles.judges:
-        phrases.append(f"scores: {_few((*roles.scores, *roles.judges))}")
+        scores = _few((*roles.scores, *roles.judges))
+        phrases.append(f"scores: {scores}{f', one per {grid.scorer}' if grid.scorer else ''}")
     if grid.regrade:
         phrases.append(f"grades of one output: {grid.regrade}")
     if roles.people:

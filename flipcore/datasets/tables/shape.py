@@ -16,6 +16,7 @@ from flipcore.datasets.tables.own_columns import (
     OF_SAMPLE,
     SIGNS,
     bare_column,
+    is_shared,
     label_cell,
     label_of,
     own_key,
@@ -193,12 +194,18 @@ def _holds_samples(profile: Profile, name: str, n_lists: int) -> bool:
 
 
 def _lists_parts_as_key(profile: Profile, name: str) -> bool:
-    """Tell whether lists hold objects or numbers, as right answers do: one answer per list, such as
-    the corners of a box, and no samples."""
+    """Tell whether lists hold objects, numbers or labels, as right answers do: one answer per list,
+    such as the corners of a box or the topics of a text, and no samples."""
     if not profile[name].is_list:
         return False
     for key in profile.names:
-        if key == name or not names(key, "target") or not profile[key].is_list:
+        if key == name or not profile[key].is_list:
+            continue
+        # predicted_labels beside labels
+        words, key_words = words_of(name), words_of(key)
+        if names(words[0], "readout") and words[-1:] == key_words[-1:] and words[-1].endswith("s"):
+            return True
+        if not names(key, "target"):
             continue
         sqls = profile.table.sql(name), profile.table.sql(key)
         cells = ", ".join(f"avg(regexp_matches({sql}, '{_NO_TEXTS}')::INT)" for sql in sqls)
@@ -622,7 +629,7 @@ def _by_models(table: Table, models: Sequence[str], *, label: str) -> Table:
         columns_of[model] = {}
         for name in table.names:
             key = "" if name in models else own_key(name, model)
-            if key:
+            if key and not is_shared(name, key, model, table.names):
                 columns_of[model][key] = name
         if model in table.names:
             columns_of[model][bare_column(model)] = model

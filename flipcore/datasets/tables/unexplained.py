@@ -6,6 +6,7 @@ right answer. It is asked last, and not of a user who named a column: whoever do
 the table was read.
 """
 
+import re
 from itertools import chain
 from math import nan
 
@@ -27,6 +28,8 @@ from flipcore.datasets.tables.table_reading import Choice, Question, TableReadin
 HARMLESS = (
     "about id run error configuration subject cluster task part context options scorer surroundings"
 ).split()
+_COUNTS = frozenset("n c k".split())
+_PASS_AT_K = re.compile(r"pass(@|_at_)\d+")
 MAX_LEVELS = 12  # values of a column in words that may be systems or settings
 MAX_GRADE = 10  # a whole number up to this may be a grade
 # right answers that a comparison finds without doubt
@@ -132,6 +135,8 @@ def _is_explained(table_profile: Profile, reading: TableReading, name: str) -> b
     if lead and table_profile[lead].is_verdict and not column.is_numeric:
         if not column.is_verdict and table_profile.follows([name], lead):
             return True  # how it was right or wrong: "passed", "timed out"
+    if last in _COUNTS and any(map(_PASS_AT_K.match, roles.graders)):
+        return True  # of n samples, c are right
     is_detail = "." in name and names(name.rpartition(".")[0], "about")
     if is_detail or any(names(last, kind) for kind in HARMLESS) or last.lower().endswith("_at"):
         return True

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.rows import Row
+from flipcore.datasets.recorded.fields import split_row
 from flipcore.datasets.tables.reading import MATCH, read_table
 from flipcore.datasets.tables.sentence import question_text, sentence
 
@@ -577,3 +579,50 @@ def test_the_sentence_says_whether_groups_are_counted(tmp_path, column, n_groups
     path = tmp_path / "table.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert said in sentence(read_table(path))
+
+
+def test_a_column_in_all_languages_is_no_column_of_one_of_them(tmp_path):
+    """`problem_en` became the id of the system `en`, and no two systems had a question in common."""
+    rows = [
+        {"problem": i, "problem_en": f"What is {i} and 1?", "gold": i + 7} | {"en": 1, "de": i % 2, "zh": int(i % 3 > 0)}
+        for i in range(12)
+    ]
+    reading = table(tmp_path, rows)
+    assert (reading.n_items, reading.arms, reading.questions) == (12, ("en", "de", "zh"), ())
+    assert sentence(reading).startswith("Read as 12 questions (problem) × 3 arms (en, de, zh)")
+    split = list(split_row(Row(1, rows[0]), ("en", "de", "zh"), ()))
+    assert [row.values["problem"] for row in split] == [0, 0, 0]
+
+
+def test_an_old_and_a_new_score_are_two_systems(tmp_path):
+    rows = [
+        {"Task": f"Find clause {i}", "Score old (2024)": i / 20, "Score new (2025)": i / 25, "Notes": ""} for i in range(15)
+    ]
+    reading = table(tmp_path, rows)
+    assert reading.arms == ("Score old (2024)", "Score new (2025)") and not reading.questions
+    # beside an output they may grade it before and after an edit
+    reading = table(tmp_path, [row | {"response": f"It is clause {i} of the lease."} for i, row in enumerate(rows)])
+    assert not reading.shape.is_plain
+
+
+def test_a_row_per_metric_holds_several_scores_of_one_output(tmp_path):
+    """An export of Langfuse had a question per score, and the mean of two metrics."""
+    rows = [
+        {"id": f"s{i}{metric}", "traceId": f"t{i}", "name": metric, "value": value / 10, "dataType": "NUMERIC"}
+        for i in range(12)
+        for metric, value in (("correctness", i % 7), ("conciseness", i % 4))
+    ]
+    reading = table(tmp_path, rows)
+    assert (reading.n_items, reading.grid.scorer, reading.questions) == (12, "name", ())
+    assert "scores: value, one per name" in sentence(reading)
+    # of errors less is better: nothing is said of such a table before it is asked
+    reading = table(tmp_path, [row | {"name": row["name"].replace("conciseness", "error_rate")} for row in rows])
+    assert not reading.grid.scorer
+
+
+def test_lists_of_labels_like_those_of_the_right_answer_are_no_runs(tmp_path):
+    """The labels of one output were runs of it, and a text without any was left out."""
+    labels = [["bug"], ["bug", "mobile"], ["billing"], ["praise", "mobile"]]
+    rows = [{"text": f"Ticket {i} says this.", "labels": labels[i % 4], "predicted_labels": labels[i % 3]} for i in range(16)]
+    reading = table(tmp_path, rows)
+    assert not reading.shape and reading.n_items == 16

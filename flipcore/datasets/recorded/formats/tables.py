@@ -348,8 +348,8 @@ def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_colu
     second_id = "" if is_of_inspect(rows) else next((name for name in unused_columns if last_names(name, "id")), "")
     if second_id and recording.item and not recording.prompt:
         n_used, n_second = (len({str(row.get(column)) for row in rows}) for column in (recording.item, second_id))
-        # an id of runs that differs in every row numbers the rows
-        is_of_row = n_second == len(rows) and counts_runs(last_part(second_id))
+        # an id of runs that differs in every row numbers the rows, and so does one of scores
+        is_of_row = n_second == len(rows) and (bool(recording.scorer) or counts_runs(last_part(second_id)))
         # twelve evaluators or four places of an option are no items
         if n_used != n_second and 2 * n_second >= n_used and not is_of_row:
             yield (

@@ -1,16 +1,19 @@
-"""Find columns that each hold the scores of one system, or of one run, beside no output.
+"""Find layouts that mean one thing, whatever else the columns are called.
 
 Right and wrong under gpt-4o, claude and llama belong to three systems, and under run_1 to run_5 to
-five runs of one. A table that also has an output, a score or a system in its rows is left to the
-other steps, and so is one where right and wrong stand under a name that says neither.
+five runs of one. A row per metric, with its name and its value, holds several scores of one output.
+A table that also has an output or a score of another kind is left to the other steps, and so is one
+where right and wrong stand under a name that says neither.
 """
 
 import re
 
+from flipcore.datasets.tables.grid import counts_runs, crosses
 from flipcore.datasets.tables.own_columns import OF_SAMPLE, bare_column, label_of
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import OUTPUT, TARGET, part_of
-from flipcore.datasets.tables.stems import last_part, names, words_of
+from flipcore.datasets.tables.shape import CONTRASTED
+from flipcore.datasets.tables.stems import last_names, last_part, lower_is_better, names, words_of
 
 LEAST_ROWS = 5
 LEAST_FILLED = 0.8  # share of rows; a column of remarks is emptier
@@ -19,20 +22,67 @@ MAX_GRADE = 10  # the largest number that is a grade of one run
 _OF_GRADERS = "score judge people lower about error target pairwise configuration vote".split()
 # kinds of columns that may hold right and wrong about the question
 _FACTS = "about id configuration context error subject cluster task".split()
+_METRIC_NAMES = "name metric metric_name score_name criterion evaluator scorer measure".split()
+_METRIC_VALUES = "value score metric_value score_value".split()
+MAX_METRICS = 12
 _VERSION = re.compile(r"(?i)v?\d+(\.\d+)*")
 
 
 def implied_words(profile: Profile) -> dict[str, str]:
-    """Return the words of `--map` that split such a table; {} for any other table."""
-    if profile.n_rows < LEAST_ROWS or any(map(_is_score, profile.names)):
+    """Return the words of `--map` for a table of such a layout; {} for any other table."""
+    if profile.n_rows < LEAST_ROWS:
+        return {}
+    if words := _row_per_metric(profile):
+        return words
+    if stages := _stages(profile):
+        return {"model_columns": ",".join(stages), "score": bare_column(stages[0])}
+    if any(map(_is_score, profile.names)):
         return {}
     keys = [name for name in profile.names if part_of(name) == TARGET]
     runs = _runs(profile)
     if runs and (keys or all(_is_grade(profile, name) for name in runs)):
         words = {"model_columns": ",".join(runs)}
         return words if keys else words | {"score": bare_column(runs[0])}
-    systems = [] if keys else _systems(profile)
+    # 0 and 1 beside such right answers may be answers
+    systems = [] if any(profile[name].is_verdict for name in keys) else _systems(profile)
     return {"model_columns": ",".join(systems), "score": bare_column(systems[0])} if systems else {}
+
+
+def _stages(profile: Profile) -> list[str]:
+    """Return the two scores of an old and a new system, called alike but for that; [] for none."""
+    scores = [name for name in profile.names if names(last_part(name), "score") and "," not in name]
+    words = [{word for word in words_of(name) if not word.isdigit()} for name in scores]
+    stages = [set_of_words & CONTRASTED for set_of_words in words]
+    are_alike = len(scores) == 2 and words[0] - stages[0] == words[1] - stages[1]
+    if not are_alike or not all(stages) or stages[0] == stages[1]:
+        return []
+    has_other = any(
+        part_of(name) == OUTPUT or _names_systems(last_part(name)) for name in profile.names
+    )
+    are_numbers = all(profile[name].is_numeric or profile[name].is_verdict for name in scores)
+    return scores if are_numbers and not has_other else []
+
+
+def _row_per_metric(profile: Profile) -> dict[str, str]:
+    """Return the words for rows with the name and the value of a metric each, several per item."""
+    metrics = [name for name in profile.names if name.lower() in _METRIC_NAMES]
+    values = [name for name in profile.names if name.lower() in _METRIC_VALUES]
+    if len(metrics) != 1 or len(values) != 1:
+        return {}
+    (metric,), (value,) = metrics, values
+    names_of_metrics = profile[metric].values
+    is_value = profile[value].is_numeric or profile[value].is_verdict
+    if not 2 <= len(names_of_metrics) <= MAX_METRICS or not is_value:
+        return {}
+    if any(map(lower_is_better, names_of_metrics)):
+        return {}  # of some less is better, and of others more
+    for name in profile.names:
+        n_items = profile[name].n_distinct
+        is_id = last_names(last_part(name), "id") and LEAST_ROWS <= n_items < profile.n_rows
+        if is_id and crosses(profile, [name], metric):
+            words = {"scorer": metric, "score": value}
+            return words | {"item": name} if counts_runs(last_part(name)) else words
+    return {}
 
 
 def _is_score(name: str) -> bool:
@@ -79,11 +129,23 @@ def _systems(profile: Profile) -> list[str]:
                 return []  # the systems stand in the rows
             continue
         is_filled = column.n_filled >= LEAST_FILLED * profile.n_rows
-        if is_filled and "," not in name and _is_system(name):
+        if is_filled and "," not in name and (_is_language(name) or _is_system(name)):
             systems.append(name)
         elif not is_fact:
             return []
-    return systems if len(systems) > 1 else []
+    are_languages = len(systems) > 2 and all(map(_is_language, systems))
+    are_named = not any(map(_is_language, systems))
+    return systems if len(systems) > 1 and (are_languages or are_named) else []
+
+
+def _is_language(name: str) -> bool:
+    return name.lower() in _LANGUAGES
+
+
+_LANGUAGES = frozenset(
+    "ar bg bn cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nb nl no pl "
+    "pt ro ru sk sl sr sv sw ta te th tr uk ur vi zh".split()
+)
 
 
 def _names_systems(last: str) -> bool:
