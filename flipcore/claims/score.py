@@ -439,7 +439,7 @@ def design_text(bar: ErrorBar, *, has_raters: bool = False) -> str:
     """Return "60 questions × 8 prompts × 3 runs", and how many questions were left out."""
     n_questions, n_prompts = bar.cells.shape
     noun = "rater" if has_raters else "run"
-    n_runs, runs = round(bar.n_runs), f"{bar.n_runs:.1f} {noun}s"
+    n_runs, runs = round(bar.n_runs), f"{bar.n_runs:.1f} {noun}s on average"
     # `bar.n_runs` is a mean, and not whole if cells have unequal numbers of runs.
     if math.isclose(bar.n_runs, n_runs):
         runs = count_of(n_runs, noun)

@@ -644,11 +644,14 @@ def _compared_pair(table_profile: Profile) -> tuple[str, str] | None:
     columns_by_beginning: dict[tuple[str, ...], dict[str, str]] = {}
     for name in table_profile.names:
         words = words_of(name)
-        is_side = bool(words) and words[-1] in ("a", "b", "1", "2")
+        side = words[0] if words and words[0] in ("left", "right") else words[-1] if words else ""
+        if side in ("left", "right"):
+            columns_by_beginning.setdefault(words[1:], {})[side] = name
+        is_side = side in ("a", "b", "1", "2")
         if is_side and (names(name, "model") or names(name, "output")):
             columns_by_beginning.setdefault(words[:-1], {})[words[-1]] = name
     for by_ending in columns_by_beginning.values():
-        for first, second in (("a", "b"), ("1", "2")):
+        for first, second in (("a", "b"), ("1", "2"), ("left", "right")):
             if first in by_ending and second in by_ending:
                 return by_ending[first], by_ending[second]
     return None
@@ -677,6 +680,7 @@ def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
     n_runs = 1
     if grid.run or grid.is_rerun:
         n_runs = max(1, round(table_profile.n_rows / max(1, n_cells)))
+    most_runs = max(table_profile.cell_sizes(cell)) if n_runs > 1 and grid.items else n_runs
     free_names = [name for name in table_profile.names if name not in roles.taken]
     # At most one column, as a tuple: of `model` and `judge_model` beside a verdict, either may be
     # the one whose answers are graded.
@@ -692,6 +696,7 @@ def _counted(table_profile: Profile, reading: TableReading) -> TableReading:
         n_items=n_items,
         n_conditions=n_conditions,
         n_runs=n_runs,
+        most_runs=most_runs,
         n_clusters=tuple(table_profile[name].n_distinct for name in grid.clusters),
         coding=coding,
         model=table_profile[model_column].values[0] if model_column else "",

@@ -32,7 +32,9 @@ def sentence(reading: TableReading) -> str:
         are_columns = grid.run and label_of(reading.shape.models) == grid.run
         run_names = _few(reading.shape.models) if are_columns else grid.run
         run = f" ({run_names})" if run_names else ""
-        parts.append(f"{count_of(reading.n_runs, 'rater' if grid.is_rated else 'run')}{run}")
+        n_runs = count_of(reading.most_runs, "rater" if grid.is_rated else "run")
+        up_to = "up to " if reading.most_runs > reading.n_runs else ""
+        parts.append(f"{up_to}{n_runs}{run}")
     phrases = [f"Read as {' × '.join(parts)}"]
     if roles.target:
         phrases.append(f"right answer: {roles.target}")

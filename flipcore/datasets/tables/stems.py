@@ -131,7 +131,9 @@ def names_right(name: str) -> bool:
     return not _RIGHT.isdisjoint(words_of(last_part(name)))
 
 
-_RIGHT = set("correct right accuracy acc passed pass success solved match em score".split())
+_RIGHT = set(
+    "correct right accuracy acc passed pass success solved accepted match em score".split()
+)
 
 
 def is_word(value: str, kind: str) -> bool:

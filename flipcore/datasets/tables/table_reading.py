@@ -83,6 +83,7 @@ class TableReading:
     n_items: int = 0
     n_conditions: int = 1
     n_runs: int = 1
+    most_runs: int = 1  # of a question; others may have fewer
     n_clusters: tuple[int, ...] = ()
     arms: tuple[str, ...] = ()
     scores: Mapping[tuple[str, str], float] = field(default_factory=dict)

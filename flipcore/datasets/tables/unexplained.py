@@ -180,5 +180,7 @@ def _role(table_profile: Profile, name: str) -> str:
     part = part_of(name)
     if part in (TARGET, OUTPUT, PROMPT):
         return {TARGET: "target", OUTPUT: "text", PROMPT: "prompt"}[part]
+    if words_of(name)[-1:] in (("severity",), ("priority",), ("urgency",)):
+        return ""  # of what a question or an output is about
     is_level = 2 <= column.n_distinct <= min(MAX_LEVELS, table_profile.n_rows / 2)
     return "models" if is_level and not column.is_text else ""
