@@ -383,7 +383,22 @@ def _items_by_id(
         run = [run for run in runs if run != name][:1]
         if profile.n_distinct([name, *systems, *run]) >= 0.95 * profile.n_rows:
             return (name,)
+        compared = [] if systems or column.is_text else _compared_columns(profile, roles)
+        for setting in compared:
+            if _is_told(profile, [name, setting]) and crosses(profile, [name], setting):
+                return (name,)
     return _crossed_settings(profile, roles, systems)
+
+
+def _compared_columns(profile: Profile, roles: Roles) -> list[str]:
+    """Return the columns called after a release, a version or a setting, with a few values."""
+    return [
+        name
+        for name in profile.names
+        if 2 <= profile[name].n_distinct <= LEAST_ITEMS
+        and (_is_compared(profile, roles, name) or names(last_part(name), "setting"))
+        and name not in roles.taken
+    ]
 
 
 def _crossed_settings(profile: Profile, roles: Roles, systems: Sequence[str]) -> tuple[str, ...]:
@@ -606,7 +621,9 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
                 and not _follows_from_finer(profile, roles, row_key, name)
                 and crosses(profile, row_key, name)
             ):
-                is_wording = kind == "variant" and not _names_strategies(profile, name)
+                is_wording = kind == "variant" and not (
+                    _names_strategies(profile, name) or _names_systems(profile, items, name)
+                )
                 (variants if is_wording else conditions).append(name)
     return replace(grid, conditions=tuple(conditions), variants=tuple(variants))
 
@@ -629,6 +646,18 @@ def _names_strategies(profile: Profile, name: str) -> bool:
     values = profile[name].values
     named = [value for value in values if all(map(stems("strategy").has, _words_in(value)))]
     return 2 * len(named) > len(values)
+
+
+def _names_systems(profile: Profile, items: Sequence[str], name: str) -> bool:
+    """Tell whether variants of what is not asked in several wordings are systems: base, rlhf."""
+    values = profile[name].values
+    has_base = any(set(words_of(value)) <= _BASES for value in values)
+    texts = [text for text in profile.names if profile[text].is_text and part_of(text) != OUTPUT]
+    asked = [text for text in texts if profile[text].n_distinct > 1 and text not in items]
+    return has_base and bool(asked) and all(profile.follows(items, text) for text in asked)
+
+
+_BASES = frozenset("base baseline control tuned finetuned".split())
 
 
 def _words_in(value: str) -> list[str]:
@@ -707,6 +736,8 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
                 return replace(grid, open_condition=name)
             return replace(grid, run=name)
         if profile[name].n_distinct <= MAX_LEVELS and not profile[name].is_text:
+            if grid.conditions and _begins_anew(profile, grid.items, name):
+                return replace(grid, items=(*grid.items, name))
             return replace(grid, open_condition=name)
     n_repeated = profile.n_repeated(grid.items, row_key)
     is_even = are_reruns(profile, grid)
@@ -716,6 +747,23 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     if is_even and row_ids and not open_item[0]:
         open_item = (row_ids[0], grid.items[0])
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
+
+
+def _begins_anew(profile: Profile, items: Sequence[str], name: str) -> bool:
+    """Tell whether numbers of questions begin anew with each value of a column and end elsewhere:
+    1 to 6 in one site, and 1 to 4 in another."""
+    column = profile[items[0]]
+    if len(items) > 1 or not column.is_integer or not _counts(profile, items[0]):
+        return False
+    table = profile.table
+    number = f"TRY_CAST({table.sql(items[0])} AS DOUBLE)"
+    query = (
+        f"SELECT min({number}), max({number}), count(DISTINCT {number}) FROM {table.relation} "
+        f"WHERE {table.sql(name)} IS NOT NULL GROUP BY {table.sql(name)}"
+    )
+    spans = table.rows(query)
+    are_counted = all(most - least + 1 == n for least, most, n in spans)
+    return are_counted and len({most for _, most, _ in spans}) > 1
 
 
 def _with_repeated_ids(profile: Profile, roles: Roles, grid: Grid) -> Grid:

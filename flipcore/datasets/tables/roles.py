@@ -132,6 +132,7 @@ def part_of(name: str) -> str:
         kind: any(names(word, kind) for word in words)
         for kind in ("output", "target", "prompt", "answer", "model")
     }
+    has["prompt"] |= names(last, "prompt")  # customer_message
     has["target"] |= "real" in words and bool(words & KEY_WORDS)  # etiqueta_real
     has["target"] |= "correct" in words and (has["answer"] or names(name, "options"))
     if names(last, "people") or names(last, "judge") or names(last, "vote"):

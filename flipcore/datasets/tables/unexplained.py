@@ -58,6 +58,13 @@ def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question |
     }[role]
     score = mean_of(table_profile, first) if role == "score" else nan
     verb = "has" if len(roles_by_name) == 1 else "have"
+    if role == "score" and not reading.scores:
+        return Question(
+            "score",
+            f"No column is called like a score; {first} may be one.",
+            Choice(says, (f"{role}={first}",), score),
+            Choice("It is no score; no row has one.", ("unused=yes",)),
+        )
     return Question(
         "unused",
         f"{listed_columns(list(roles_by_name))} {verb} no role in this reading.",
