@@ -876,17 +876,30 @@ class Reach:
             chosen += [file] if file in own - self.failed else by_file[file]
         return chosen
 
+    def beside(self, tests: Sequence[str]) -> list[str]:
+        """Return all other tests by file, the cheapest files first: a change at import may be noticed by any."""
+        files, single = {test for test in tests if "::" not in test}, set(tests)
+        by_file: dict[str, list[str]] = defaultdict(list)
+        for test in self.seconds:
+            if test not in single and test.partition("::")[0] not in files:
+                by_file[test.partition("::")[0]].append(test)
+        ordered = sorted(by_file.values(), key=lambda of_file: sum(self.seconds[test] for test in of_file))
+        return [test for of_file in ordered for test in of_file]
+
     def split(self, tests: Sequence[str]) -> list[list[str]]:
-        """Return the first seconds of these tests, and the rest."""
+        """Return the first seconds of these tests, then parts that end long before CPU_SECONDS."""
         by_file: dict[str, float] = defaultdict(float)
         for test, cpu_s in self.seconds.items():
             by_file[test.partition("::")[0]] += cpu_s
-        seconds, n_first = 0.0, 0
-        while n_first < len(tests) and seconds < FIRST_SECONDS:
-            test = tests[n_first]
+        parts: list[list[str]] = [[]]
+        seconds = 0.0
+        for test in tests:
+            if seconds >= (FIRST_SECONDS if len(parts) == 1 else CPU_SECONDS / 4):
+                parts.append([])
+                seconds = 0.0
+            parts[-1].append(test)
             seconds += self.seconds[test] if "::" in test else by_file[test]
-            n_first += 1
-        return [list(part) for part in (tests[:n_first], tests[n_first:]) if part]
+        return [part for part in parts if part]
 
 
 def own_tests(change: Change) -> list[str]:
@@ -976,6 +989,8 @@ def tests_of(number: int, change: Change, reach: Reach) -> list[str]:
     own = own_tests(change)
     if "" in reach.tests[number] or not (reach.tests[number] or reach.files[number]):
         own = sorted({*own, *importing_tests(change)})
+        near = reach.of_change(number, own)
+        return [*near, *reach.beside(near)]
     return reach.of_change(number, own)
 
 
