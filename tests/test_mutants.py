@@ -115,8 +115,8 @@ tests/test_near.py::test_e\t0.1\tfailed
         pytest.param("0\ttests/test_near.py::test_e (call)\n", ["tests/test_half.py"], id="none that fails without a change"),
         pytest.param(
             "0\t\n",
-            ["tests/test_far.py", "tests/test_half.py"],
-            id="the files that import the module, where it is reached by an import",
+            ["tests/test_far.py", "tests/test_half.py", "tests/test_near.py::test_d"],
+            id="the files that import the module, then all others, where it is reached by an import",
         ),
     ],
 )

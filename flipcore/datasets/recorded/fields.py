@@ -14,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
 from flipcore.datasets.recorded.log_records import LogReadout, number_of, prompt_from, right_of
 from flipcore.datasets.tables.coding import score_of_cell
-from flipcore.datasets.tables.own_columns import OF_SAMPLE, bare_column, is_shared, label_cell, label_of, own_key
+from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, bare_column, is_shared, label_cell, label_of, own_key
 from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.turns import with_last_turn
 from flipcore.text.answers import number_at_end, text_target
@@ -266,7 +266,13 @@ def split_row(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator
             answer = cell if isinstance(cell, Mapping) else answer
             n_rows += 1
             yield replace(
-                row, values={**shared, **answer, **model_cells, label: int(label_cell(name)) if label == OF_SAMPLE else name}
+                row,
+                values={
+                    **shared,
+                    **answer,
+                    **model_cells,
+                    label: label_cell(name) if label == OF_MODEL else int(label_cell(name)),
+                },
             )
     sample_lists = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
     n_samples = max(map(len, sample_lists.values()), default=0)

@@ -11,6 +11,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from flipcore.datasets.tables.coding import entries_of
+from flipcore.datasets.tables.own_columns import RATERS
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import OUTPUT, Roles, is_label_beside_another, part_of
 from flipcore.datasets.tables.shape import OF_ROW, OF_VERSION
@@ -805,11 +806,7 @@ def _has_names(profile: Profile, roles: Roles, name: str) -> bool:
 def is_rater(name: str) -> bool:
     """Tell whether a column says which person rated a row: worker_id, annotator."""
     words = set(words_of(last_part(name)))
-    return bool(_RATERS & words) and not words & {"bot", "agent", "llm", "model", "ai"}
-
-
-# words for people who rate the same output, so that their rows are no reruns
-_RATERS = set("annotator evaluator worker rater reviewer turker coder labeler labeller".split())
+    return bool(RATERS & words) and not words & {"bot", "agent", "llm", "model", "ai"}
 
 
 def _with_regrades(profile: Profile, roles: Roles, grid: Grid) -> Grid:

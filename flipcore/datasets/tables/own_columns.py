@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from flipcore.datasets.tables.stems import names
 
 SIGNS = " _.:/-"  # separators between a model's name and the rest of a column's name
-OF_MODEL, OF_SAMPLE = "model", "sample"  # columns that are added where a row becomes several rows
+# columns that are added where a row becomes several rows
+OF_MODEL, OF_SAMPLE, OF_RATER = "model", "sample", "rater"
+# words for people who rate the same output, so that their rows are no reruns
+RATERS = frozenset(
+    "annotator evaluator worker rater reviewer turker coder labeler labeller".split()
+)
 _OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
 
 
@@ -46,17 +51,23 @@ def bare_path(name: str) -> str:
 
 
 def label_cell(column: str) -> str:
-    """Return what the added column says of a row: the number of its run, or the model's name."""
-    match = _NUMBERED.fullmatch(column) if label_of([column]) == OF_SAMPLE else None
+    """Return what the added column says of a row: the number of its run or rater, or the model's
+    name."""
+    match = _NUMBERED.fullmatch(column) if label_of([column]) != OF_MODEL else None
     return match[2] if match else column
 
 
 def label_of(columns: Sequence[str]) -> str:
-    """Return the column that is added where a row becomes a row per column: OF_SAMPLE for the
-    columns of numbered runs, such as run_1 and run_2, else OF_MODEL."""
+    """Return the column that is added where a row becomes a row per column: OF_SAMPLE for columns
+    of numbered runs, such as run_1 and run_2, OF_RATER for rater_1 and rater_2, else OF_MODEL."""
     matches = [_NUMBERED.fullmatch(name) for name in columns]
-    are_runs = all(match and names(match[1], "run") for match in matches)
-    return OF_SAMPLE if columns and are_runs else OF_MODEL
+    beginnings = {match[1].lower() if match else "" for match in matches}
+    if len(beginnings) != 1 or "" in beginnings:
+        return OF_MODEL
+    (beginning,) = beginnings
+    if beginning in RATERS:
+        return OF_RATER
+    return OF_SAMPLE if names(beginning, "run") else OF_MODEL
 
 
 _NUMBERED = re.compile(r"([A-Za-z]+)[ _.-]?(\d{1,3})")

@@ -9,7 +9,7 @@ where right and wrong stand under a name that says neither.
 import re
 
 from flipcore.datasets.tables.grid import counts_runs, crosses
-from flipcore.datasets.tables.own_columns import OF_SAMPLE, bare_column, label_of
+from flipcore.datasets.tables.own_columns import OF_RATER, OF_SAMPLE, bare_column, label_of
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import OUTPUT, TARGET, part_of
 from flipcore.datasets.tables.shape import CONTRASTED
@@ -39,6 +39,8 @@ def implied_words(profile: Profile) -> dict[str, str]:
     if any(map(_is_score, profile.names)):
         return {}
     keys = [name for name in profile.names if part_of(name) == TARGET]
+    if raters := _raters(profile):
+        return {"model_columns": ",".join(raters), "score": bare_column(raters[0])}
     runs = _runs(profile)
     if runs and (keys or all(_is_grade(profile, name) for name in runs)):
         words = {"model_columns": ",".join(runs)}
@@ -95,15 +97,31 @@ def _is_score(name: str) -> bool:
 
 def _runs(profile: Profile) -> list[str]:
     """Return the columns of numbered runs, two or more in a table without other outputs."""
-    runs = [name for name in profile.names if "," not in name and label_of([name]) == OF_SAMPLE]
-    other_names = [name for name in profile.names if name not in runs]
-    beginnings = {re.sub(r"\d+$", "", name) for name in runs}
-    if len(runs) < 2 or len(beginnings) > 1 or any(part_of(name) == OUTPUT for name in other_names):
+    runs = _numbered(profile, OF_SAMPLE)
+    has_output = any(part_of(name) == OUTPUT for name in profile.names if name not in runs)
+    return [] if has_output else runs
+
+
+def _raters(profile: Profile) -> list[str]:
+    """Return the columns of numbered raters, if nobody and nothing else graded; [] for none."""
+    raters = _numbered(profile, OF_RATER)
+    grades = [profile[name] for name in raters]
+    others = [last_part(name) for name in profile.names if name not in raters]
+    has_other = any(names(last, kind) for last in others for kind in ("judge", "people"))
+    are_ratings = all(column.is_integer and not column.is_verdict for column in grades)
+    share_scale = {column.is_unit for column in grades} == {False}
+    return raters if share_scale and are_ratings and not has_other else []
+
+
+def _numbered(profile: Profile, label: str) -> list[str]:
+    """Return the columns of runs or raters by number, filled in most rows; [] for one or none."""
+    columns = [name for name in profile.names if "," not in name and label_of([name]) == label]
+    if len(columns) < 2 or label_of(columns) != label:
         return []
-    columns = [profile[name] for name in runs]
-    are_filled = all(column.n_filled >= LEAST_FILLED * profile.n_rows for column in columns)
-    are_cells = not any(column.is_list or column.is_object for column in columns)
-    return runs if are_filled and are_cells else []
+    profiles = [profile[name] for name in columns]
+    are_filled = all(column.n_filled >= LEAST_FILLED * profile.n_rows for column in profiles)
+    are_cells = not any(column.is_list or column.is_object for column in profiles)
+    return columns if are_filled and are_cells else []
 
 
 def _is_grade(profile: Profile, name: str) -> bool:

@@ -13,6 +13,7 @@ from itertools import chain
 
 from flipcore.datasets.tables.load import Table
 from flipcore.datasets.tables.own_columns import (
+    OF_RATER,
     OF_SAMPLE,
     SIGNS,
     bare_column,
@@ -645,7 +646,7 @@ def _by_models(table: Table, models: Sequence[str], *, label: str) -> Table:
         cells = [table.sql(name) for name in shared]
         cells += [table.sql(columns[name]) if name in columns else "NULL" for name in new_names]
         filled = " OR ".join(f"{table.sql(name)} IS NOT NULL" for name in columns.values())
-        cell = label_cell(model) if label == OF_SAMPLE else model
+        cell = label_cell(model) if label in (OF_SAMPLE, OF_RATER) else model
         quoted = "'" + cell.replace("'", "''") + "'"
         aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted, *row_cell]))
         selects.append(f"SELECT {table.place}, {aliases} FROM {table.relation} WHERE {filled}")

@@ -626,3 +626,18 @@ def test_lists_of_labels_like_those_of_the_right_answer_are_no_runs(tmp_path):
     rows = [{"text": f"Ticket {i} says this.", "labels": labels[i % 4], "predicted_labels": labels[i % 3]} for i in range(16)]
     reading = table(tmp_path, rows)
     assert not reading.shape and reading.n_items == 16
+
+
+@pytest.mark.parametrize("rater", ["rater_", "Annotator ", "evaluator"])
+def test_numbered_raters_in_columns_rate_one_output_together(tmp_path, rater):
+    """The first rater led, and the others were further scores."""
+    rows = []
+    for i in range(24):
+        cells = {"item": f"q{i % 12}", "system": "ab"[i // 12], "question": f"What is part {i % 12} of the machine?"}
+        rows.append(cells | {f"{rater}{k}": 1 + (i + k) % 5 for k in (1, 2, 3)} | {"comment": ""})
+    reading = table(tmp_path, rows)
+    assert (reading.n_items, reading.n_conditions, reading.n_runs) == (12, 2, 3) and reading.grid.is_rated
+    assert f"× 3 raters ({rater}1, {rater}2, {rater}3); scores: in these columns" in sentence(reading)
+    # beside a judge they are people's labels
+    reading = table(tmp_path, [row | {"llm_judge": 1 + i % 5} for i, row in enumerate(rows)])
+    assert not reading.shape
