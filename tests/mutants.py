@@ -451,6 +451,16 @@ SAME: dict[tuple[str, str, str], str] = {
         "65537",
     ): _SPEED,
     ("flipcore/store/recorded.py", "LEAST_MB = 500  # limit of the database during a small import", "501"): _SPEED,
+    (
+        "flipcore/stats/flips/per_readout.py",
+        "bits = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=1)",
+        "2",
+    ): "a share of 0 is a factor of 0",
+    (
+        "flipcore/store/writer.py",
+        "if values[:1] == values[-1:] and (values[:1] == [None] or kind != pa.float64()):",
+        "values[:1] != values[-1:]",
+    ): _SPEED,
     ("flipcore/store/writer.py", "MAX_ROWS = 5_000  # a transaction with so many rows takes no further batch", "5001"): _SPEED,
     ("flipcore/store/writer.py", "while n_rows < MAX_ROWS:", "n_rows <= MAX_ROWS"): _SPEED,
     (
