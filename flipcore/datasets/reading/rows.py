@@ -32,6 +32,8 @@ _MIN_ROWS = 5  # objects in an inner list; fewer may be the options of one item
 _LONGEST_NAME = 20  # characters of a key that names something; longer ones are sentences
 # what an object around rows may be called, with or without an s at the end
 _LEVEL_NAMES = set("model system method condition task subject language dataset question".split())
+_QUESTIONS = ("questions", "qas", "items", "examples", "cases", "results")  # of a group
+_ASKED = frozenset("question prompt query input".split())
 _MAX_LEVELS = 4  # levels of objects around a list of rows
 _SWE_BENCH = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_ids", "error_ids")
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held in memory
@@ -237,8 +239,9 @@ def _document(path: Path) -> Iterator[Row]:
             elif key and wrapper is None and not isinstance(value, dict):
                 values.setdefault(key, []).append(value)
             elif wrapper in (None, key):
-                wrapper, number = key, number + 1
-                yield _row(number, value, _shared_values(values))
+                for inner in _inner_rows(value):
+                    wrapper, number = key, number + 1
+                    yield _row(number, inner, _shared_values(values))
     if wrapper is None and source.head.decode("utf-8-sig", "ignore").lstrip()[:1] == "{":
         rows = (
             _rows_below_header(values)
@@ -256,6 +259,22 @@ def _document(path: Path) -> Iterator[Row]:
     for value in values.get(wrapper) or () if wrapper else ():
         number += 1
         yield _row(number, value)
+
+
+def _inner_rows(values: Any) -> list[Any]:
+    """Return the questions of a story or a group, each with the values of the group, or else the
+    row itself: {"group": 1, "questions": [{"question": …, "is_correct": …}, …]}."""
+    if not isinstance(values, dict) or not _ASKED.isdisjoint(values):
+        return [values]
+    for key, inner in values.items():
+        if key in _QUESTIONS and _are_rows(inner) and all(map(_asks, inner)):
+            group = {name: value for name, value in values.items() if name != key}
+            return [{**group, **row} for row in inner]
+    return [values]
+
+
+def _asks(row: dict[str, Any]) -> bool:
+    return not _ASKED.isdisjoint(row) and len(row) > 1
 
 
 def _shared_values(values: dict[str, Any]) -> dict[str, Any]:

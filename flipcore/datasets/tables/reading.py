@@ -118,6 +118,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     if n_copies:
         table_profile = profile(_without_copies(table_profile.table))
         grid = replace(grid, n_repeated=0, is_rerun=False)
+    roles = _with_group_facts_last(table_profile, roles, grid)
     roles = _without_item_facts(table_profile, roles, grid)
     roles, target_notes = _without_differing_target(table_profile, roles, grid, map_words)
     reading = TableReading(
@@ -402,6 +403,19 @@ def _without_item_facts(table_profile: Profile, roles: Roles, grid: Grid) -> Rol
         if is_constant or not table_profile.follows(grid.items, name):
             scores.append(name)
     return replace(roles, scores=tuple(scores) or roles.scores)
+
+
+def _with_group_facts_last(table_profile: Profile, roles: Roles, grid: Grid) -> Roles:
+    """Put scores last that are the same in all rows of a group of questions, as all_correct is."""
+    if len(roles.scores) < 2:
+        return roles
+
+    def is_of_group(name: str) -> bool:
+        is_told = table_profile[name].n_distinct > 1 or words_of(name)[:1] == ("all",)
+        groups = grid.clusters if is_told else ()
+        return any(table_profile.follows([group], name) for group in groups)
+
+    return replace(roles, scores=tuple(sorted(roles.scores, key=is_of_group)))
 
 
 def _without_differing_target(

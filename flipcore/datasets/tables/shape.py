@@ -182,6 +182,8 @@ def _holds_samples(profile: Profile, name: str, n_lists: int) -> bool:
         return False
     if names(name, "judge") or n_invalid or n_nested or not longest or shortest == 0:
         return False
+    if names(name, "readout") and shortest == longest and _has_whole_output(profile, name):
+        return False  # two numbers that were read out of one output
     if longest > MAX_SAMPLES:
         return False  # a label per word or token
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
@@ -192,6 +194,12 @@ def _holds_samples(profile: Profile, name: str, n_lists: int) -> bool:
         return False
     is_named = names(name, "output") or names(name, "score")
     return is_named or (n_lists > 1 and len(words_of(name)[0]) <= 2)
+
+
+def _has_whole_output(profile: Profile, name: str) -> bool:
+    """Tell whether another column holds outputs as texts."""
+    others = [column for column in profile.names if column != name and part_of(column) == OUTPUT]
+    return any(profile[column].is_text and not profile[column].is_list for column in others)
 
 
 def _lists_parts_as_key(profile: Profile, name: str) -> bool:

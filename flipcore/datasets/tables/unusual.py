@@ -198,7 +198,10 @@ def _ask_items(table_profile: Profile, reading: TableReading) -> Question | None
         return None
     for name in reading.unused:
         n_ids = table_profile[name].n_distinct
-        is_id = names(last_part(name), "id") and 1 < n_ids <= COARSER * reading.n_items
+        is_count = words_of(last_part(name))[:1] in (("n",), ("num",), ("count",))
+        is_id = (
+            names(last_part(name), "id") and not is_count and 1 < n_ids <= COARSER * reading.n_items
+        )
         target = reading.roles.target
         if is_id and target and not table_profile.follows([name], target):
             continue  # ids that begin anew: other questions with other right answers

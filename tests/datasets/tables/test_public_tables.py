@@ -7,6 +7,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.rows import read_rows
 from flipcore.datasets.recorded.by_structure import guess_recording
 from flipcore.datasets.recorded.columns import entries_of_options
 from flipcore.datasets.recorded.fields import score_of
@@ -2488,3 +2489,32 @@ def test_a_score_called_match_is_not_replaced_by_a_comparison(tmp_path):
         for i in range(1, 21)
     ]
     assert read(tmp_path, rows).scores["", "match"] == 1.0
+
+
+def test_the_questions_of_each_story_are_rows(tmp_path):
+    """Three stories with six questions each were 3 questions, of which none was "all correct": 0% instead of 61%."""
+    stories = []
+    for group in range(4):
+        cells = [{"question": f"Where is {k} in story {group}?", "type": "belief", "correct_answer": "box"} for k in range(6)]
+        asked = [
+            row | {"predicted_answer": "box" if k % 3 else "bag", "is_correct": bool(k % 3)} for k, row in enumerate(cells)
+        ]
+        stories.append({"group_id": group, "all_correct": False, "questions": asked})
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"model": "small", "average": 66.7, "results": stories}), encoding="utf-8")
+    reading = read_table(path)
+    assert (reading.n_items, reading.roles.graders[0], reading.questions) == (24, "is_correct", ())
+    assert reading.scores["", "is_correct"] == pytest.approx(2 / 3)
+    (row, *others) = read_rows(path)
+    assert len(others) == 23 and (row.values["group_id"], row.values["model"], row.values["type"]) == (0, "small", "belief")
+
+
+def test_two_numbers_that_were_read_out_of_an_output_are_no_runs(tmp_path):
+    """Pairs of sentences that a model named were two runs of it."""
+    rows = [
+        {"doc_id": f"d{i}", "raw_response": f"Sentences {i} and {i + 2} contradict each other.", "prediction": [i, i + 2]}
+        | {"correct": bool(i % 4)}
+        for i in range(20)
+    ]
+    reading = read(tmp_path, rows)
+    assert (reading.n_items, reading.n_runs, reading.questions) == (20, 1, ())
