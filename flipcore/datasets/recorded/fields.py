@@ -170,8 +170,16 @@ def value_at(values: Any, path: str) -> Any:
         elif name and isinstance(value, Mapping) and name in value:
             value = value[name]
         else:
-            return None
+            return _value_by_dotted_key(values, path)
     return value
+
+
+def _value_by_dotted_key(values: Any, path: str) -> Any:
+    """Return the value at a path with a dot inside a key, as in responses.gpt-3.5-turbo; None for none."""
+    for key, inner in values.items() if isinstance(values, Mapping) and path.count(".") > 1 else ():
+        if isinstance(inner, Mapping) and path.startswith(f"{key}."):
+            return value_at(inner, path[len(key) + 1 :])
+    return None
 
 
 def _entry_value(entries: Any, name: str, key: str) -> Any:

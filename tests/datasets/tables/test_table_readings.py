@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
-from flipcore.datasets.recorded.fields import split_row
+from flipcore.datasets.recorded.fields import split_row, value_at
 from flipcore.datasets.tables.reading import MATCH, read_table
 from flipcore.datasets.tables.sentence import question_text, sentence
 
@@ -641,3 +641,12 @@ def test_numbered_raters_in_columns_rate_one_output_together(tmp_path, rater):
     # beside a judge they are people's labels
     reading = table(tmp_path, [row | {"llm_judge": 1 + i % 5} for i, row in enumerate(rows)])
     assert not reading.shape
+
+
+def test_a_model_with_a_dot_in_its_key_has_rows_too(tmp_path):
+    """gpt-3.5-turbo was named in the reading and left out of the study without a word."""
+    row = {"id": 1, "question": "Which?", "answer": "B", "responses": {"gpt-3.5-turbo": "B", "gpt-4o": "A"}}
+    models = ("responses.gpt-3.5-turbo", "responses.gpt-4o")
+    split = list(split_row(Row(1, row), models, ()))
+    assert [(row.values["model"], row.values["response"]) for row in split] == [(models[0], "B"), (models[1], "A")]
+    assert value_at({"a": {"b.c": {"d": 1}}}, "a.b.c.d") == 1 and value_at({"a": {"b.c": 2}}, "a.b.d") is None
