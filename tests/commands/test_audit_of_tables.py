@@ -163,6 +163,14 @@ def test_ratings_by_several_people_of_one_output_are_no_reruns(lines_of, score):
         assert word not in text
 
 
+def test_raters_with_names_are_read_beside_prompts(lines_of):
+    rows = rated_rows(rating)
+    for row in rows:
+        row["prompt"] = f"Summarize the long document number {row['item_id'][1:]} in one sentence."
+    lines = lines_of(rows)
+    assert "× 3 raters (annotator)" in lines[0] and any(" scores " in line for line in lines)
+
+
 def test_people_who_each_have_an_output_of_their_own_are_runs(lines_of):
     text = "\n".join(lines_of(rated_rows(rating, has_own_output=True)))
     assert "× 3 runs (annotator)" in text and "reruns alone ±" in text and "noise floor" in text

@@ -499,11 +499,13 @@ class _Rows:
         """Return the row's number among the reruns of its prompt, from 0; None without a column of runs.
 
         In a table of scores alone a run may have any name, such as "run-b" or a seed, and is numbered here.
+        So is a rater in any table, unless a number names them.
         """
         if not self.recording.sample:
             return None
         value = values.get(self.recording.sample)
-        if self.recording.prompt:
+        is_named = bool(self.recording.raters) and not str(value).isdecimal()
+        if self.recording.prompt and not is_named:
             return _sample_number(value)
         runs = self.samples.setdefault((*key, name), {})
         return runs.setdefault(str(value), len(runs))
