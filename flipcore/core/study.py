@@ -205,7 +205,16 @@ class Study:
     @property
     def has_raters(self) -> bool:
         """True if samples are ratings of one output by several people, and no reruns."""
-        return any(source.columns.get("raters") == "yes" for source in self.items)
+        return bool(self.rater_columns)
+
+    @property
+    def rater_columns(self) -> tuple[str, ...]:
+        """The columns that name the people who rated one output; empty where samples are reruns."""
+        columns = []
+        for source in self.items:
+            if source.columns.get("raters") == "yes":
+                columns.append(str(source.columns.get("sample", "")))
+        return tuple(columns)
 
     @property
     def scorers(self) -> tuple[Mapping[str, Any], ...]:

@@ -67,6 +67,9 @@ def _example(item: Item, readings: list[SampleView], *, is_graded: bool) -> str:
             remarks.append(f"read as {_shortened(answer_text(item, answer))}")
     else:
         output = _shortened(answer_text(item, answered[0].answer))
+    # Another person may have rated the same output otherwise.
+    if readings[0].rater:
+        remarks.append(f"rated by {_shortened(readings[0].rater)}")
     if item.target is not None:
         remarks.append(f"right answer: {_shortened(answer_text(item, item.target))}")
     return f'"{output}"' + (f" ({'; '.join(remarks)})" if remarks else "")

@@ -20,9 +20,11 @@ from flipcore.reports.compared_pairs import (
     flips,
     has_any_pair,
     has_both,
+    samples_of,
     sides,
     why_no_flip,
 )
+from flipcore.reports.ratings import mean_words, rating_text, ratings_words
 from flipcore.reports.trajectories import Turn, trials, turns_of
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.ranking.ways import Way
@@ -192,7 +194,7 @@ def _show_two_models(
     views = zip((view, other_view), models, st.columns(2), strict=True)
     for seen_view, model, column in views:
         base = seen_view.variants[0]
-        samples = [sample for sample in base.readings if sample.extractor == extractor]
+        samples = samples_of(seen_view, base, extractor)
         with column:
             draw_side(model, view, base, base, samples, as_losses=seen_view is view)
         both_samples.append((base, samples))
@@ -379,11 +381,13 @@ def draw_side(
     with st.container(
         height=MANY_SAMPLES_PX if len(samples) > MANY_SAMPLES else "content", border=False
     ):
-        for sample in samples:
+        if samples and samples[0].rater:
             with st.container(border=True):
-                _show_sample(
-                    view, sample, by_other_extractors(variant, sample), f"{key}-{sample.sample}"
-                )
+                _show_rated_output(view, variant, samples, key)
+        else:
+            for sample in samples:
+                with st.container(border=True):
+                    _show_sample(view, variant, sample, f"{key}-{sample.sample}")
     with st.container(border=True):
         st.caption("The prompt")
         if variant.system:
@@ -413,9 +417,7 @@ def draw_output(study_id: str, model: str, item: str, way: Way, *, is_left: bool
         variant = next((variant for variant in view.variants if variant.key == way.key), None)
         if variant and variant.readings:
             st.caption(f"Right answer: {plain(answer_text(view.item, view.item.target))}")
-            samples = [
-                readout for readout in variant.readings if readout.extractor == way.extractor
-            ]
+            samples = samples_of(view, variant, way.extractor)
             draw_side(model, view, variant, variant, samples, as_losses=is_left)
             return
     st.info(f"Nothing of {plain(model)} has come back for this item.")
@@ -433,9 +435,12 @@ def _draw_right_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> N
 
 def _show_every_readout(view: Inspection, variant: SeenVariant) -> None:
     """Show the readouts of all extractors of one variant as a table."""
+    readouts: list[SampleView] = []
+    for extractor in dict.fromkeys(readout.extractor for readout in variant.readings):
+        readouts += samples_of(view, variant, extractor)
     rows = [
         {
-            "Sample": readout.sample + 1,
+            **({"Rater": readout.rater} if view.has_raters else {"Sample": readout.sample + 1}),
             "Extractor": title_of(readout.extractor),
             "Answer": answer_text(view.item, readout.answer)
             if readout.answer is not None
@@ -443,10 +448,11 @@ def _show_every_readout(view: Inspection, variant: SeenVariant) -> None:
             "Right": readout.is_correct,
             "Score": readout.value,
         }
-        for readout in variant.readings
+        for readout in readouts
     ]
     with st.container(border=True):
-        st.markdown("**What each extractor reads in it**")
+        title = "What each person and extractor says of it" if view.has_raters else ""
+        st.markdown(f"**{title or 'What each extractor reads in it'}**")
         show_table(
             "readouts-of-item", rows, column_config={"Right": st.column_config.CheckboxColumn()}
         )
@@ -459,10 +465,28 @@ def _answer_words(view: Inspection, sample: SampleView) -> str:
     return f"read as **{plain(answer_text(view.item, sample.answer))}**"
 
 
-def _show_sample(
-    view: Inspection, sample: SampleView, other_samples: list[SampleView], key: str
+def _show_rated_output(
+    view: Inspection, variant: SeenVariant, ratings: list[SampleView], key: str
 ) -> None:
+    """Show an output with the ratings that several people gave it, their mean first."""
+    st.markdown(f"**{plain(mean_words(ratings))}**")
+    lines = []
+    for rating in ratings:
+        reason = f" ({plain(rating.reason)})" if rating.reason else ""
+        lines.append(
+            f"- {plain(rating.rater)}: **{plain(rating_text(view.item, rating))}**{reason}"
+        )
+    st.markdown("\n".join(lines))
+    texts = dict.fromkeys(rating.text for rating in ratings if rating.text)
+    for number, text in enumerate(texts):
+        show_spans(text, [], key=f"text-{key}-{number}")
+    _list_other_readouts(view, variant, ratings[0])
+    _show_raw(ratings[0], key)
+
+
+def _show_sample(view: Inspection, variant: SeenVariant, sample: SampleView, key: str) -> None:
     """Show one sample: answer, output with the words read, probabilities, raw exchange."""
+    other_samples = by_other_extractors(variant, sample)
     status_text = {
         "ok": _answer_words(view, sample),
         "unreadable": "**no answer could be read**",
@@ -470,7 +494,9 @@ def _show_sample(
         "absent": "**absent**: missing, and never counted as a flip",
     }[sample.status]
     right = "" if sample.is_correct is None else " · right" if sample.is_correct else " · wrong"
-    st.markdown(f"Sample {sample.sample + 1}: {status_text}{right}")
+    # Where several people rated an output, its samples are the raters, and it was sampled once.
+    label = "Output" if view.has_raters else f"Sample {sample.sample + 1}"
+    st.markdown(f"{label}: {status_text}{right}")
     if sample.reason:
         st.caption(plain(sample.reason))
     if sample.error:
@@ -486,7 +512,7 @@ def _show_sample(
             other_sample.span for other_sample in other_samples if other_sample.text == sample.text
         ]
         show_spans(sample.text, [sample.span, *same_text], key=f"text-{key}")
-    _list_other_readouts(view, sample, other_samples)
+    _list_other_readouts(view, variant, sample)
     if sample.probabilities:
         show_share_bars(
             [
@@ -500,6 +526,11 @@ def _show_sample(
             f"Label mass {sample.label_mass:.0%}: the share of first-token probability that lies "
             "on any label."
         )
+    _show_raw(sample, key)
+
+
+def _show_raw(sample: SampleView, key: str) -> None:
+    """Show the raw request and reply, folded."""
     folded = st.expander(
         "Raw request and reply", icon=":material/data_object:", key=f"raw-{key}", on_change="rerun"
     )
@@ -509,19 +540,26 @@ def _show_sample(
             _show_exchange(sample)
 
 
-def _list_other_readouts(
-    view: Inspection, sample: SampleView, other_samples: list[SampleView]
-) -> None:
-    """List what each other extractor read, from which words, and whether it differs."""
+def _list_other_readouts(view: Inspection, variant: SeenVariant, sample: SampleView) -> None:
+    """List what each other extractor read, from which words, and whether it differs; and all
+    ratings by people."""
     lines = []
-    for other_sample in other_samples:
+    for other_sample in by_other_extractors(variant, sample):
+        title = plain(_title(other_sample.extractor))
+        if other_sample.rater:
+            ratings = samples_of(view, variant, other_sample.extractor)
+            words = plain(f"{mean_words(ratings)} {ratings_words(view.item, ratings)}.")
+            lines.append(f"- {title}: {words}")
+            continue
         if other_sample.answer is None and other_sample.value is None:
             answer = f"no answer ({plain(other_sample.reason or other_sample.status)})"
         else:
             answer = _answer_words(view, other_sample).removeprefix("read as ")
         differs = (
             " – differs"
-            if other_sample.value is None and other_sample.answer != sample.answer
+            if other_sample.value is None
+            and not sample.rater
+            and other_sample.answer != sample.answer
             else ""
         )
         low, high = other_sample.span or (0, 0)
@@ -530,7 +568,7 @@ def _list_other_readouts(
             if low < high
             else ""
         )
-        lines.append(f"- {plain(_title(other_sample.extractor))}: {answer}{words}{differs}")
+        lines.append(f"- {title}: {answer}{words}{differs}")
     if lines:
         st.markdown("\n".join(lines))
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from flipcore.extractors import title_of
-from flipcore.reports.compared_pairs import flips, sides, why_no_flip
+from flipcore.reports.compared_pairs import ONE_OUTPUT, flips, sides, why_no_flip
 from flipcore.reports.exports.memory_lines import highest_items
+from flipcore.reports.ratings import mean_words, ratings_words
 from flipcore.reports.read_by_people import cell_name
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import number_text
@@ -57,7 +58,8 @@ class Side:
 class Pair:
     """The original and a variant of an item, which are the two `halves`.
 
-    `note` says why there are no halves, or why their answers cannot count as a flip.
+    An output that several people rated is one half. `note` says why there are no halves, or why
+    their answers cannot count as a flip.
     """
 
     item: str
@@ -135,6 +137,8 @@ def _pair(
     right = f"Right answer: {answer_text(view.item, view.item.target)}."
     scored = "" if score is None else f" Score {number_text(score, 3)}."
     about = f" · {key.replace('_', ' ')} · {title_of(extractor)}. {right}{scored}"
+    if key == ONE_OUTPUT:
+        return Pair(item, about, (_side("Original", view, base.prompt, base, before),))
     halves = (
         _side("Original", view, variant.prompt, base, before),
         _side(f"Variant: {key}", view, base.prompt, variant, after),
@@ -149,13 +153,14 @@ def _side(
     variant: SeenVariant,
     samples: Sequence[SampleView],
 ) -> Side:
-    return Side(
-        title,
-        _cut(variant.system or ""),
-        _with_marks(compared_prompt, variant.prompt),
-        tuple(_output(view, sample) for sample in samples[:MAX_SAMPLES]),
-        max(len(samples) - MAX_SAMPLES, 0),
-    )
+    system, prompt = _cut(variant.system or ""), _with_marks(compared_prompt, variant.prompt)
+    if samples and samples[0].rater:
+        line = f"{mean_words(samples)} {ratings_words(view.item, samples)}."
+        text = samples[0].text
+        output = Output(line, _with_span(text, samples[0].span) if text else ())
+        return Side(title, system, prompt, (output,), n_more=0)
+    outputs = tuple(_output(view, sample) for sample in samples[:MAX_SAMPLES])
+    return Side(title, system, prompt, outputs, max(len(samples) - MAX_SAMPLES, 0))
 
 
 def _with_marks(compared: str, prompt: str) -> tuple[Run, ...]:
@@ -174,7 +179,8 @@ def _output(view: Inspection, sample: SampleView) -> Output:
     verdict = ""
     if sample.is_correct is not None:
         verdict = ", right" if sample.is_correct else ", wrong"
-    line = f"Sample {sample.sample + 1}: {read}{verdict}."
+    label = "Output" if view.has_raters else f"Sample {sample.sample + 1}"
+    line = f"{label}: {read}{verdict}."
     if sample.reason:
         line += f" {sample.reason}"
     if sample.error:

@@ -1,12 +1,14 @@
 """Everything behind one cell of the flip map: prompts, requests, replies and matched spans."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flipcore.core.records import BASE, IDENTITY, Item, Prompt
 from flipcore.store.connection import Store
 from flipcore.store.harmless import is_harmless
+from flipcore.store.queries import studies
 from flipcore.store.visible import OPENED
 
 
@@ -18,7 +20,8 @@ class SampleView:
     one entry per call that the readout was made from: (text that the call continues, ((token,
     log-probability in nats), …)). The text is "" at the end of the prompt, and a space where the
     extractor looks at the token after a space. `tokens` are (token, log-probability in nats) of a
-    scored text.
+    scored text. `rater` is who gave the readout, where it is one person's rating of an output that
+    several people rated; else "".
     """
 
     sample: int
@@ -41,6 +44,7 @@ class SampleView:
     tokens: tuple[tuple[str, float], ...] = ()
     n_tokens_out: int | None = None
     n_tokens_reasoning: int | None = None
+    rater: str = ""
 
     @property
     def reasoning_title(self) -> str:
@@ -90,10 +94,14 @@ class SeenVariant:
 
 @dataclass(frozen=True)
 class Inspection:
-    """An item under one axis and model, with its variants in order; the base comes first."""
+    """An item under one axis and model, with its variants in order; the base comes first.
+
+    `has_raters` is True if samples are ratings of one output by several people, and no reruns.
+    """
 
     item: Item
     variants: tuple[SeenVariant, ...]
+    has_raters: bool = False
 
 
 _VARIANTS = """
@@ -156,6 +164,9 @@ def inspection(
     )
     axis = _stored_axis(store, study_id, item_id, axis)
     key_columns = {"study_id": study_id, "item_id": item_id, "axis": axis}
+    study = studies.study(store, study_id)
+    rater_columns = study.rater_columns if study else ()
+    graders = study.scorer_names if study and rater_columns else ()
     views: dict[str, list[SampleView]] = {}
     answers = _answers_by_readout(store, model=model, **key_columns)
     for variant_id, sample, extractor, *reading in store.rows(
@@ -164,6 +175,9 @@ def inspection(
         view = _sample_view(
             (sample, extractor, *reading), answers.get((variant_id, sample, extractor), [])
         )
+        # Our extractors read the output, which is the same whoever rated it.
+        if extractor in graders:
+            view = replace(view, rater=_rater_name(view, rater_columns))
         views.setdefault(variant_id, []).append(view)
     variant_rows = store.rows(_VARIANTS, **key_columns)
     prompts = _by_id(store, _PROMPTS, [variant_id for variant_id, *_ in variant_rows])
@@ -186,7 +200,21 @@ def inspection(
                 is_harmless=is_harmless(axis, key, params),
             )
         )
-    return Inspection(item, tuple(variants))
+    return Inspection(item, tuple(variants), has_raters=bool(rater_columns))
+
+
+def _rater_name(view: SampleView, columns: Sequence[str]) -> str:
+    """Return who gave a rating, by the file's name for them or "Rater 2" by their place in it."""
+    cells = json.loads(view.raw_reply) if view.raw_reply.startswith("{") else {}
+    for column in columns:
+        name = cells.get(column)
+        if isinstance(name, float) and name.is_integer():
+            name = int(name)
+        text = "" if name is None else str(name).strip()
+        if text:
+            return f"Rater {text}" if text.isdecimal() else text
+    # Imports of earlier versions kept no names.
+    return f"Rater {view.sample + 1}"
 
 
 def _stored_axis(store: Store, study_id: str, item_id: str, axis: str) -> str:

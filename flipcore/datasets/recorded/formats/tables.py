@@ -440,6 +440,9 @@ class _Rows:
         text, error = self.text(values)
         is_answered = bool(text) or not recording.text  # without a column of texts, each row is an answer
         recorded_cells = {field.column: values.get(field.column) for field in recording.fields}
+        if recording.raters:
+            # the only place of the names: a sample is stored as a number
+            recorded_cells[recording.sample] = values.get(recording.sample)
         record = LogRecord(
             f"Line {row.line} of {self.file}",
             self._task(values),
