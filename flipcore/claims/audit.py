@@ -9,7 +9,7 @@ page, with its p over all pairs of models. One model is graded higher: Holm over
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations
@@ -820,7 +820,8 @@ def find_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         return
     columns = list(_flip_columns(log.harmless))
     yield from _flips_of_repeats(columns, frame, has_raters=log.has_raters)
-    yield from _flips_of_prompts(columns, log.harmless)
+    graders = {str(scorer) for scorer in log.scorers} if log.has_raters else set()
+    yield from _flips_of_prompts(columns, log.harmless, graders)
 
 
 def _flips_of_repeats(
@@ -905,8 +906,13 @@ def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
             yield FlipColumn(str(model), str(extractor), axis, item_rates, mean)
 
 
-def _flips_of_prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[Finding]:
-    """Find prompts of one item that get different answers, with the range of their scores."""
+def _flips_of_prompts(
+    columns: Sequence[FlipColumn], harmless: pd.DataFrame, raters: Collection[str]
+) -> Iterator[Finding]:
+    """Find prompts of one item that get different answers, with the range of their scores.
+
+    `raters` are the extractors whose readouts are ratings by several people.
+    """
     if not columns:
         return
     by_column = scored(harmless).groupby(["model", "extractor", "axis"], observed=True)
@@ -920,9 +926,8 @@ def _flips_of_prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> 
         basis = "" if n_scored == n else f" of {n_scored:,} items, unread answers as wrong,"
         span = f" Scores{basis} range from {lowest} to {highest}." if lowest != highest else ""
         change, name = column.axis.replace("_", " "), spoken_name(column.extractor)
-        share = (
-            f"{column.mean.text_percent()} of pairs of variants get different {what_differs(part)}"
-        )
+        unit = "ratings" if column.extractor in raters else what_differs(part)
+        share = f"{column.mean.text_percent()} of pairs of variants get different {unit}"
         sentence = f"{column.model}: {share} under {change}, by {name}."
         detail = f"{n:,} items, counted as on Flips.{span}"
         claim = description(sentence, "flips", detail=detail, flips=column.mean)

@@ -481,22 +481,25 @@ _PART_NAMES = {
 }
 
 
-def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
+def _part_names(*, has_raters: bool) -> Mapping[str, str]:
+    return _PART_NAMES | ({"reruns": "differences between raters"} if has_raters else {})
+
+
+def largest_shares_words(parts: Mapping[str, Estimate], *, has_raters: bool = False) -> str:
     """Name the two largest parts of the uncertainty; "" if wordings were not measured."""
-    largest = _by_size(parts)[:2]
-    words = [
-        f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}" for name, share in largest
-    ]
+    largest, names = _by_size(parts)[:2], _part_names(has_raters=has_raters)
+    words = [f"{percent_text(share.value)} from {names.get(name, name)}" for name, share in largest]
     # "49% comes from which questions were asked, 35% from how they were asked."
     return f"{', '.join(words)}.".replace(" from", " comes from", 1) if words else ""
 
 
-def share_words(parts: Mapping[str, Estimate]) -> str:
+def share_words(parts: Mapping[str, Estimate], *, has_raters: bool = False) -> str:
     """Return the parts of the uncertainty, the largest first; "" if wordings were not measured."""
     measured = _by_size(parts)
     if not measured:
         return ""
-    words = [f"{_share_text(share)} from {_PART_NAMES.get(name, name)}" for name, share in measured]
+    names = _part_names(has_raters=has_raters)
+    words = [f"{_share_text(share)} from {names.get(name, name)}" for name, share in measured]
     return f"Of the uncertainty, {', '.join(words)}."
 
 

@@ -75,7 +75,8 @@ class TaskReading:
     `floor` is the share of pairs of old runs of an item that differ in score, NaN where each item
     ran once. `losers` are the items whose score fell, the largest loss first. `n_old` and `n_new`
     count the items with a score in each run. `has_versions` is True if items were asked in other
-    prompts too; only the own prompt is compared.
+    prompts too; only the own prompt is compared. `has_raters` is True if the old runs are ratings
+    of one output by several people.
     """
 
     task: str
@@ -88,6 +89,7 @@ class TaskReading:
     n_new: int
     margin: float
     has_versions: bool
+    has_raters: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +143,10 @@ class TaskCheck:
         yield f"{count_of(self.loss.n_fell, 'item')} fell, {self.loss.n_rose:,} rose."
         if not math.isnan(self.reading.floor):
             share = number_text(100 * self.reading.floor, 0)
-            yield (
-                f"Reruns of the old run differ in {share}% of its items' pairs of runs; the limits"
-                " hold this noise."
-            )
+            differing = f"Reruns of the old run differ in {share}% of its items' pairs of runs"
+            if self.reading.has_raters:
+                differing = f"Two raters of one output of the old run differ in {share}% of pairs"
+            yield f"{differing}; the limits hold this noise."
         for name, loss in self.other_extractors.items():
             yield (
                 f"The stored outputs of both runs read by {title_of(name).lower()}:"
@@ -576,6 +578,7 @@ def _read_task(
         n_new=int(by_item[_NEW].notna().sum()),
         margin=margin,
         has_versions=bool(rows_asked["has_versions"].any()),
+        has_raters=old.has_raters and extractor in old.scorer_names,
     )
 
 

@@ -83,6 +83,7 @@ INTERVAL_TITLES = {
     "wordings": "other questions and prompts",
     "elsewhere": "another prompt, once",
 }
+OTHER_RATERS = "other raters"  # stands for reruns where several people rated each output
 _DRAWN_AT_RANDOM = re.compile(r"way-(\d+)")
 
 
@@ -126,6 +127,11 @@ class ModelScore:
     has_other_prompts: bool = False
     has_raters: bool = False
     n_questions_missing: int = 0
+
+    @property
+    def interval_titles(self) -> Mapping[str, str]:
+        """The names of its intervals on screen, from the narrowest to the widest."""
+        return INTERVAL_TITLES | ({"reruns": OTHER_RATERS} if self.has_raters else {})
 
     def at_level(self, level: float) -> "ModelScore":
         """Return the score with all limits at another confidence level."""
@@ -262,12 +268,14 @@ class ModelScore:
         # Without measured wordings the sentence states the interval over other questions.
         if not self.bar.by_wordings.has_interval:
             claim_of_interval["questions"] = self.claim
-        for name, title in INTERVALS.items():
+        intervals = INTERVALS | ({"reruns": OTHER_RATERS} if self.has_raters else {})
+        for name, title in intervals.items():
             estimate = self.bar.estimate(name)
             quantity, claim = f"score, {title}", claim_of_interval.get(name)
             yield Row(self.model, reference_title, quantity, estimate, claim=claim, columns=columns)
         for name, share in self.shares.items():
-            quantity = f"share of variance: {name}"
+            part = "raters" if self.has_raters and name == "reruns" else name
+            quantity = f"share of variance: {part}"
             yield Row(self.model, reference_title, quantity, share, columns=columns)
         quantity = "score read otherwise"
         for name, bar in self.extractor_bars.items():
@@ -496,7 +504,7 @@ class ScoreReport(Answer):
             lines.append(f"  {score.claim.text} {score.claim.detail}".rstrip())
             further = (
                 score.elsewhere.text,
-                claims.share_words(score.shares),
+                claims.share_words(score.shares, has_raters=score.has_raters),
                 score.next_sentence,
                 score.additivity.text,
             )
@@ -1121,7 +1129,7 @@ def score_bars(score: ModelScore) -> ScoreBars:
     if score.bar.cells.shape[1] > 1:
         wordings = {score.title(way): value for way, value in score.bar.cells.by_wording()}
     at_own_prompt = {OWN_PROMPT: score.own_prompt.value} if score.own_prompt else {}
-    intervals = {title: score.bar.estimate(name) for name, title in INTERVAL_TITLES.items()}
+    intervals = {title: score.bar.estimate(name) for name, title in score.interval_titles.items()}
     return ScoreBars(
         score.model,
         score.bar.value,
@@ -1147,7 +1155,7 @@ def score_rows(score: ModelScore) -> list[dict[str, Any]]:
     """Return one row per interval, the narrowest first."""
     bar, is_share = score.bar, score.bar.cells.is_binary
     rows: list[dict[str, Any]] = []
-    for name, title in INTERVAL_TITLES.items():
+    for name, title in score.interval_titles.items():
         estimate = bar.estimate(name)
         df = bar.df[name] if estimate.has_interval else math.nan
         row = {
@@ -1164,9 +1172,10 @@ def score_rows(score: ModelScore) -> list[dict[str, Any]]:
 
 def share_rows(score: ModelScore) -> list[dict[str, Any]]:
     """Return one row per part of the variance."""
+    titles = _PART_TITLES | ({"reruns": "raters"} if score.has_raters else {})
     rows: list[dict[str, Any]] = []
     for name, share in score.shares.items():
-        title = _PART_TITLES.get(name, name)
+        title = titles.get(name, name)
         rows.append({"part": title, "share": share.text_percent(), "note": share.note})
     return _without_empty_notes(rows)
 

@@ -9,7 +9,7 @@ from flipcore.extractors import title_of
 from flipcore.reports import score as score_reports
 from flipcore.reports.answer import Question, Settings
 from flipcore.reports.browser_data.steps import Steps
-from pages.common import every_choice, modes, record, repeats, scores, screen
+from pages.common import every_choice, modes, record, repeats, scores, screen, session
 from pages.common.answers import answer_of
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
@@ -61,12 +61,16 @@ def _show_shares(model_score: score_reports.ModelScore) -> None:
     if not model_score.shares:
         st.markdown(plain(model_score.bar.by_wordings.note))
         return
-    st.markdown(plain(largest_shares_words(model_score.shares)))
+    words = largest_shares_words(model_score.shares, has_raters=model_score.has_raters)
+    st.markdown(plain(words))
     show_table("score-shares", score_reports.share_rows(model_score))
 
 
 def _show_next_calls(model_score: score_reports.ModelScore) -> None:
     st.subheader("What would narrow this?", anchor=False)
+    if model_score.has_raters:
+        st.markdown("People gave these scores, so no calls to a model are planned for it.")
+        return
     if not model_score.gains:
         st.markdown("Known once 10 questions were asked in three random prompts.")
         return
@@ -261,9 +265,12 @@ def show_intervals(study_id: str, line: DeltaGenerator) -> None:
     has_readouts = bool(scores.Choices.load(study_id, lock["lock_id"] if lock else None).extractors)
     if modes.can_show(study_id, PAGE, mode, lock, START, has_readouts=has_readouts):
         draw_content(study_id, mode, lock, line)
+    narrowest = "**reruns** of the same calls"
+    if session.declared(study_id).has_raters:
+        narrowest = "**other raters** of the same outputs"
     how_to_read(
-        "The open circle is the score. Around it lie, from inside out: **reruns** of the same "
-        "calls; **other questions** in these prompts; **other questions and prompts**; the thin "
+        f"The open circle is the score. Around it lie, from inside out: {narrowest}; "
+        "**other questions** in these prompts; **other questions and prompts**; the thin "
         "line is what one further prompt would report. A dot is the score of one prompt, a diamond "
         "that of one extractor. Click one to read the outputs behind it."
     )

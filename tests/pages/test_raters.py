@@ -34,3 +34,9 @@ def test_the_outputs_behind_a_number_are_told_by_rater(link, page):
         assert phrase not in said
     (table,) = [one.value for one in app.dataframe if "Rater" in one.value.columns]
     assert list(table["Rater"]) == ["anna", "bilal", "chen"]
+
+
+def test_the_score_is_explained_by_raters(link):
+    said = words(opened("score/page.py", study=link["study"]))
+    assert "**other raters** of the same outputs" in said and "rerun" not in said
+    assert "People gave these scores, so no calls to a model are planned for it." in said

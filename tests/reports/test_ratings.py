@@ -1,12 +1,18 @@
 """Ratings of one output by several people are told as ratings by these people, never as reruns or flips."""
 
+import json
+
 import pytest
 
 from flipcore.core.records import Item
+from flipcore.reports.audit import audit
+from flipcore.reports.browser_data.score import board
 from flipcore.reports.compared_pairs import ONE_OUTPUT, flips, has_any_pair, samples_of, sides, why_no_flip
 from flipcore.reports.exports.outputs import evidence
 from flipcore.reports.graded_examples import graded_examples
 from flipcore.reports.ratings import mean_words, rating_text, ratings_words
+from flipcore.reports.regression import Run, regression_check
+from flipcore.reports.score import score_rows, share_rows
 from flipcore.reports.whole_study import whole_study
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
@@ -100,6 +106,20 @@ def test_ratings_of_two_prompts_are_no_flip(stored):
     assert [len(samples) for _, samples in pair] == [1, 1]
 
 
+def test_the_intervals_of_a_score_are_over_other_raters(stored):
+    store, study = stored(verdict, prompts=("plain", "polite", "short"))
+    report = whole_study(store, study.study_id).score
+    data = json.dumps(board(report, 0.95).data())
+    assert "other raters" in data and "reruns" not in json.dumps(board(report, 0.95).legend[0][0])
+    (model_score,) = report.models
+    assert score_rows(model_score)[0]["interval over"] == "other raters"
+    assert "raters" in [row["part"] for row in share_rows(model_score)]
+    quantities = [row.quantity for row in model_score.rows()]
+    assert "score, other raters" in quantities and "share of variance: raters" in quantities
+    lines = "\n".join(report.lines())
+    assert "from differences between raters" in lines and "rerun" not in lines
+
+
 def test_a_report_shows_a_rated_output_once(stored):
     store, study = stored(verdict)
     (behind, *_) = evidence(whole_study(store, study.study_id), 24)
@@ -114,3 +134,17 @@ def test_an_example_says_whose_rating_it_is(stored):
     store, study = stored(verdict)
     words = graded_examples(whole_study(store, study.study_id))
     assert "(rated by bilal)" in words and "(rated by anna)" in words
+
+
+def test_prompts_get_different_ratings(stored):
+    store, study = stored(verdict, prompts=("plain", "polite"))
+    sentences = [finding.claim.sentence for finding in audit(store, study.study_id).findings]
+    assert any("pairs of variants get different ratings" in sentence for sentence in sentences)
+
+
+def test_a_check_speaks_of_raters(stored):
+    store, study = stored(verdict)
+    run = Run(store, study.study_id)
+    (task,) = regression_check(run, run, 0.1).tasks
+    notes = " ".join(task.notes())
+    assert "Two raters of one output of the old run differ in 22% of pairs" in notes and "Rerun" not in notes

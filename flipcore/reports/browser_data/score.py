@@ -7,7 +7,7 @@ from flipcore.claims.score import score_text
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.board import Board, Headline, Row, level_control, packed, steps
 from flipcore.reports.browser_data.levels import LEVELS, nearest
-from flipcore.reports.score import INTERVAL_TITLES, OWN_PROMPT, ModelScore, ScoreReport
+from flipcore.reports.score import OWN_PROMPT, ModelScore, ScoreReport
 
 # Kind of dot, as messages and links name it -> title of its row.
 DOT_ROWS = {
@@ -45,7 +45,8 @@ def board(report: ScoreReport, level: float, n_scores: int = 1) -> Board:
             values += [estimate.low, estimate.high]
         start_bar = scores_by_level[nearest(LEVELS, level)].bar
         shown_intervals |= {name for name in intervals if start_bar.estimate(name).has_interval}
-    legend = [(title, name) for name, title in INTERVAL_TITLES.items() if name in shown_intervals]
+    titles = report.models[0].interval_titles
+    legend = [(title, name) for name, title in titles.items() if name in shown_intervals]
     return Board(
         "score",
         [*rows, Row(pictures=[{"kind": "axis", "name": "Scale of the score"}])],
@@ -65,7 +66,7 @@ def level_of_each(level: float, n_scores: int) -> float:
 def _intervals(scores_by_level: Sequence[ModelScore]) -> dict[str, dict]:
     """Return the intervals of a model, the narrowest first, without those that it lacks."""
     intervals = {}
-    for name, title in INTERVAL_TITLES.items():
+    for name, title in scores_by_level[0].interval_titles.items():
         estimates = [score.bar.estimate(name) for score in scores_by_level]
         if any(estimate.has_interval for estimate in estimates):
             intervals[name] = {
