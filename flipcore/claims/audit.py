@@ -629,7 +629,7 @@ def compare_models(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Compare each pair of models at the log's own prompts, on the items of the leading role.
 
     Under the reference extractor over all tasks, this is the claim of the Ranking page. Other
-    extractors and single tasks are only described.
+    extractors, those in `log.unchecked` and single tasks are only described.
     """
     if frame["model"].nunique() < 2:
         return
@@ -649,7 +649,10 @@ def compare_models(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         if n_scored < 2 or (task and has_own_scorers and extractor in OURS):
             continue
         is_ranking = extractor == default_reference(extractors, log.scorers) and not task
-        yield from _pairs_of_models(part, extractor, task, is_ranking=is_ranking)
+        why_not = log.unchecked.get(extractor, "")
+        yield from _pairs_of_models(
+            part, extractor, task, is_ranking=is_ranking and not why_not, why_not=why_not
+        )
 
 
 def _leading_role(base: pd.DataFrame) -> str:
@@ -679,7 +682,8 @@ def compare_grades(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         subject = spoken_name(str(extractor))
         if n_tasks > 1:
             subject += f" on {task}"
-        for pair, claim in zip(pairs, graded_pair_claims(pairs, subject), strict=True):
+        claims = graded_pair_claims(pairs, subject, log.unchecked.get(str(extractor), ""))
+        for pair, claim in zip(pairs, claims, strict=True):
             items = tuple(map(str, pair.items[pair.first_scores != pair.second_scores]))
             if items:
                 yield Finding(
@@ -740,8 +744,11 @@ def _graded_pairs(
     return pairs
 
 
-def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]:
-    """Return one claim per pair; Holm over the pairs. `subject` names the extractor that grades."""
+def graded_pair_claims(pairs: Sequence[GradedPair], subject: str, why_not: str = "") -> list[Claim]:
+    """Return one claim per pair; Holm over the pairs. `subject` names the extractor that grades.
+
+    With `why_not`, a clause that says why it claims nothing, each pair is only described.
+    """
     adjusted = holm([pair.p for pair in pairs])
     claims = []
     for pair, p in zip(pairs, adjusted, strict=True):
@@ -776,14 +783,25 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
         claim = _difference_claim(
             GRADES_DIFFER, sentence, detail, gap=gap, p=p, clusters=pair.clusters, family=family
         )
+        if why_not:
+            sentence = _with_reason(claim.sentence, why_not)
+            claim = description(sentence, detail=claim.detail, **claim.numbers)
         claims.append(claim)
     return claims
 
 
+def _with_reason(sentence: str, why_not: str) -> str:
+    """Return a sentence that ends with the reason why it is not claimed, if there is one."""
+    return f"{sentence.removesuffix('.')} (not claimed: {why_not})." if why_not else sentence
+
+
 def _pairs_of_models(
-    part: pd.DataFrame, extractor: str, task: str, *, is_ranking: bool
+    part: pd.DataFrame, extractor: str, task: str, *, is_ranking: bool, why_not: str = ""
 ) -> Iterator[Finding]:
-    """Find the pairs of models with different scores; claimed if `is_ranking`, else described."""
+    """Find the pairs of models with different scores; claimed if `is_ranking`, else described.
+
+    `why_not` is a clause that says why the extractor claims nothing, or "".
+    """
     model_contest = contest(order(scores(part)), extractor)
     values = model_contest.order.scores.values[model_contest.declared_way]
     n_compared = min(len(model_contest.models), MAX_COMPARED)
@@ -798,7 +816,8 @@ def _pairs_of_models(
             claim = lead_claim(model_contest, ahead, behind, spoken_name(extractor))
         else:
             sentence = lead_words(model_contest, ahead, behind, spoken_name(extractor), task)
-            claim = description(sentence, "described", detail=NOT_OF_RANKING)
+            detail = "Described, not claimed." if why_not else NOT_OF_RANKING
+            claim = description(_with_reason(sentence, why_not), "described", detail=detail)
         items = tuple(model_contest.order.scores.items[i] for i in differing)[:N_LISTED]
         rank = 30 + 10 * claim.asserted - 5 * (not is_ranking)
         yield Finding(

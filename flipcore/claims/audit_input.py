@@ -77,6 +77,8 @@ class AuditInput:
     - `half_right`: extractors whose score of 0.5 means half right.
     - `scales`: (task, extractor) -> lowest and highest score, for scores that are grades.
     - `prompts`: the base prompt and system message per item.
+    - `unchecked`: extractor -> why nothing is claimed of it, such as a judge that was not compared
+      with people, as a clause.
     - `has_raters`: True if samples are ratings of one output by several people, and no reruns.
     - `reruns`, `outputs`, `lengths`: repeated prompts, refusals and empty outputs, and lengths of
       outputs, all from `store.queries.audit`.
@@ -96,6 +98,7 @@ class AuditInput:
         default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"])
     )
     facts: Sequence[Mapping[str, Any]] = ()
+    unchecked: Mapping[str, str] = field(default_factory=dict)
     has_raters: bool = False
     reruns: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RERUNS))
     outputs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=OUTPUTS))

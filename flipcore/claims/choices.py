@@ -104,7 +104,8 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
         reasons = Counter(reason for reason in curve.closed if reason)
         reason_text = f"that {decision.clause}. {shares.n_open} of "
         reason_text += f"{count_of(n_all, 'way')} of counting may be claimed: "
-        reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(MAX_NAMED))}."
+        named = [reason.removesuffix(".") for reason, _ in reasons.most_common(MAX_NAMED)]
+        reason_text += f"{'; '.join(named)}."
         claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)
         return claim.not_claimed(reason_text)
     open_estimates = curve.estimate[curve.is_open]

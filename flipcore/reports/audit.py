@@ -1,6 +1,7 @@
 """The audit of a stored study, for the page and the command line alike."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flipcore.annotation.gates import OWN_PROMPT, UNCOMPARED_JUDGE, UNPASSED_JUDGE
+from flipcore.annotation.gates import OWN_PROMPT, UNCOMPARED_JUDGE, UNPASSED_JUDGE, closed_gates
+from flipcore.annotation.judge_labels import labelled_readouts
 from flipcore.claims.audit import TWO_MODELS, findings
 from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import AuditInput, Finding, legible, scored, spoken_name
@@ -192,6 +194,7 @@ def audit(store: Store, study_id: str) -> Audit:
         prompts=queries.prompts(store, study_id),
         facts=queries.facts(study),
         reruns=outputs.reruns,
+        unchecked=_unchecked(store, study, extractors),
         has_raters=study.has_raters,
         outputs=outputs.named,
         lengths=outputs.lengths,
@@ -522,9 +525,7 @@ def _score_line(study: WholeStudy, model: str) -> str:
         line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
         if claim.withheld == OWN_PROMPT:
             name = spoken_name(model_score.reference)
-            has_people = any(source.columns.get("people") for source in study.study.items)
-            reason = UNPASSED_JUDGE if has_people else UNCOMPARED_JUDGE
-            readout = readout_words(model, model_score.bar, name, reason)
+            readout = readout_words(model, model_score.bar, name, why_unchecked(study.study))
             line = f"{readout} {claim.detail}".rstrip()
         elif claim.withheld:
             # Other reasons say that the number itself is wrong, so it is not shown.
@@ -534,3 +535,21 @@ def _score_line(study: WholeStudy, model: str) -> str:
     score = study.flips[model].headline.score
     sentence = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
     return f"{model}: {sentence} {study.mismatch(model)}".rstrip()
+
+
+def _unchecked(store: Store, study: Study, extractors: Sequence[str]) -> dict[str, str]:
+    """Return extractor -> why nothing is claimed of it, as a clause, if its gate is closed."""
+    reasons = closed_gates(store, study.study_id, axes=(), extractors=extractors)
+    if not reasons:
+        return {}
+    labelled = {row["extractor"] for row in labelled_readouts(store, study.study_id)}
+    why_not = {}
+    for name in reasons:
+        why_not[name] = UNPASSED_JUDGE if name in labelled else why_unchecked(study)
+    return why_not
+
+
+def why_unchecked(study: Study) -> str:
+    """Say in a clause why nothing is claimed of a judge's readouts."""
+    has_people = any(source.columns.get("people") for source in study.items)
+    return UNPASSED_JUDGE if has_people else UNCOMPARED_JUDGE

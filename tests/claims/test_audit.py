@@ -311,6 +311,14 @@ def test_models_and_readouts_with_grades_are_compared_on_their_scale():
     assert "grade grades higher than rubric on the same 60 items: 0.50 [" in of_readouts[0].sentence
 
 
+def test_grades_of_an_unchecked_judge_claim_no_difference():
+    log = replace(graded_log(lead=2.0, scales={("t", "grade"): (0.0, 5.0)}), unchecked={"grade": "nobody checked it"})
+    (by_judge, by_rubric) = [one.claim for one in compare_grades(log, scored(log.frame))]
+    assert by_rubric.is_made and not by_judge.is_made and by_judge.assertion is None
+    assert by_judge.sentence.startswith("one is graded higher than two on the same 60 items by grade: 1.00 [")
+    assert by_judge.sentence.endswith(" (not claimed: nobody checked it).")
+
+
 def test_a_models_name_stands_in_the_detail_as_it_is():
     log = graded_log(lead=2.0, first="thunder")
     (claim, _) = [one.claim for one in compare_grades(log, scored(log.frame))]

@@ -59,6 +59,21 @@ def test_a_judge_beside_peoples_labels_is_not_said_to_be_without_them(lines_of):
     assert "(not claimed: this judge has not passed a check against people's labels)." in alpha
 
 
+@pytest.mark.parametrize(("column", "lead"), [("judge_score", "is graded higher than"), ("judge_correct", "is ahead of")])
+def test_two_models_are_not_claimed_to_differ_by_a_judge_that_nobody_checked(lines_of, column, lead):
+    rows = judged_rows(column)
+    for i, row in enumerate(rows):
+        is_beta = row["model"] == "beta-2"
+        row[column] = int(is_beta or i % 8 == 0) if column == "judge_correct" else 2 + i // 2 % 3 + is_beta
+    lines = lines_of(rows)
+    (compared,) = [line for line in lines if line.startswith(f"- beta-2 {lead} alpha-1")]
+    assert compared.endswith("(not claimed: this judge has not been compared with people).")
+    lines = lines_of([row | {"human_" + column.removeprefix("judge_"): row[column]} for row in rows])
+    compared = [line for line in lines if line.startswith(f"- beta-2 {lead} alpha-1") and f"by {column}" in line]
+    assert all("(not claimed: this judge has not passed a check against people's labels)." in line for line in compared)
+    assert compared
+
+
 def test_a_score_without_a_judge_is_claimed(lines_of):
     lines = lines_of(judged_rows("score"))
     assert any(line.startswith("alpha-1 scores 2.88 ") for line in lines) and "not claimed" not in "\n".join(lines)
