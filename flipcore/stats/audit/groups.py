@@ -1,5 +1,6 @@
 """Differences of a log's scores between subjects or templates that chance does not explain."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,9 +30,11 @@ def group_spread(values: ArrayLike, groups: ArrayLike, seed: int = 0) -> GroupSp
     """Compute the spread from (items,) values and names or numbers of groups.
 
     The statistic is the sum of squares between groups. Its p comes from items assigned at random to
-    groups of these sizes, and is exact for all values and sizes.
+    groups of these sizes, and is exact for all values and sizes. All numbers are NaN without items.
     """
     x, numbers = np.asarray(values, dtype=float), family_numbers(groups)
+    if not x.size:
+        return GroupSpread(0, by_item=math.nan, by_group=math.nan, p=math.nan)
     n_groups = int(numbers.max(initial=-1)) + 1
     sizes, centered = np.bincount(numbers, minlength=n_groups), x - x.mean()
     rng = generator(seed, "groups")

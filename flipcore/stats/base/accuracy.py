@@ -34,5 +34,8 @@ def accuracy_of(readouts: pd.DataFrame) -> Estimate:
 
 def tasks_of(item_ids: pd.Series) -> pd.Series:
     """Return the task, or data set, at the beginning of each item's id; "" for an id without it."""
+    # Without ids pandas makes no second part.
+    if item_ids.empty:
+        return item_ids.astype(str)
     parts = item_ids.astype(str).str.partition("/")
     return parts[0].where(parts[1] == "/", "")

@@ -12,7 +12,9 @@ NAN = math.nan
 
 def percentile_limits(reps: np.ndarray, level: float) -> list[float]:
     """Return the percentiles of (B,) replicates with (1 - level)/2 outside on either side; a NaN
-    replicate makes both NaN."""
+    replicate makes both NaN, and so does none."""
+    if not reps.size:
+        return [NAN, NAN]
     return [float(q) for q in np.percentile(reps, [50 * (1 - level), 50 * (1 + level)])]
 
 
@@ -54,6 +56,8 @@ def bca_percentiles(
 
 def acceleration(jackknife: np.ndarray) -> float:
     """Return BCa's acceleration from (n,) leave-one-item-out values; 0 where all are equal."""
+    if not jackknife.size:
+        return 0.0
     d = jackknife.mean() - jackknife
     spread = float((d**2).sum())
     return float((d**3).sum() / (6 * spread**1.5)) if spread > SLACK**2 else 0.0

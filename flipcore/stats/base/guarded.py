@@ -21,6 +21,7 @@ margin, not against 0, and without the second guard. Its ρ is as large as the d
 (`ClusterSums.with_largest_correlation`).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -431,7 +432,9 @@ def _sums(values: np.ndarray, families: np.ndarray | None) -> ItemSums | Cluster
     if families is None:
         return ItemSums.from_values(values)
     x = np.asarray(values, dtype=float)
-    return ClusterSums.from_values(x.reshape(-1, x.shape[-1]).T, families)
+    # Not -1: without items numpy cannot infer a length.
+    columns = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    return ClusterSums.from_values(columns.T, families)
 
 
 def _correlation_limit(

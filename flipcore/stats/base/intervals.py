@@ -159,7 +159,10 @@ def mean_interval(
 
 
 def covering(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the smallest interval that covers all of them; NaN where one has no limits."""
+    """Return the smallest interval that covers all of them; NaN where one has no limits, and where
+    there is none."""
+    if not len(intervals):
+        return math.nan, math.nan
     # numpy's min and max return NaN if an end is NaN. Python's depend on the order then.
     ends = np.array(intervals)
     return float(ends.min()), float(ends.max())

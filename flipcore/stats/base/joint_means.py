@@ -380,6 +380,8 @@ def joint_means(
 def column_quantiles(sample: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Return linear quantiles (..., k) of each column of `sample` (B, k), NaN left out. `shares`
     (..., k) may differ by column. NaN for a column without values."""
+    if not len(sample):
+        return np.full(np.broadcast_shapes(np.shape(shares), sample.shape[1:]), np.nan)
     # NaN sorts to the end, so each column's values fill its first rows.
     ordered = np.sort(sample, axis=0)
     last = (~np.isnan(sample)).sum(axis=0) - 1  # row of the largest value

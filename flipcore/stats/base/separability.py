@@ -256,7 +256,9 @@ def _balanced_limits(
 
 def logistic(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> np.ndarray:
     """Return (test rows,) scores of L2 logistic regression (C = 1, balanced class weights). Columns
-    are standardised by the training rows."""
+    are standardised by the training rows. Raises BadInput unless these have both labels."""
+    if len(np.unique(y_train)) < 2:
+        raise BadInput("Telling two sets apart needs rows of both, labelled 0 and 1.")
     learners()
     from sklearn.linear_model import LogisticRegression
 

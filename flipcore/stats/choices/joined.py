@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from flipcore.core.errors import BadInput
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import Choice, selected
 from flipcore.stats.choices.counting import count
@@ -40,8 +41,11 @@ class LeastMeanTests:
 def join_curves(curves: Sequence[Curve]) -> Curve:
     """Return the curve of the least of the estimates of `curves`, which have the same choices.
 
-    Effects are those on the estimate that is the least in the declared specification.
+    Effects are those on the estimate that is the least in the declared specification. Raises
+    BadInput without a curve.
     """
+    if not len(curves):
+        raise BadInput("The least of several curves needs at least one curve, and got none.")
     if len(curves) == 1:
         return curves[0]
     estimates = np.array([curve.estimate for curve in curves])

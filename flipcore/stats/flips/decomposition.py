@@ -367,6 +367,8 @@ def artifact_shares(
 ) -> list[Estimate]:
     """Return A/T of each cell, a ratio of sums with a BCa interval. `cells` are (items, 2) of A_i
     and T_i; each resample draws the same items for all of them."""
+    if not len(cells):
+        return []
     if len(cells[0]):
         reps = replicate_means(np.hstack(cells), n_boot, generator(seed))
     else:

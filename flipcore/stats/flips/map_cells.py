@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.flips.surface import Cells, column_means, expand, row_means
 
@@ -56,7 +57,9 @@ def with_variants(cells: Cells, opened: Mapping[str, Cells]) -> Cells:
 
 def stack(parts: Sequence[Cells]) -> Cells:
     """Stack the rows of several cells (one per model); the columns are those that any of them
-    has."""
+    has. Raises BadInput without cells."""
+    if not len(parts):
+        raise BadInput("The map of several models needs the cells of at least one, and got none.")
     items: list[str] = []
     columns: list[str] = []
     for part in parts:

@@ -96,7 +96,7 @@ def item_entropies(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
     """Return (items,) Shannon entropies in bits over all readouts of an item; NaN if none could be
     read. `policy` says how unreadable answers count (`disagreement`)."""
     check_policy(policy)
-    flat = codes.reshape(len(codes), -1)
+    flat = _readouts(codes)
     counts = answer_counts(flat).astype(float)
     n_null = (flat == NULL).sum(axis=1).astype(float)
     n_null[counts.sum(axis=1) == 0] = np.nan
@@ -116,10 +116,16 @@ def item_modal_agreements(codes: np.ndarray) -> np.ndarray:
 
     Unreadable readouts are in the denominator, but are never the most frequent answer.
     """
-    flat = codes.reshape(len(codes), -1)
+    flat = _readouts(codes)
     n_modal = answer_counts(flat).max(axis=1, initial=0)
     n_present = (flat != ABSENT).sum(axis=1)
     return np.divide(n_modal, n_present, out=np.full(len(flat), np.nan), where=n_modal > 0)
+
+
+def _readouts(codes: np.ndarray) -> np.ndarray:
+    """Return (items, readouts) of (items, variants, samples)."""
+    # Not -1: without items numpy cannot infer a length.
+    return codes.reshape(len(codes), math.prod(codes.shape[1:]))
 
 
 def _mean(values: np.ndarray) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
@@ -57,7 +58,10 @@ def across_axes(
 
 def over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
     """Return (items, quantities) means over axes. `cells` are (items, quantities) in the order of
-    `COLUMNS`. A quantity is NaN if any axis with pairs for the item lacks it (a floor)."""
+    `COLUMNS`. A quantity is NaN if any axis with pairs for the item lacks it (a floor). Raises
+    BadInput without an axis."""
+    if not len(cells):
+        raise BadInput("A mean over axes needs the values of at least one axis, and got none.")
     values = np.array(cells)
     has_pairs = ~np.isnan(values[:, :, :1])
     means = _mean(values)

@@ -102,7 +102,8 @@ class _Families:
         is_permutable = self.is_swapped.copy()
         for stratum in self.strata:
             is_permutable[stratum] = len(set(self.label[stratum].tolist())) > 1
-        return float(self.size[is_permutable].sum() / self.size.sum())
+        n_entries = self.size.sum()
+        return float(self.size[is_permutable].sum() / n_entries) if n_entries else math.nan
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Return (entries,) permuted labels."""

@@ -51,7 +51,10 @@ def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def on_top_of(places: np.ndarray, row: int, reach: float = 0.01) -> np.ndarray:
     """Return the rows of the other entries whose marks overlap that of `row` on a map (n, 2),
-    nearest first: those within the share `reach` of the map's width and height."""
+    nearest first: those within the share `reach` of the map's width and height. Raises BadInput
+    for a row that the map lacks."""
+    if not 0 <= row < len(places):
+        raise BadInput(f"The map has {len(places):,} entries, and no row {row:,} (from 0).")
     spans = np.maximum(np.ptp(places, axis=0), 1e-12)
     distances = np.abs((places - places[row]) / spans).max(axis=1)
     order = np.argsort(distances, kind="stable")

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from flipcore.core.errors import BadInput
 from flipcore.stats.base import tango
 from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N, Estimate, missing
 from flipcore.stats.base.families import clustered_difference
@@ -362,8 +363,10 @@ def join_tests(tests: Sequence[HoldoutTest]) -> HoldoutTest:
 
     It is "different" by Holm's correction over all tests, and "equivalent" if all of them are,
     which needs no correction (intersection-union). Its estimate is that with the largest
-    difference, so `outer` is widened to z(1 - alpha / 2k).
+    difference, so `outer` is widened to z(1 - alpha / 2k). Raises BadInput without a test.
     """
+    if not len(tests):
+        raise BadInput("Several tests of one kind are joined from at least one, and got none.")
     largest = max(tests, key=lambda test: abs(test.estimate.value))
     # The largest of k differences needs the limits of k comparisons (Bonferroni).
     wider = z_quantile(1 - ALPHA / 2 / len(tests)) / z_quantile(1 - ALPHA / 2)

@@ -17,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.resample import MonteCarloP, monte_carlo_p
 from flipcore.stats.memory.loss_test import finite
@@ -33,8 +34,14 @@ def rank(m: int, rate: float = RATE) -> int:
 
 
 def n_beyond(d: ArrayLike, d0: ArrayLike, k: int) -> int:
-    """Count the items `d` strictly above the mark, the k-th largest of the controls `d0`."""
+    """Count the items `d` strictly above the mark, the k-th largest of the controls `d0`. Raises
+    BadInput if there are fewer than k finite controls."""
     controls = np.sort(finite(d0))
+    if not 1 <= k <= len(controls):
+        raise BadInput(
+            f"The mark is the k-th largest of {len(controls):,} finite controls, and k is {k:,}: "
+            f"give at least k controls, and a k from 1 on."
+        )
     return int((finite(d) > controls[len(controls) - k]).sum())
 
 

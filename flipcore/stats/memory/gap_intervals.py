@@ -102,8 +102,10 @@ def padded_limits(drops: np.ndarray, level: float, low_end: float = -1.0) -> tup
     """Return Student's t limits of the mean drop, after a drop of 1 and one of `low_end` are added.
 
     Bonett and Price add two discordant pairs in the same way. `low_end` is the smallest possible
-    drop: -1, or 0 for lost shares.
+    drop: -1, or 0 for lost shares. Without drops the limits are the ends.
     """
+    if not len(drops):
+        return low_end, 1.0
     padded = np.append(drops, (1.0, low_end))
     padded_mean, n = float(padded.mean()), len(padded)
     # The two added items are no evidence: n - 3 degrees of freedom, not n - 1.

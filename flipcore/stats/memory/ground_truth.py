@@ -114,11 +114,15 @@ def _limit(value: float, n: int, m: int, z: float, end: float) -> float:
 
 def roc(positives: np.ndarray, negatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ROC curve from (0, 0) to (1, 1): the shares of negatives and of positives at or
-    above each distinct score."""
+    above each distinct score. A share of none is NaN."""
     cutoffs = np.unique(np.concatenate([positives, negatives]))[::-1]
-    false_shares = (np.asarray(negatives)[:, None] >= cutoffs).mean(axis=0)
-    true_shares = (np.asarray(positives)[:, None] >= cutoffs).mean(axis=0)
-    return np.concatenate([[0.0], false_shares]), np.concatenate([[0.0], true_shares])
+    shares = []
+    for scores in (negatives, positives):
+        reached = np.asarray(scores, dtype=float)[:, None] >= cutoffs
+        share = reached.mean(axis=0) if len(reached) else np.full(len(cutoffs), np.nan)
+        shares.append(np.concatenate([[0.0], share]))
+    false_shares, true_shares = shares
+    return false_shares, true_shares
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,10 @@ def quantile_strata(
     feature: ArrayLike, control_feature: ArrayLike, n_strata: int = 5
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the stratum numbers (from 0) of items and of controls. All strata have about the same
-    number of controls, because a p-value within a stratum needs enough of them."""
+    number of controls, because a p-value within a stratum needs enough of them. Raises BadInput
+    without controls."""
+    if not len(np.asarray(control_feature)):
+        raise BadInput("Strata hold equal numbers of controls, and there is no control.")
     edges = np.quantile(np.asarray(control_feature, dtype=float), np.arange(1, n_strata) / n_strata)
     strata = np.searchsorted(edges, feature, side="right")
     return strata, np.searchsorted(edges, control_feature, side="right")
