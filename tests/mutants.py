@@ -666,9 +666,6 @@ _EQUALLY_LONG = {
     "flipcore/stats/flips/readout_mismatch.py": (
         "return {str(name): float(k / total) for name, k, total in zip(names, n_true, n, strict=True)}",
     ),
-    "flipcore/stats/flips/unread.py": (
-        "for is_asked, codes, is_open, codes_ref, is_open_ref in zip(*pairs_of_arrays, strict=True):",
-    ),
     "flipcore/stats/holdout/entries.py": ("for item, name in zip(items, names, strict=True):",),
     "flipcore/stats/holdout/verdict.py": (
         "return [replace(test, p_adjusted=p) for test, p in zip(tests, holm_p, strict=True)]",
@@ -684,14 +681,12 @@ _EQUALLY_LONG = {
         "for n, name in zip(counts, names, strict=True):",
     ),
     "flipcore/stats/memory/loss_analysis.py": (
-        "item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag",
         "ids = tuple(item_id for item_id, keep in zip(item_ids, is_finite, strict=True) if keep)",
     ),
     "flipcore/stats/memory/members.py": (
         'columns = zip(ids, items["question"], items["options"], items["meta"], origins, strict=True)',
         "family = dict(zip(ids, joined_clusters(names, keys), strict=True))",
     ),
-    "flipcore/stats/memory/rewritten.py": ("for item_id, is_covered in zip(self.item_ids, self.covered, strict=True)",),
     "flipcore/stats/ranking/ways.py": ("for array, column in zip(arrays, columns, strict=True):",),
 }
 for _file, _lines in _EQUALLY_LONG.items():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.stats.flips.coded_answers import coded_answers, unread_warnings
+from flipcore.stats.flips.coded_answers import CodedAnswers, coded_answers, unread_warnings
 from flipcore.stats.flips.disagreement import between, pair_split
 from flipcore.stats.flips.unread import RATES, unread
 
@@ -105,3 +105,11 @@ def test_every_rate_with_any_answers_filled_in_lies_between_its_bounds():
         found = np.column_stack([between(filled[0]).rate, split.plus, split.minus, split.both, split.plus - split.both])
         at = [list(RATES).index(name) for name in ("T", "A_plus", "A_minus", "both", "compared")]
         assert (raw.low[:, at] <= found + 1e-12).all() and (found <= raw.high[:, at] + 1e-12).all()
+
+
+def test_extractors_with_different_numbers_of_variants_have_no_common_pairs():
+    codes = {("axis", "first"): np.zeros((4, 3, 1), dtype=int), ("axis", "regex"): np.zeros((4, 1, 1), dtype=int)}
+    base = {"axis": np.zeros((4, 3), dtype=bool)}
+    answers = CodedAnswers(np.arange(4), ("axis",), ("first", "regex"), codes, base, {}, np.array(["a"]))
+    with pytest.raises(ValueError, match="zip"):
+        unread(answers, "axis", "first", "regex")

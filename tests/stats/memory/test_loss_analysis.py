@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,3 +139,11 @@ def test_without_flags_accuracy_is_unchanged_and_pairs_are_missing():
     assert pairs.sentence() == "No item lies beyond the cut-off." and math.isnan(pairs.original.value)
     with pytest.raises(BadInput, match="1200 controls, in the order"):
         result.corrected_accuracy(right, np.ones(3))
+
+
+def test_fewer_ids_than_items_are_not_paired_with_the_flags_of_others():
+    test = loss_test(["a", "b"], [9.0, 9.0], generator(0, "ids").normal(size=40))
+    correctness = {"a": 1.0, "b": 1.0}, {"a": 0.0, "b": 0.0}, np.ones(40), np.ones(40)
+    assert test.paired_correctness(*correctness)
+    with pytest.raises(ValueError, match="zip"):
+        replace(test, item_ids=("a",)).paired_correctness(*correctness)

@@ -1,9 +1,10 @@
 """Two accuracies of one study, as asked once and by rotation, and their paired difference."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.stats.memory.rewritten import harness_accuracy
+from flipcore.stats.memory.rewritten import Rewritten, harness_accuracy
 
 
 def rows(led, single, status="ok"):
@@ -34,3 +35,9 @@ def test_no_vote_is_wrong_and_an_item_without_one_of_the_two_is_left_out():
 def test_a_study_that_was_not_asked_by_rotation_has_none():
     assert harness_accuracy(rows([], []).reindex(columns=["item_id", "extractor", "status", "is_correct"])) is None
     assert harness_accuracy(rows([True], [True], "absent")) is None
+
+
+def test_a_set_with_fewer_ids_than_items_names_no_item_that_is_covered():
+    unchecked = Rewritten(("a",), before=np.array([1.0, 0.0]), after=np.array([[1.0], [0.0]]))
+    with pytest.raises(ValueError, match="zip"):
+        list(unchecked.covered_ids)
