@@ -12,7 +12,11 @@ from flipcore.reports.browser_data.quoted_sentences import sentences_at
 from tests.browser.serving import browser_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-AT = "(at) => window.dispatchEvent(new CustomEvent('flipscope-board-follow', { detail: { board: 'b', at, moving: %s } }))"
+# A board follows at once, or in the next frame if it has just followed. Frames run what asks for them in this order.
+FOLLOW = """([at, moving]) => {
+  window.dispatchEvent(new CustomEvent("flipscope-board-follow", { detail: { board: "b", at, moving } }));
+  return new Promise((followed) => { requestAnimationFrame(() => followed()); });
+}"""
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 OUTCOMES = {"sure": Outcome("✓", "yes", "sure", rank=0), "open": Outcome("–", "open", "open", rank=1)}
 
@@ -87,6 +91,20 @@ def drawn(page, board, **changed):
     assert page.errors == []
 
 
+def follow(page, at, *, moving=False):
+    """Send a presenter's settings, and wait until the board has followed."""
+    page.evaluate(FOLLOW, [at, moving])
+
+
+def decided(page):
+    """Press the key that writes to the record, and return the decision."""
+    page.locator(".board").focus()
+    page.keyboard.press("w")
+    ((name, decision),) = page.evaluate("sent.slice(-1)")
+    assert name == "decision"
+    return decision
+
+
 def texts(page, where):
     return [text.replace("\u00a0", " ") for text in page.locator(where).all_inner_texts()]
 
@@ -141,11 +159,10 @@ def test_each_margin_has_its_handle_and_keeps_the_keyboard_when_the_board_is_dra
 
 def test_what_a_presenter_sends_is_shown_and_settled_once(page):
     drawn(page, level_board())
-    page.evaluate(AT % "true", {"level": 0.8})
+    follow(page, {"level": 0.8}, moving=True)
     assert texts(page, ".level") == ["80%"] and page.evaluate("sent") == []
     for _ in range(2):
-        page.evaluate(AT % "false", {"level": 0.5})
-        page.wait_for_timeout(50)
+        follow(page, {"level": 0.5})
     ((name, moved),) = page.evaluate("sent")
     assert name == "moved" and moved["level"] == 0.5 and "lowest" not in moved  # a move is logged by who presents
 
@@ -168,19 +185,15 @@ def test_the_core_says_what_the_board_shows_at_every_handle(page):
     drawn(page, level_board())
     said = []
     for level in LEVELS:
-        page.evaluate(AT % "false", {"level": level})
-        page.locator(".board").focus()
-        page.keyboard.press("w")
-        decision = page.evaluate("sent").pop()[1]
+        follow(page, {"level": level})
+        decision = decided(page)
         said.append([text.replace("\u00a0", " ") for text in decision["sentences"]])
         assert said[-1] == sentences_at(level_board().data(), decision)
     assert len({text[0] for text in said}) == len(LEVELS)
     drawn(page, margin_board())
     for margin in (0.1, 0.3):
-        page.evaluate(AT % "false", {"difficulty": margin})
-        page.locator(".board").focus()
-        page.keyboard.press("w")
-        decision = page.evaluate("sent").pop()[1]
+        follow(page, {"difficulty": margin})
+        decision = decided(page)
         assert decision["sentences"] == sentences_at(margin_board().data(), decision)
 
 
