@@ -500,7 +500,6 @@ SAME: dict[tuple[str, str, str], str] = {
     (_GUARDED, "return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9))", "0.0100000015"): (
         "below 10 items nothing is tested"
     ),
-    (_GUARDED, "return ClusterSums.from_values(x.reshape(-1, x.shape[-1]).T, families)", "2"): _LEFT_OPEN,
     (
         _AGREEMENT,
         "codes = np.array([(number_of[x], number_of[y]) for x, y in pairs], dtype=int).reshape(-1, 2)",
