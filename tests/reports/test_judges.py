@@ -1,10 +1,13 @@
 """Second judges and judges that are contestants, and JudgeBench's judge in both orders."""
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
+from flipcore.annotation.gates import UNCOMPARED_JUDGE, UNPASSED_JUDGE
+from flipcore.reports import audit as audit_report
 from flipcore.reports.read_by_people import family_of, judges_of
 from flipcore.stats.base.gate_rules import position_bias
 
@@ -77,3 +80,16 @@ def test_the_judge_of_judgebench_gives_one_verdict_in_both_orders_in_686(shared_
     bias = position_bias(first, second)
     assert 1 - bias.flip_rate.value == pytest.approx(0.686, abs=5e-4) and bias.flip_rate.n == 350
     assert (bias.n_first, bias.n_last) == (58, 18) and bias.p < 0.001 and "favours the first option" in bias.sentence()
+
+
+def test_an_audit_tells_a_judge_that_failed_its_check_from_one_that_nobody_checked(monkeypatch):
+    closed = {"judge": "Too few labels.", "judge v2": "Nobody labelled an output."}
+    monkeypatch.setattr(audit_report, "closed_gates", lambda *_, **__: closed)
+    monkeypatch.setattr(audit_report, "labelled_readouts", lambda *_: [{"extractor": "judge"}])
+    source = SimpleNamespace(columns={})
+    why_not = audit_report._unchecked(None, SimpleNamespace(study_id="s", items=[source]), ["judge", "judge v2", "regex"])
+    assert why_not == {"judge": UNPASSED_JUDGE, "judge v2": UNCOMPARED_JUDGE}
+    source.columns["people"] = "human_score"
+    assert audit_report.why_unchecked(SimpleNamespace(items=[source])) == UNPASSED_JUDGE
+    monkeypatch.setattr(audit_report, "closed_gates", lambda *_, **__: {})
+    assert audit_report._unchecked(None, SimpleNamespace(study_id="s", items=[source]), ["regex"]) == {}
