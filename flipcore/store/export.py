@@ -14,6 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import whole_file
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
+from flipcore.store.queries.raters import raters
 from flipcore.store.queries.readout_rows import as_texts
 from flipcore.store.schema import tables
 from flipcore.text.tables import FORMULA
@@ -47,6 +48,7 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
     - readouts with all columns, losses and rewrites included; `in_flips` marks those for flips
     - items, the declaration, and each other table with a column `study_id`
     - the completions that were read, with their prompts
+    - who gave each rating, where several people rated one output
     """
     readouts = studies.readouts(store, study_id, everything=True)
     all_columns = studies.rows_of(store, study_id, "readouts")
@@ -72,6 +74,9 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
     completions = exchange.completions(store, study_id)
     if len(completions):
         yield "completions", completions
+    declared_study = studies.study(store, study_id)
+    if declared_study and declared_study.has_raters:
+        yield "raters", raters(store, study_id, declared_study.rater_columns)
 
 
 def neutral(cell: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from flipcore.core.records import Item
@@ -17,6 +18,7 @@ from flipcore.reports.whole_study import whole_study
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
+from flipcore.store.export import export
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
 from tests.reports.rated_tables import PEOPLE, grade, rated, verdict
@@ -128,6 +130,16 @@ def test_a_report_shows_a_rated_output_once(stored):
         (output,) = half.outputs
         assert output.line.startswith("Mean of 3 raters: ") and "anna" in output.line and half.n_more == 0
     assert "Sample" not in str(behind) and "sample" not in str(behind)
+
+
+def test_an_export_says_who_gave_each_rating(stored, tmp_path):
+    store, study = stored(verdict)
+    paths = {path.name.partition("-")[2]: path for path in export(store, study.study_id, tmp_path, "csv")}
+    names, readouts = pd.read_csv(paths["raters.csv"]), pd.read_csv(paths["readouts.csv"])
+    ratings = readouts[readouts["extractor"] == "correct"].merge(names, validate="one_to_one")
+    assert len(ratings) == len(names) == 72
+    first = ratings[ratings["item_id"].str.partition("@")[0].str.endswith("/d0")].set_index("rater")["is_correct"]
+    assert first.to_dict() == {"anna": False, "bilal": True, "chen": True}
 
 
 def test_an_example_says_whose_rating_it_is(stored):

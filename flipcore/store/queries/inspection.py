@@ -1,7 +1,6 @@
 """Everything behind one cell of the flip map: prompts, requests, replies and matched spans."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +8,7 @@ from flipcore.core.records import BASE, IDENTITY, Item, Prompt
 from flipcore.store.connection import Store
 from flipcore.store.harmless import is_harmless
 from flipcore.store.queries import studies
+from flipcore.store.queries.raters import rater_name
 from flipcore.store.visible import OPENED
 
 
@@ -177,7 +177,7 @@ def inspection(
         )
         # Our extractors read the output, which is the same whoever rated it.
         if extractor in graders:
-            view = replace(view, rater=_rater_name(view, rater_columns))
+            view = replace(view, rater=rater_name(view.raw_reply, rater_columns, sample))
         views.setdefault(variant_id, []).append(view)
     variant_rows = store.rows(_VARIANTS, **key_columns)
     prompts = _by_id(store, _PROMPTS, [variant_id for variant_id, *_ in variant_rows])
@@ -201,20 +201,6 @@ def inspection(
             )
         )
     return Inspection(item, tuple(variants), has_raters=bool(rater_columns))
-
-
-def _rater_name(view: SampleView, columns: Sequence[str]) -> str:
-    """Return who gave a rating, by the file's name for them or "Rater 2" by their place in it."""
-    cells = json.loads(view.raw_reply) if view.raw_reply.startswith("{") else {}
-    for column in columns:
-        name = cells.get(column)
-        if isinstance(name, float) and name.is_integer():
-            name = int(name)
-        text = "" if name is None else str(name).strip()
-        if text:
-            return f"Rater {text}" if text.isdecimal() else text
-    # Imports of earlier versions kept no names.
-    return f"Rater {view.sample + 1}"
 
 
 def _stored_axis(store: Store, study_id: str, item_id: str, axis: str) -> str:

@@ -38,6 +38,7 @@ from flipcore.store.queries import (
     packed_readouts,
     pairs,
     paraphrase_states,
+    raters,
     readout_rows,
     review,
     scores,
@@ -153,6 +154,7 @@ CALLS = {
     "budgets.budget_usd": lambda s: budgets.budget_usd(s, STUDY),
     "exchange.rows_to_export": lambda s: list(exchange.rows_to_export(s, S)),
     "exchange.completions": lambda s: exchange.completions(s, S),
+    "raters.raters": lambda s: raters.raters(s, S, ["annotator"]),
     "audit.endings": lambda s: audit.endings(s, S),
     "inspection.inspection": lambda s: [
         inspection.inspection(s, S, READER, item, axis) for item in hidden_ids(s) for axis in ("identity", "paraphrase")
@@ -228,6 +230,7 @@ NAMES_IDS = {
 }  # ids of hidden items or pairs, and no word of them
 CONSTANT = {
     "packed_readouts.layouts_of",
+    "raters.rater_name",
     "locks.lock_id",
     "budgets.purchase_row",
     "decisions.changes",
