@@ -81,16 +81,26 @@ def read_rows(
     if suffix == ".parquet":
         rows = _parquet(path, most_mb)
     elif suffix == ".xlsx":
-        rows = _sheet(path, most_mb, sheet)
+        rows = _below_survey_header(_sheet(path, most_mb, sheet))
     else:
         _check_beginning(path)
         rows = (
-            _csv(path, header, most_mb)
+            _below_survey_header(_csv(path, header, most_mb))
             if suffix in (".csv", ".tsv")
             else _json(path, suffix, most_mb)
         )
     is_checked = suffix in (".jsonl", ".json", ".csv", ".tsv")
     return rows if is_checked else (_without_surrogates(row) for row in rows)
+
+
+def _below_survey_header(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows without the two that Qualtrics writes below the header: the questions' texts,
+    and objects with an ImportId each."""
+    first_rows = list(islice(rows, 2))
+    cells = first_rows[1].values.values() if len(first_rows) == 2 else ()
+    if not any(str(cell).startswith('{"ImportId"') for cell in cells):
+        yield from first_rows
+    yield from rows
 
 
 def _check_file(path: Path, suffix: str, most_mb: int) -> None:
@@ -633,10 +643,10 @@ def _headed(lines: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[int, list[
     start = next((i for i, size in enumerate(sizes[: MAX_TITLES + 1]) if size > 1), 0)
     if sizes[start : start + 1] < [3]:
         start = 0  # a table of one or two columns has no titles
-    head, *others = first_lines[start:] or [(0, [])]
-    if others and (joined := _joined_header(head[1], others[0][1])):
-        head, others = (others[0][0], joined), others[1:]
-    yield from [head, *others] if first_lines else []
+    head, *below = first_lines[start:] or [(0, [])]
+    if below and (joined := _joined_header(head[1], below[0][1])):
+        head, below = (below[0][0], joined), below[1:]
+    yield from [head, *below] if first_lines else []
     yield from lines
 
 

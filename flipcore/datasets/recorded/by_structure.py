@@ -35,7 +35,7 @@ from flipcore.datasets.recorded.columns import (
 from flipcore.datasets.recorded.fields import OF_SAMPLE, Field, value_at
 from flipcore.datasets.recorded.recording import SETS, Recording
 from flipcore.datasets.tables.coding import Coding
-from flipcore.datasets.tables.own_columns import OF_MODEL, bare_path, label_of
+from flipcore.datasets.tables.own_columns import OF_MODEL, bare_path, label_columns
 from flipcore.datasets.tables.reading import TableReading, read_table
 from flipcore.datasets.tables.stems import names, words_of
 
@@ -140,7 +140,7 @@ def _recording_of_roles(reading: TableReading, first_rows: Sequence[Mapping[str,
         tasks=task,
         model_columns=",".join(shape.models),
         sample_columns=",".join(shape.lists),
-        sample=OF_SAMPLE if shape.lists or label_of(shape.models) == OF_SAMPLE else "",
+        sample=OF_SAMPLE if shape.lists or OF_SAMPLE in label_columns(shape.models) else "",
         **declared,
     )
     recording = _with_models(recording, reading, rows)
@@ -167,7 +167,7 @@ def _sets_recording(
         answers=SETS,
         model_columns=",".join(shape.models),
         sample_columns=",".join(shape.lists),
-        sample=OF_SAMPLE if shape.lists or label_of(shape.models) == OF_SAMPLE else "",
+        sample=OF_SAMPLE if shape.lists or OF_SAMPLE in label_columns(shape.models) else "",
     )
     return _with_graders(_with_models(recording, reading, rows), reading, variants)
 
@@ -176,7 +176,7 @@ def _with_models(recording: Recording, reading: TableReading, rows: Sequence[Map
     """Add the columns that name the model that answered."""
     other_columns = (*reading.grid.variants, recording.tasks, recording.axes)
     conditions = [name for name in reading.grid.conditions if name not in other_columns]
-    is_named = OF_MODEL in conditions or not reading.shape.models or label_of(reading.shape.models) != OF_MODEL
+    is_named = OF_MODEL in conditions or not reading.shape.models or OF_MODEL not in label_columns(reading.shape.models)
     models = (",".join(conditions) or reading.model_column) if is_named else OF_MODEL
     if not models:
         return recording

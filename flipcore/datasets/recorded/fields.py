@@ -14,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
 from flipcore.datasets.recorded.log_records import LogReadout, number_of, prompt_from, right_of
 from flipcore.datasets.tables.coding import score_of_cell
-from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, bare_column, is_shared, label_cell, label_of, own_key
+from flipcore.datasets.tables.own_columns import OF_SAMPLE, bare_column, is_shared, own_key, row_labels
 from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.turns import with_last_turn
 from flipcore.text.answers import number_at_end, text_target
@@ -263,7 +263,7 @@ def split_row(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator
     }
     split_columns |= objects.keys()
     shared = {name: value for name, value in row.values.items() if name not in split_columns}
-    n_rows, label = 0, label_of(models)
+    n_rows, labels = 0, row_labels(tuple(models))
     for name in models:
         cell = value_at(row.values, name)
         model_cells = {key: row.values[column] for key, column in own_columns[name].items()}
@@ -273,15 +273,7 @@ def split_row(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator
             answer: Mapping = {bare_column(name): cell} if is_column else {}
             answer = cell if isinstance(cell, Mapping) else answer
             n_rows += 1
-            yield replace(
-                row,
-                values={
-                    **shared,
-                    **answer,
-                    **model_cells,
-                    label: label_cell(name) if label == OF_MODEL else int(label_cell(name)),
-                },
-            )
+            yield replace(row, values={**shared, **answer, **model_cells, **labels[name]})
     sample_lists = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
     n_samples = max(map(len, sample_lists.values()), default=0)
     for sample in range(n_samples):

@@ -1,13 +1,16 @@
 """Columns that are named after a model, and their names in a table with a row per model."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 from flipcore.datasets.tables.stems import names
 
 SIGNS = " _.:/-"  # separators between a model's name and the rest of a column's name
 # columns that are added where a row becomes several rows
-OF_MODEL, OF_SAMPLE, OF_RATER = "model", "sample", "rater"
+OF_MODEL, OF_SAMPLE, OF_RATER, OF_ITEM = "model", "sample", "rater", "item"
+MIN_ITEMS = 5  # columns of items; fewer may be aspects
 # words for people who rate the same output, so that their rows are no reruns
 RATERS = frozenset(
     "annotator evaluator worker rater reviewer turker coder labeler labeller".split()
@@ -50,24 +53,53 @@ def bare_path(name: str) -> str:
     return ".".join(outer) if outer and outer[-1] == last else name
 
 
-def label_cell(column: str) -> str:
-    """Return what the added column says of a row: the number of its run or rater, or the model's
-    name."""
-    match = _NUMBERED.fullmatch(column) if label_of([column]) != OF_MODEL else None
-    return match[2] if match else column
+@cache
+def row_labels(columns: tuple[str, ...]) -> dict[str, dict[str, str | int]]:
+    """Return what the added columns say of a row per column: {"run_1": {"sample": 1}}.
+
+    Columns of numbered runs get OF_SAMPLE, those of raters OF_RATER, those of items (Q1, Q2, …)
+    OF_ITEM, those of runs of several models (gpt4_run1) OF_MODEL too, and any other OF_MODEL alone.
+    """
+    parts = {name: numbered_parts(name) for name in columns}
+    kinds = {part[1] if part else "" for part in parts.values()}
+    owners = Counter(part[0] for part in parts.values() if part)
+    are_alike = len(kinds) == 1 and "" not in kinds and (len(owners) == 1 or "" not in owners)
+    if (
+        not are_alike
+        or min(owners.values()) < 2
+        or (kinds == {OF_ITEM} and len(columns) < MIN_ITEMS)
+    ):
+        return {name: {OF_MODEL: name} for name in columns}
+    labels: dict[str, dict[str, str | int]] = {}
+    for name, part in parts.items():
+        owner, kind, number = part or ("", "", 0)
+        labels[name] = {OF_MODEL: owner} if len(owners) > 1 else {}
+        labels[name][kind] = name if kind == OF_ITEM else number
+    return labels
 
 
-def label_of(columns: Sequence[str]) -> str:
-    """Return the column that is added where a row becomes a row per column: OF_SAMPLE for columns
-    of numbered runs, such as run_1 and run_2, OF_RATER for rater_1 and rater_2, else OF_MODEL."""
-    matches = [_NUMBERED.fullmatch(name) for name in columns]
-    beginnings = {match[1].lower() if match else "" for match in matches}
-    if len(beginnings) != 1 or "" in beginnings:
-        return OF_MODEL
-    (beginning,) = beginnings
-    if beginning in RATERS:
-        return OF_RATER
-    return OF_SAMPLE if names(beginning, "run") else OF_MODEL
+def label_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that are added where a row becomes a row per column."""
+    labels = row_labels(tuple(columns))
+    return tuple(next(iter(labels.values()), {}))
 
 
-_NUMBERED = re.compile(r"([A-Za-z]+)[ _.-]?(\d{1,3})")
+@cache
+def numbered_parts(name: str) -> tuple[str, str, int] | None:
+    """Return the owner, the kind and the number of a column such as gpt4_run1 ("gpt4", "sample",
+    1) or rater_2 ("", "rater", 2); None for a column of another kind."""
+    if matched := _OF_ITEM.fullmatch(name):
+        return "", OF_ITEM, int(matched[1])
+    matched = _NUMBERED.fullmatch(name)
+    if not matched:
+        return None
+    owner, word, number = matched["owner"] or "", matched["word"].lower(), int(matched["number"])
+    if word in RATERS:
+        kind = OF_RATER
+    else:
+        kind = OF_SAMPLE if names(word, "run") else ""
+    return (owner, kind, number) if kind else None
+
+
+_OF_ITEM = re.compile(r"(?i)(?:q|item|question|frage)[ _.-]?(?:\d{1,3}[_.-])?(\d{1,3})")
+_NUMBERED = re.compile(r"(?:(?P<owner>.+)[ _.-])?(?P<word>[A-Za-z]+)[ _.-]?(?P<number>\d{1,3})")

@@ -557,19 +557,21 @@ def _summary_row(table: Table) -> str:
     query = f"SELECT {', '.join(columns)} FROM {table.relation} WHERE place > ? ORDER BY place DESC"
     last_rows = table.rows(query, [table.n_rows - MAX_FOOTER])
     for row in last_rows:
-        if SUMMARY_ROWS.fullmatch((row[0] or "").strip()) and _sums_up(table, columns, row):
-            return str(row[0]).strip()
+        called = next(filter(None, row), "").strip()
+        if SUMMARY_ROWS.fullmatch(called) and _sums_up(table, columns, row):
+            return str(called)
     return ""
 
 
 def _sums_up(table: Table, columns: Sequence[str], row: Sequence[str | None]) -> bool:
-    """Tell whether no cell of a row but its name is a text that no other row has."""
+    """Tell whether no cell of a row but its name, the first, is a text that no other row has."""
+    named = next(column for column, cell in zip(columns, row, strict=True) if cell)
     for name, column, cell in zip(table.names, columns, row, strict=True):
         if cell is None or canonical_number(cell) is not None or names(name, "about"):
             continue
         query = f"SELECT count(*) FROM {table.relation} WHERE {column} = ?"
         is_alone = table.rows(query, [cell])[0][0] == 1
-        if is_alone != (column == columns[0]):
+        if is_alone != (column == named):
             return False
     return True
 

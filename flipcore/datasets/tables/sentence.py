@@ -1,7 +1,7 @@
 """Say in one sentence how a table was read, and ask its open questions."""
 
 from flipcore.datasets.tables.grid import MIN_CLUSTERS
-from flipcore.datasets.tables.own_columns import label_of
+from flipcore.datasets.tables.own_columns import label_columns
 from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.table_reading import Question, TableReading
 from flipcore.text.counts import count_of
@@ -29,7 +29,7 @@ def sentence(reading: TableReading) -> str:
     if grid.variants:
         parts.append(f"variants ({', '.join(grid.variants)})")
     if grid.run or grid.is_rerun or reading.n_runs == 1:
-        are_columns = grid.run and label_of(reading.shape.models) == grid.run
+        are_columns = label_columns(reading.shape.models) == (grid.run,)
         run_names = _few(reading.shape.models) if are_columns else grid.run
         run = f" ({run_names})" if run_names else ""
         n_runs = count_of(reading.most_runs, "rater" if grid.is_rated else "run")

@@ -7,20 +7,18 @@ with the most columns is chosen.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from flipcore.datasets.tables.load import Table
 from flipcore.datasets.tables.own_columns import (
-    OF_RATER,
     OF_SAMPLE,
     SIGNS,
     bare_column,
     is_shared,
-    label_cell,
-    label_of,
     own_key,
+    row_labels,
 )
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import KEY_WORDS, OUTPUT, TARGET, holds_logits, part_of
@@ -198,8 +196,8 @@ def _holds_samples(profile: Profile, name: str, n_lists: int) -> bool:
 
 def _has_whole_output(profile: Profile, name: str) -> bool:
     """Tell whether another column holds outputs as texts."""
-    others = [column for column in profile.names if column != name and part_of(column) == OUTPUT]
-    return any(profile[column].is_text and not profile[column].is_list for column in others)
+    outputs = [column for column in profile.names if column != name and part_of(column) == OUTPUT]
+    return any(profile[column].is_text and not profile[column].is_list for column in outputs)
 
 
 def _lists_parts_as_key(profile: Profile, name: str) -> bool:
@@ -415,7 +413,9 @@ def _is_mean(stem: str) -> bool:
 
 def _are_graded(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> bool:
     """Tell whether each system has the same three or more grades, whatever these are called."""
-    grades = [_column_of(profile, stem, affix) for stem in stems for affix in affixes]
+    grades: list[str] = []
+    for stem in stems:
+        grades += [_column_of(profile, stem, affix) for affix in affixes]
     if len(affixes) < SHARED_COLUMNS or not all(grades):
         return False
     columns = [profile[name] for name in grades]
@@ -625,28 +625,29 @@ def _holds_values(profile: Profile, name: str, key: str) -> bool:
 def reshape(table: Table, shape: Shape) -> Table:
     """Return the table with a row per answer, and with columns named as in such a table."""
     if shape.versions:
-        return _by_models(table, shape.versions, label=OF_VERSION)
+        return _by_models(table, {name: {OF_VERSION: name} for name in shape.versions})
     if shape.models:
-        return _by_models(table, shape.models, label=label_of(shape.models))
+        return _by_models(table, row_labels(shape.models))
     return _by_samples(table, shape.lists)
 
 
-def _by_models(table: Table, models: Sequence[str], *, label: str) -> Table:
-    """Return a row per model, named in the column `label`; a model without a value has no row."""
+def _by_models(table: Table, labels: Mapping[str, Mapping[str, str | int]]) -> Table:
+    """Return a row per model, with what `labels` say of it; a model without a value has no row."""
     columns_of: dict[str, dict[str, str]] = {}  # by model: {new name: name in the wide table}
-    for model in models:
+    for model in labels:
         columns_of[model] = {}
         for name in table.names:
-            key = "" if name in models else own_key(name, model)
+            key = "" if name in labels else own_key(name, model)
             if key and not is_shared(name, key, model, table.names):
                 columns_of[model][key] = name
         if model in table.names:
             columns_of[model][bare_column(model)] = model
     own_names = set(chain.from_iterable(columns.values() for columns in columns_of.values()))
-    # the new column replaces one of the same name, which cannot be what distinguishes the models
-    shared = [name for name in table.names if name not in own_names and name != label]
+    added = list(next(iter(labels.values())))
+    # a new column replaces one of the same name, which cannot be what distinguishes the models
+    shared = [name for name in table.names if name not in own_names and name not in added]
     new_names = list(dict.fromkeys(chain.from_iterable(columns_of.values())))
-    is_version = label == OF_VERSION
+    is_version = added == [OF_VERSION]
     row_name = [OF_ROW] if is_version else []
     row_cell = ["CAST(place AS VARCHAR)"] if is_version else []
     selects = []
@@ -654,12 +655,11 @@ def _by_models(table: Table, models: Sequence[str], *, label: str) -> Table:
         cells = [table.sql(name) for name in shared]
         cells += [table.sql(columns[name]) if name in columns else "NULL" for name in new_names]
         filled = " OR ".join(f"{table.sql(name)} IS NOT NULL" for name in columns.values())
-        cell = label_cell(model) if label in (OF_SAMPLE, OF_RATER) else model
-        quoted = "'" + cell.replace("'", "''") + "'"
-        aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted, *row_cell]))
+        cells += ["'" + str(cell).replace("'", "''") + "'" for cell in labels[model].values()]
+        aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, *row_cell]))
         selects.append(f"SELECT {table.place}, {aliases} FROM {table.relation} WHERE {filled}")
     table.connection.execute(f"CREATE TEMP TABLE apart AS {' UNION ALL '.join(selects)}")
-    return table.with_relation("apart", [*shared, *new_names, label, *row_name])
+    return table.with_relation("apart", [*shared, *new_names, *added, *row_name])
 
 
 def _by_samples(table: Table, lists: Sequence[str]) -> Table:
