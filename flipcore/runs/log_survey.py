@@ -206,7 +206,9 @@ class ScoreCounts:
         """Yield (subject, sentence) for each doubt about the scale from `low` to `high`. Raises
         BadInput if shares and percentages are mixed and no scale is declared, because their mean
         says nothing."""
-        if not is_declared and min(self.n_between, self.n_above_ten) > (1 - _NEARLY_ALL) * self.n:
+        # an error may be small or large
+        is_open = not (is_declared or name.endswith(LOWER_IS_BETTER))
+        if is_open and min(self.n_between, self.n_above_ten) > (1 - _NEARLY_ALL) * self.n:
             raise BadInput(
                 f"The column {name} holds {self.n_between:,} scores between 0 and 1 "
                 f"and {self.n_above_ten:,} up to {high:g}: two scales. Write all on one scale, "

@@ -1,7 +1,7 @@
 """Read a sheet of an Excel file, with openpyxl (an extra, requirements-excel.txt)."""
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ def sheet_rows(path: Path, max_bytes: int, sheet: str = "") -> Iterator[tuple[in
             raise BadInput(
                 f"{spoken_name(path)} has no sheet {sheet[:60]!r}; it has {', '.join(titles[:12])}."
             )
-        chosen_sheet = book.worksheets[titles.index(sheet) if sheet else 0]
+        chosen_sheet = book.worksheets[titles.index(sheet or first_sheet(titles))]
         # a file may claim a thousand times as many cells as it has
         chosen_sheet.reset_dimensions()
         for number, cells in enumerate(chosen_sheet.iter_rows(values_only=True), start=1):
@@ -48,6 +48,17 @@ def sheet_rows(path: Path, max_bytes: int, sheet: str = "") -> Iterator[tuple[in
                 raise BadInput(_too_large(path, n_characters))
             if values:
                 yield number, values
+
+
+def first_sheet(titles: Sequence[str]) -> str:
+    """Return the first sheet that is not called like an explanation of the others."""
+    tables = [title for title in titles if title.strip().lower() not in _EXPLANATIONS]
+    return (tables or list(titles))[0]
+
+
+_EXPLANATIONS = frozenset(
+    "codebook legend legende readme info notes about cover instructions key variables".split()
+)
 
 
 def sheet_names(path: Path, max_bytes: int) -> tuple[str, ...]:

@@ -22,9 +22,10 @@ RAISES = 1.005  # least factor of distinct questions by which a context is part 
 FINER = 1.1  # most ids per distinct prompt, where repeats of a prompt are repeats of its item
 NAMED_RUN = 0.85  # least share of rows that a column called a run tells apart
 MAX_LEVELS = 200  # values of a condition
+MIN_CELLS = 12  # combinations of two settings that are questions
 MIN_CLUSTERS = 10  # with fewer there is no error bar, and each item counts alone
 LEAST_ITEMS = 5
-LEAST_LEVELS = 4  # values of each of two settings that make up a question together
+LEAST_LEVELS = 3  # values of each of two settings that make up a question together
 MAX_FRACTIONS = 12  # values of a setting such as the temperature; more are measurements
 MIN_TEXT = 20  # characters; a column without a role that is shorter holds no outputs
 MIN_OUTPUT = 8  # characters; shorter outputs may be equal by chance
@@ -384,9 +385,9 @@ def _items_by_id(
         run = [run for run in runs if run != name][:1]
         if profile.n_distinct([name, *systems, *run]) >= 0.95 * profile.n_rows:
             return (name,)
-        compared = [] if systems or column.is_text else _compared_columns(profile, roles)
-        for setting in compared:
-            if _is_told(profile, [name, setting]) and crosses(profile, [name], setting):
+        for setting in [] if column.is_text else _compared_columns(profile, roles):
+            key = [name, *systems]
+            if _is_told(profile, [*key, setting]) and crosses(profile, key, setting):
                 return (name,)
     return _crossed_settings(profile, roles, systems)
 
@@ -416,7 +417,7 @@ def _crossed_settings(profile: Profile, roles: Roles, systems: Sequence[str]) ->
     for pair in combinations(levels[:12], 2) if n_systems > 1 else ():
         n_cells = profile.n_distinct(pair)
         is_full = n_cells == profile[pair[0]].n_distinct * profile[pair[1]].n_distinct
-        if is_full and n_cells >= LEAST_ITEMS and n_cells * n_systems == profile.n_rows:
+        if is_full and n_cells >= MIN_CELLS and n_cells * n_systems == profile.n_rows:
             if _is_told(profile, [*pair, *systems]):
                 return pair
     return ()
@@ -722,6 +723,10 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             return replace(grid, items=(*grid.items, name))
     for name in free:
         is_run = names(last_part(name), "run") or "order" in words_of(name) or is_rater(name)
+        if is_rater(name) and any(names(value, "model") for value in profile[name].values):
+            # models and people who each answered, rather than rated
+            if 2 * sum(names(value, "model") for value in profile[name].values) > 1:
+                return replace(grid, conditions=(*grid.conditions, name))
         is_run = is_run and profile[name].n_filled == profile.n_rows
         if is_run and profile.n_distinct([*row_key, name]) >= NAMED_RUN * profile.n_rows:
             if _holds_names(profile, name):

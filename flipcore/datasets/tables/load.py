@@ -22,8 +22,9 @@ from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.packed import is_packed, suffix_of
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.reading.sheets import sheet_names
+from flipcore.datasets.reading.sheets import first_sheet, sheet_names
 from flipcore.datasets.tables.turns import conversation_in, with_last_turn
+from flipcore.text.answers import canonical_number
 
 MAX_COLUMNS = 2_000  # DuckDB crashed the process at 10,000
 SMALL_BYTES = 4_000_000  # larger files are read by DuckDB
@@ -38,6 +39,7 @@ _LONGEST = 240  # characters of a text of a large file; a hash replaces the rest
 # to run the queries.
 _UNOPTIMIZED_ROWS = 1_000
 _MISSING = ("", "null", "None", "NaN", "nan")
+_MISSING_NUMBERS = frozenset(["NA", "N/A", "n/a", "#N/A", "<NA>"])
 _NAMES_OF_ENTRIES = ("name", "metric", "metric_name")
 _SCORES_OF_ENTRIES = ("score", "value")
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -153,7 +155,7 @@ def load(path: str | Path, sheet: str = "") -> Table:
     table = load_rows(connection, read_rows(path, most_mb=MAX_MB, sheet=sheet), spoken_name(path))
     if plain_suffix == ".xlsx":
         all_sheets = sheet_names(file, MAX_MB * 1_000_000)
-        loaded_sheet = sheet or all_sheets[0]
+        loaded_sheet = sheet or first_sheet(all_sheets)
         other_sheets = tuple(name for name in all_sheets if name != loaded_sheet)
         return replace(table, other_sheets=other_sheets)
     return table
@@ -278,7 +280,16 @@ def _expand(
             return columns
     if filled and all(_are_named_scores(cell) for cell in filled):
         return _named_scores(name, cells)
-    return {name: [as_cell(cell) for cell in cells]}
+    texts_of_cells = [as_cell(cell) for cell in cells]
+    if any(text in _MISSING_NUMBERS for text in texts_of_cells) and _are_numbers(texts_of_cells):
+        texts_of_cells = [None if text in _MISSING_NUMBERS else text for text in texts_of_cells]
+    return {name: texts_of_cells}
+
+
+def _are_numbers(texts: Sequence[str | None]) -> bool:
+    """Tell whether all texts are numbers but for the words for a missing one, as R writes NA."""
+    numbers = [text for text in texts if text is not None and text not in _MISSING_NUMBERS]
+    return bool(numbers) and all(canonical_number(text) is not None for text in numbers)
 
 
 def _are_columns(n_by_key: Mapping[str, int], n_rows: int) -> bool:

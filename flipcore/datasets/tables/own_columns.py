@@ -13,7 +13,8 @@ OF_MODEL, OF_SAMPLE, OF_RATER, OF_ITEM = "model", "sample", "rater", "item"
 MIN_ITEMS = 5  # columns of items; fewer may be aspects
 # words for people who rate the same output, so that their rows are no reruns
 RATERS = frozenset(
-    "annotator evaluator worker rater reviewer turker coder labeler labeller".split()
+    "annotator evaluator worker rater reviewer turker coder labeler labeller evaluador evaluadora "
+    "evaluateur gutachter bewerter correcteur".split()
 )
 _OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
 

@@ -130,9 +130,15 @@ def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | 
 def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether scores that are called like systems belong to systems or to graders."""
     roles = reading.roles
-    if reading.shape or roles.output or roles.people or roles.scores:
+    if reading.shape or roles.output or roles.scores:
         return None
     graded = {*roles.judges, *roles.unnamed_scores}
+    models = [name for name in graded if names(name, "model")]
+    if roles.people and len(models) < 2:
+        return None
+    if len(models) > 1:  # a third may have numbers of another kind
+        unused = [name for name in reading.unused if names(name, "model")]
+        graded.update(name for name in unused if table_profile[name].is_numeric)
     plain = [name for name in table_profile.names if name in graded and "," not in name]
     systems = [name for name in plain if names(name, "model") or names(name, "condition")]
     if systems and all(table_profile[name].is_verdict for name in systems):

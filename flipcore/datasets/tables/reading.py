@@ -114,6 +114,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     roles = _with_mapped_roles(roles, implied or map_words, table_profile)
     grid = find_grid(table_profile, roles, is_wide=bool(shape.models))
     grid = _with_mapped_grid(table_profile, grid, implied or map_words)
+    roles = _without_stimulus(table_profile, roles, grid)
     n_copies = _n_copies(table_profile, grid)
     if n_copies:
         table_profile = profile(_without_copies(table_profile.table))
@@ -403,6 +404,16 @@ def _without_item_facts(table_profile: Profile, roles: Roles, grid: Grid) -> Rol
         if is_constant or not table_profile.follows(grid.items, name):
             scores.append(name)
     return replace(roles, scores=tuple(scores) or roles.scores)
+
+
+def _without_stimulus(table_profile: Profile, roles: Roles, grid: Grid) -> Roles:
+    """Make `text` the prompt where it is the same for all systems: it is what they were shown."""
+    is_text = roles.output.lower() == "text" and not roles.prompts and not roles.target
+    if not is_text or not (grid.items and grid.conditions):
+        return roles
+    if roles.output in grid.items or not table_profile.follows(grid.items, roles.output):
+        return roles
+    return replace(roles, output="", prompts=(roles.output,))
 
 
 def _with_group_facts_last(table_profile: Profile, roles: Roles, grid: Grid) -> Roles:

@@ -254,6 +254,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
         prompts = ["text"] if "text" in other_columns and not parts[PROMPT] else parts[PROMPT]
         return parts | {OUTPUT: [pair[0]], TARGET: [pair[1]], PROMPT: prompts}
     texts = [name for name in other_columns if name.lower() == "text"]
+    if texts == other_columns and not parts[PROMPT] and _are_of_models(profile):
+        # beside the numbers of several models, `text` is what they were asked about
+        return parts | {OUTPUT: [], PROMPT: texts}
     if len(other_columns) > 1 and texts and not parts[PROMPT]:
         # beside a prediction, `text` is the text that was classified
         outputs = [name for name in other_columns if name not in texts]
@@ -268,6 +271,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
             or _varying_answers(profile, parts)
         )
         parts = parts | {OUTPUT: outputs}
+    if not targets and (not outputs or texts == outputs):
+        if read_labels := _labels_beside_vote(profile):
+            return parts | read_labels | {PROMPT: parts[PROMPT] or texts}
     if not outputs and not targets:
         parts = parts | {OUTPUT: _answers_of_agents(profile)}
     weak = [name for name in targets if set(words_of(name)) <= KEY_WORDS]
@@ -286,6 +292,12 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     if not outputs and len(weak) == 1 and not strong and _is_graded_sheet(profile, weak[0]):
         return parts | {OUTPUT: weak, TARGET: []}
     return parts
+
+
+def _are_of_models(profile: Profile) -> bool:
+    """Tell whether two or more columns of numbers are called after a model each."""
+    models = [name for name in profile.names if names(name, "model") and "," not in name]
+    return sum(profile[name].is_numeric for name in models) > 1
 
 
 _MODELS = {"model", "modell", "modele", "modelo", "modello"}
@@ -378,6 +390,19 @@ def _answers_of_agents(profile: Profile) -> list[str]:
         if set(words_of(last)) == {"final", "answer"} and has_steps:
             answers.append(name)
     return answers
+
+
+def _labels_beside_vote(profile: Profile) -> dict[str, list[str]]:
+    """Return a model's labels as outputs and what most annotators said as right answers, where the
+    table has both and a label per annotator; {} for any other table."""
+    votes = [name for name in profile.names if names(name, "vote") and not profile[name].is_text]
+    for vote in votes if len(votes) == 1 else ():
+        alike = [name for name in profile.names if name != vote and profile[name].n_distinct > 1]
+        alike = [name for name in alike if profile.share_in(name, vote) >= CROSSED]
+        models = [name for name in alike if names(name, "model")]
+        if len(models) == 1 and len(alike) > 2:
+            return {OUTPUT: models, TARGET: [vote]}
+    return {}
 
 
 def _varying_answers(profile: Profile, parts: dict[str, list[str]]) -> list[str]:
@@ -691,13 +716,19 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         roles,
         scores=tuple(scores),
         judges=tuple(columns[Grading.JUDGE]),
-        people=tuple(columns[Grading.PEOPLE]),
+        # people's numbers are what an error was measured from
+        people=() if _is_error_rate(scores) else tuple(columns[Grading.PEOPLE]),
         unnamed_scores=tuple(name for name in columns[Grading.UNNAMED] if name not in scores),
     )
     # on a scale that reaches above 1, one negative value in few rows is no grade
     negatives = lone_negatives(profile, roles)
     sentinel = tuple((name, value) for name, value in negatives if (profile[name].most or 0) > 1)
     return replace(roles, sentinel=sentinel)
+
+
+def _is_error_rate(scores: Sequence[str]) -> bool:
+    """Tell whether the leading score measures an error: wer, abs_error."""
+    return bool(scores) and last_names(last_part(scores[0]), "error_rate")
 
 
 def _is_measure(column: Column) -> bool:
@@ -834,12 +865,11 @@ def _order_scores(
     """
     named = _without_weak(profile, _scores_of_output(columns[Grading.SCORE]))
     scores = _with_siblings(profile, roles, named)
-    is_graded = bool(scores or columns[Grading.JUDGE] or columns[Grading.PEOPLE])
-    if not is_graded:
+    if not (scores or columns[Grading.JUDGE]):
         lower = [name for name in profile.names if _is_lower_score(profile, roles, name)]
         # a transcript that is not word for word right may be nearly right
         rates = [name for name in lower if last_names(last_part(name), "error_rate")]
-        scores = rates if _has_match(roles) else lower
+        scores = rates if _has_match(roles) or columns[Grading.PEOPLE] else lower
     # the first score leads: one of which less is better comes after all others, and so does one
     # that most rows lack; what grades the output comes before what grades a search, and an overall
     # score before its parts

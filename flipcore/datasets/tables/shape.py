@@ -360,7 +360,8 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
     best: tuple[str, ...] = ()
     most = 0
     for (affix_set, is_first), stems in blocks.items():
-        has_score = any(names(affix, "score") for affix in affix_set if affix)
+        kinds = ("score", "error_rate")
+        has_score = any(any(names(affix, kind) for kind in kinds) for affix in affix_set if affix)
         # a system may have columns that the other systems lack
         has_several = len(affix_set) >= SHARED_COLUMNS or (len(affix_set) > 1 and has_score)
         for (larger_set, is_larger_first), larger_stems in blocks.items():
@@ -611,7 +612,8 @@ def _holds_values(profile: Profile, name: str, key: str) -> bool:
     """Tell whether a column holds values of the right answer, and is not called like a role."""
     kinds = "target vote people judge options context id cluster about score run output".split()
     # pred and raw_pred, for example, are two readouts of one output
-    if not names(name, "model") and any(names(name, kind) for kind in kinds):
+    is_strategy = all(names(word, "strategy") for word in words_of(name))  # zero_shot, cot
+    if not (names(name, "model") or is_strategy) and any(names(name, kind) for kind in kinds):
         return False
     column, right = profile[name], profile[key]
     if not column.is_filled or (column.is_numeric and not right.is_numeric) or column.is_list:

@@ -21,7 +21,7 @@ from flipcore.datasets.tables.questions import (
 )
 from flipcore.datasets.tables.roles import OUTPUT, PROMPT, TARGET, is_overall, part_of
 from flipcore.datasets.tables.shape import KEY_VALUES
-from flipcore.datasets.tables.stems import is_known_word, last_part, names, words_of
+from flipcore.datasets.tables.stems import is_known_word, last_names, last_part, names, words_of
 from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
 
 # kinds of names whose columns change no number: remarks, settings, what the item is about
@@ -43,6 +43,8 @@ def ask_unexplained(table_profile: Profile, reading: TableReading) -> Question |
     roles_by_name: dict[str, str] = {}  # column -> the role that it might have
     for name in dict.fromkeys((*reading.roles.unnamed_scores, *reading.unused)):
         role = "" if _is_explained(table_profile, reading, name) else _role(table_profile, name)
+        if not role and _is_last_resort(table_profile, reading, name):
+            role = "score"
         if role and _could_matter(table_profile, reading, role):
             roles_by_name[name] = role
     if not roles_by_name:
@@ -113,6 +115,14 @@ def _is_another_text(table_profile: Profile, reading: TableReading, name: str) -
     return has_common_word and table_profile[name].is_text and not part_of(name)
 
 
+def _is_last_resort(table_profile: Profile, reading: TableReading, name: str) -> bool:
+    """Tell whether a column holds numbers, in a table without scores and outputs to compare."""
+    column, last = table_profile[name], last_part(name)
+    if reading.scores or reading.roles.target or not column.is_numeric or column.n_distinct < 3:
+        return False
+    return not (_is_explained(table_profile, reading, name) or names(last, "certainty"))
+
+
 def _could_matter(table_profile: Profile, reading: TableReading, role: str) -> bool:
     """Tell whether a column of a role could change what the reading claims."""
     if role == "score":
@@ -127,7 +137,7 @@ def _has_plain_score(table_profile: Profile, reading: TableReading) -> bool:
     lead = next(iter(reading.roles.graders), "")
     if not lead:
         return bool(reading.scores) and reading.coding in PLAIN_CODINGS
-    if is_overall(lead):
+    if is_overall(lead) or last_names(last_part(lead), "error_rate"):
         return True
     return table_profile[lead].is_verdict and all(map(is_known_word, words_of(last_part(lead))))
 

@@ -1,9 +1,9 @@
 """Ordinary tables, of kinds that researchers have on disk, are read as a person would, without a question.
 
-Five people who had not seen the code made forty each, wrote down the numbers of each system with pandas,
-and read them only then. At first try 91 of 200 were right (or rightly refused), 5 asked about with need,
-63 without, 27 wrong (in a reading, or in a remark beside it) and 14 refused wrongly; of the last forty 14,
-1, 15, 4 and 6. Three of those are no tables of this kind, and not kept. Of 106 and 100 it is arguable which
+Six people who had not seen the code made forty each, wrote down the numbers of each system with pandas,
+and read them only then. At first try 103 of 240 were right (or rightly refused), 9 asked about with need,
+80 without, 31 wrong (in a reading, or in a remark beside it) and 17 refused wrongly; of the last forty 12,
+4, 17, 4 and 3. Four of those are no tables of this kind, and not kept. Of 106 and 105 it is arguable which
 score leads.
 """
 

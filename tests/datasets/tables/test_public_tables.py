@@ -1840,7 +1840,7 @@ def test_a_measure_names_no_row_of_a_summary(tmp_path):
                 row = {"model": model, "clip": clip, "bitrate_kbps": rate, "payload_kb": clip * rate * 1.3}
                 rows.append(row | {"wer": round(0.1 + clip / 50 + len(model) / 300, 3)})
     reading = read(tmp_path, rows)
-    assert "payload_kb" not in reading.refusal and reading.questions
+    assert not reading.refusal and (reading.n_items, reading.grid.items) == (12, ("clip", "bitrate_kbps"))
 
 
 def test_models_that_say_true_or_false_are_compared_with_the_right_answer(tmp_path):
