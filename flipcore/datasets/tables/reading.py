@@ -172,6 +172,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         questions = [question for question in questions if question.about not in _OF_SCALES]
     questions.sort(key=lambda question: _ORDER.index(question.about))
     questions = [_with_ranges(reading, question) for question in questions[:MAX_QUESTIONS]]
+    questions = [_with_scales(table_profile, reading, question) for question in questions]
     return replace(reading, questions=tuple(questions))
 
 
@@ -187,6 +188,19 @@ def _with_ranges(reading: TableReading, question: Question) -> Question:
         for choice in question.choices
     )
     return replace(question, first=first, second=second)
+
+
+def _with_scales(table_profile: Profile, reading: TableReading, question: Question) -> Question:
+    """Return a question whose scores are numbers, and no shares, where their scale is no share's:
+    a mean of 0.32 between -3 and 3."""
+    choices = []
+    for choice in question.choices:
+        words = dict(word.split("=", 1) for word in choice.words)
+        named = _columns_in(table_profile, words.get("score", "")) or reading.roles.graders
+        columns = [table_profile[name] for name in named[:1]]
+        is_wide = any(column.is_numeric and not column.is_unit for column in columns)
+        choices.append(replace(choice, is_share=not is_wide))
+    return replace(question, first=choices[0], second=choices[1])
 
 
 def _made_from(table: Table, reading: TableReading) -> dict[str, tuple[str, ...]]:

@@ -25,10 +25,13 @@ class Choice:
     words: tuple[str, ...]
     score: float = nan
     least: float = nan
+    is_share: bool = True  # whether a score from 0 to 1 is a share
 
     @property
     def score_text(self) -> str:
         """The score in words, or the range that it lies in."""
+        if not self.is_share:
+            return f"{self.score:.3g}"
         if self.score - self.least >= 0.01:
             return f"{self.least:.1%} to {self.score:.1%}"
         return score_text(self.score)

@@ -650,3 +650,21 @@ def test_a_model_with_a_dot_in_its_key_has_rows_too(tmp_path):
     split = list(split_row(Row(1, row), models, ()))
     assert [(row.values["model"], row.values["response"]) for row in split] == [(models[0], "B"), (models[1], "A")]
     assert value_at({"a": {"b.c": {"d": 1}}}, "a.b.c.d") == 1 and value_at({"a": {"b.c": 2}}, "a.b.d") is None
+
+
+def test_the_mean_of_a_scale_in_a_question_is_no_share(tmp_path):
+    """A mean of 0.32 on a scale from -3 to 3 was offered as 32.0%."""
+    rows = [
+        {"item": i, "client_statement": f"I said this {i} times.", "expert_mean": (i % 13 - 6) / 2 + 0.845} for i in range(20)
+    ]
+    (question,) = table(tmp_path, rows).questions
+    assert "%" not in question.first.text and "expert_mean is the score. Score: 0.32." in question.first.text
+
+
+def test_r_writes_na_for_a_missing_number(tmp_path):
+    """One NA among 0 and 1 hid the score; "NA" among texts is an answer."""
+    rows = [{"item": f"w{i % 12}", "agent": "ab"[i // 12], "correct": "NA" if i == 5 else i % 2} for i in range(24)]
+    reading = table(tmp_path, rows)
+    assert reading.missing == {"correct": 1} and reading.scores["b", "correct"] == 0.5
+    rows = [{"id": i, "question": f"Is {i} even?", "expected": "NA" if i % 2 else "yes", "response": "NA"} for i in range(20)]
+    assert table(tmp_path, rows).scores["", MATCH] == 0.5
