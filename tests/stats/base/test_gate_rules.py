@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -255,3 +256,10 @@ def test_a_closed_gate_says_its_own_sentence_or_what_its_caller_knows():
     shut = paraphrase_gate(40, 50)
     assert paraphrases_claim(shut).text == shut.sentence() and not paraphrases_claim(shut).is_made
     assert paraphrases_claim(shut, "Reviewed for another study.").text == "Reviewed for another study."
+
+
+def test_a_judge_whose_lower_bound_is_at_the_threshold_passes():
+    gate = gate_rules.judge_gate([0, 1] * 60, [0, 1] * 58 + [1, 0] * 2, UNBIASED, STEADY)
+    low = gate.agreement.estimate.low
+    assert replace(gate, threshold=low).is_open and not replace(gate, threshold=np.nextafter(low, 1)).is_open
+    assert "must reach" not in replace(gate, threshold=low).sentence()

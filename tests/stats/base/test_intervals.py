@@ -375,3 +375,11 @@ def test_no_cases_have_no_interval_and_more_hits_than_cases_are_refused():
     assert all(math.isnan(limit) for pair in pairs for limit in pair)
     with pytest.raises(BadInput, match="3 of 2 is not a share"):
         p.wilson(3, 2)
+
+
+def test_a_resample_of_one_cluster_has_no_spread_on_any_scale():
+    """Rounding of large numbers is no spread; a t value over it would be the limit."""
+    values, clusters = generator(1).random(15), np.repeat([0, 1, 2], [3, 5, 7])
+    small, large = (mean_interval(values * scale, clusters, kind="studentized", bounds=None, n_boot=500) for scale in (1, 1e3))
+    assert "57 of 500 resamples had no spread" in small.note and large.note == small.note
+    assert (large.low / 1e3, large.high / 1e3) == pytest.approx((small.low, small.high))
