@@ -439,10 +439,8 @@ def design_text(bar: ErrorBar, *, has_raters: bool = False) -> str:
     """Return "60 questions × 8 prompts × 3 runs", and how many questions were left out."""
     n_questions, n_prompts = bar.cells.shape
     noun = "rater" if has_raters else "run"
-    n_runs, runs = round(bar.n_runs), f"{bar.n_runs:.1f} {noun}s on average"
-    # `bar.n_runs` is a mean, and not whole if cells have unequal numbers of runs.
-    if math.isclose(bar.n_runs, n_runs):
-        runs = count_of(n_runs, noun)
+    fewest, most = int(bar.cells.n_runs.min()), int(bar.cells.n_runs.max())
+    runs = count_of(most, noun) if fewest == most else f"{fewest} to {most} {noun}s"
     design = f"{count_of(n_questions, 'question')} × {count_of(n_prompts, 'prompt')} × {runs}"
     if n_dropped := bar.cells.n_dropped_questions:
         # Otherwise other pages, which count all questions, would seem to contradict this score.

@@ -260,6 +260,7 @@ def _document(path: Path) -> Iterator[Row]:
             or _rows_by_column(values)
             or _rows_of_lists(values)
             or _rows_by_name(values)
+            or _rows_by_two_names(values)
             or _rows_by_id(values)
             or _rows_inside(values)
             or [values]
@@ -378,6 +379,24 @@ def _rows_by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
         cells = {name: entries.get(key) for name, entries in columns.items()}
         rows.append(_shared_values(values) | {"id": key} | cells)
     return rows
+
+
+def _rows_by_two_names(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of {system: {question: {score, …}}}, where systems share their questions."""
+    inner = {name: value for name, value in values.items() if isinstance(value, dict)}
+    if len(inner) < 2 or len(inner) < len(values):
+        return []
+    largest = max(inner.values(), key=len)
+    rows = []
+    for system, questions in inner.items():
+        are_rows = all(isinstance(row, dict) and row for row in questions.values())
+        n_shared = len(questions.keys() & largest.keys())
+        if len(questions) < _MIN_ROWS or not are_rows or n_shared < _SHARED_KEYS * len(largest):
+            return []
+        rows += [{"condition": system, "id": key} | row for key, row in questions.items()]
+    # an object with a key per column has other keys in each row
+    shared = set.intersection(*(set(row) for row in rows))
+    return rows if len(shared) > 2 and not shared & inner.keys() else []
 
 
 def _rows_inside(values: dict[str, Any]) -> list[dict[str, Any]]:

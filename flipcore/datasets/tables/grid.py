@@ -554,6 +554,8 @@ def _is_condition(name: str) -> bool:
     if not names(name, "condition"):
         return False
     words = words_of(name)
+    if "_".join(words) in stems("condition").words:
+        return True  # reply_from
     deciding = [word for word in words if word not in _NEUTRAL_WORDS and not word.isdigit()]
     return not deciding or names(deciding[-1], "condition")
 

@@ -102,5 +102,7 @@ def numbered_parts(name: str) -> tuple[str, str, int] | None:
     return (owner, kind, number) if kind else None
 
 
-_OF_ITEM = re.compile(r"(?i)(?:q|item|question|frage)[ _.-]?(?:\d{1,3}[_.-])?(\d{1,3})")
+_OF_ITEM = re.compile(
+    r"(?i)(?:q|item|question|frage|t|task|test|tc|problem|case)[ _.-]?(?:\d{1,3}[_.-])?(\d{1,3})"
+)
 _NUMBERED = re.compile(r"(?:(?P<owner>.+)[ _.-])?(?P<word>[A-Za-z]+)[ _.-]?(?P<number>\d{1,3})")

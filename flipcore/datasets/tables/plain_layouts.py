@@ -35,6 +35,7 @@ _FACTS = "about id configuration context error subject cluster task".split()
 _METRIC_NAMES = "name metric metric_name score_name criterion evaluator scorer measure".split()
 _METRIC_VALUES = "value score metric_value score_value".split()
 MAX_METRICS = 12
+_LETTERED = re.compile(r"(?i)(prompt|variant|version|setup|config) ?([a-h]|v?\d+)\b")
 _VERSION = re.compile(r"(?i)v?\d+(\.\d+)*")
 
 
@@ -43,6 +44,8 @@ def implied_words(profile: Profile) -> dict[str, str]:
     if profile.n_rows < LEAST_ROWS and not _numbered(profile, OF_ITEM):
         return {}
     if words := _row_per_metric(profile):
+        return words
+    if words := _flags(profile):
         return words
     keys = [name for name in profile.names if part_of(name) == TARGET]
     runs = _runs(profile)
@@ -106,6 +109,32 @@ def _row_per_metric(profile: Profile) -> dict[str, str]:
     return {}
 
 
+def _flags(profile: Profile) -> dict[str, str]:
+    """Return the words for what one or more guards flagged, beside what is an attack: is_attack and
+    flagged_v1; {} for a table with any other right and wrong."""
+    flags, labels = [], []
+    for name in profile.names:
+        words = set(words_of(last_part(name)))
+        if not profile[name].is_verdict or profile[name].n_distinct < 2 or "," in name:
+            continue
+        if words & _FLAGGED:
+            flags.append(name)
+        elif words_of(name)[:1] in (("is",), ("should",)) and not words & _SAID:
+            labels.append(name)
+        else:
+            return {}
+    if len(labels) != 1 or not flags or any(part_of(name) for name in labels):
+        return {}
+    if len(flags) == 1:
+        return {"text": flags[0], "target": labels[0]}
+    words = {"model_columns": ",".join(flags), "target": labels[0]}
+    return words | {"text": bare_column(flags[0])}
+
+
+_FLAGGED = frozenset("flagged blocked detected caught".split())
+_SAID = frozenset("correct right passed ok accurate wrong incorrect".split())
+
+
 def _runs(profile: Profile) -> list[str]:
     """Return the columns of numbered runs, two or more in a table without other outputs."""
     runs = _numbered(profile, OF_SAMPLE)
@@ -139,7 +168,7 @@ def _columns_of_systems(profile: Profile) -> list[str]:
         name
         for name in profile.names
         if (_names_systems(last_part(name)) or name.lower() in ("source", "agent"))
-        and 2 <= profile[name].n_distinct < profile.n_rows
+        and 2 <= profile[name].n_distinct <= profile.n_rows
     ]
 
 
@@ -178,7 +207,8 @@ def _systems(profile: Profile) -> list[str]:
         is_called = "," not in name and (_is_language(name) or _is_system(name))
         if part_of(name) == OUTPUT or names(last, "people"):
             return []
-        if is_called and _is_grade(profile, name):
+        is_number = bool(_LETTERED.match(name)) and column.is_numeric
+        if is_called and (is_number or _is_grade(profile, name)):
             systems.append(name)
         elif column.is_verdict and not is_fact:
             return []
@@ -222,7 +252,7 @@ def _is_system(name: str) -> bool:
     """Tell whether a name is that of a model, of its stored weights, of a way of asking, or of a
     numbered system."""
     words = [word for word in words_of(name) if not (word.isdigit() or len(word) < 2)]
-    if words and all(names(word, "strategy") for word in words):
+    if _LETTERED.match(name) or (words and all(names(word, "strategy") for word in words)):
         return True
     judges = [word for word in words if names(word, "judge") and not names(word, "model")]
     if judges or any(any(names(word, kind) for kind in _OF_GRADERS) for word in words):

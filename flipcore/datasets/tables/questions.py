@@ -149,6 +149,8 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
         are_verdicts = all(table_profile[name].is_verdict for name in plain)
         are_properties = any(words_of(name)[:1] in (("is",), ("has",)) for name in plain)
         systems = plain if are_verdicts and not are_properties else []
+    if systems and all({"judge", "grader"} & set(words_of(name)) for name in systems):
+        return None  # judge_gpt4o and judge_claude grade one output
     if len(systems) < 2:
         systems = _grades_of_systems(table_profile, reading)
     if len(systems) < 2:

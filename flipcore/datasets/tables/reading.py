@@ -112,6 +112,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     roles = _with_answers_of_systems(table_profile, roles)
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
     roles = _with_mapped_roles(roles, implied or map_words, table_profile)
+    if "text" in implied:
+        roles = with_output(table_profile, roles, roles.output)
     grid = find_grid(table_profile, roles, is_wide=bool(shape.models))
     grid = _with_mapped_grid(table_profile, grid, implied or map_words)
     roles = _without_stimulus(table_profile, roles, grid)

@@ -123,7 +123,7 @@ def part_of(name: str) -> str:
     if last_words[0] in ("n", "num", "count") and len(words) > 1:
         return ""  # n_gt counts right answers
     # `response_model` names who answered, and is no response
-    if len(ending) < 2 or ending.isdigit() or ending in ("model", "models"):
+    if len(ending) < 2 or ending.isdigit() or ending in ("model", "models", "from", "by"):
         return ""
     # prediction.metrics.acc_raw is a score, whatever the objects around it are called
     if "." in name and re.split(r"[\W_]", last.lower())[0] in _METRICS:
@@ -155,7 +155,7 @@ def part_of(name: str) -> str:
             return OUTPUT
         if ending in ("answer", "answers") and words & {"parsed", "extracted"}:
             return OUTPUT
-        if has["model"]:
+        if has["model"] or words & {"bot", "chatbot", "assistant", "agent"}:
             return OUTPUT
         # a word of two letters is a language, as in answer_en
         is_key = all(word in KEY_WORDS or len(word) == 2 for word in words)
@@ -511,7 +511,8 @@ def _may_be_context(profile: Profile, name: str, parts: dict[str, list[str]]) ->
     column = profile[name]
     if any(name in columns for columns in parts.values()):
         return False
-    return column.n_distinct > 1 and not column.is_numeric and not names(last_part(name), "id")
+    is_text = not (column.is_numeric or column.is_verdict)  # schema_valid is no schema
+    return column.n_distinct > 1 and is_text and not names(last_part(name), "id")
 
 
 def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, list[str]]) -> Roles:
@@ -761,6 +762,9 @@ def _find_grading(profile: Profile, roles: Roles, name: str) -> Grading | None:
         return Grading.JUDGE
     if column.is_verdict and column.n_distinct > 1 and names(last, "good"):
         return Grading.UNNAMED  # response_level_factuality
+    words = words_of(last)
+    if column.is_verdict and words[:1] == ("all",) and is_word(words[-1], "right"):
+        return Grading.SCORE  # all_ok, beside date_ok and total_ok
     if column.is_verdict and names(last, "condition") and _is_among_verdicts(profile, name):
         return Grading.UNNAMED  # ✅ and ❌ under Bot v5 and Bot v6
     if is_setting or any(names(last, kind) for kind in _NO_SCORES):
@@ -865,7 +869,9 @@ def _order_scores(
     """
     named = _without_weak(profile, _scores_of_output(columns[Grading.SCORE]))
     scores = _with_siblings(profile, roles, named)
-    if not (scores or columns[Grading.JUDGE]):
+    good = [name for name in columns[Grading.UNNAMED] if names(last_part(name), "good")]
+    has_good = any(profile[name].is_verdict for name in good)  # schema_valid beside n_errors
+    if not (scores or columns[Grading.JUDGE] or has_good):
         lower = [name for name in profile.names if _is_lower_score(profile, roles, name)]
         # a transcript that is not word for word right may be nearly right
         rates = [name for name in lower if last_names(last_part(name), "error_rate")]

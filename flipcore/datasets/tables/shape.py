@@ -242,6 +242,8 @@ def _is_stem(stem: str) -> bool:
     parent, _, last = stem.rpartition(".")
     if names(parent, "score") and not names(last, "model"):
         return False  # scores.clarity is an aspect
+    if words in (("setup",), ("call",), ("teardown",)):
+        return False  # the phases of a test in pytest
     if all(word in _GENERIC for word in words):
         return words[0] in CONTRASTED or words[-1] in _SYSTEMS
     for word in words:

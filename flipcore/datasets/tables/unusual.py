@@ -157,6 +157,8 @@ def _is_about_search(name: str) -> bool:
     return not _OF_SEARCH.isdisjoint(words_of(name))
 
 
+_CODED = (("verdict",), ("outcome",), ("status",), ("result",), ("label",), ("judgement",))
+MAX_CODES = 5
 _LIKENESS = frozenset("similarity sim distance cosine overlap".split())
 _OF_SEARCH = STEPS_BEFORE | SHARES | {"retrieved"}
 
@@ -173,6 +175,17 @@ def _ask_scale(table_profile: Profile, reading: TableReading) -> Question | None
     has_systems = bool(roles.output or reading.grid.conditions or reading.shape)
     is_likeness = not _LIKENESS.isdisjoint(words_of(last_part(lead))) and not roles.target
     is_of_items = lead in roles.people and not has_systems
+    is_code = words_of(last_part(lead))[-1:] in _CODED and column.is_integer
+    if is_code and not column.is_verdict and 3 <= column.n_distinct <= MAX_CODES:
+        return Question(
+            "score",
+            f"{lead} holds {', '.join(sorted(column.values))}, and nothing says what they mean.",
+            Choice("They are grades, and more is better.", (f"score={lead}",), mean),
+            Choice(
+                "They are codes: nothing is read until they are right, wrong or a number.",
+                ("score=",),
+            ),
+        )
     if is_same and table_profile.n_rows >= SURPRISING:
         seen = f"{lead} is the score, and it is 1 in every row."
     elif is_of_items:
