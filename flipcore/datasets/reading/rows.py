@@ -4,6 +4,7 @@ import codecs
 import csv
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -43,6 +44,13 @@ _SMALLEST_BATCH, _LARGEST_BATCH = 8, 1_000  # rows of a batch
 _COLUMN_BYTES = 2_000_000_000  # that a column of Parquet may unpack to, whatever its packed size
 _FREE_BYTES = 100_000_000  # that a row group of Parquet may unpack to, whatever its packed size
 _RATIO = 100  # most unpacked bytes per packed byte, above these bounds
+SUMMARY_ROWS = re.compile(
+    r"(overall |grand |gesamt)?(average|mean|total|sum|overall|avg|mittelwert|durchschnitt|schnitt|"
+    r"summe|gesamt|moyenne|promedio|media)s?( accuracy| score| correct| passed)?\.?:?",
+    re.IGNORECASE,
+)
+MAX_SUMS = 3  # rows at the end that may sum up those above
+MIN_SUMMED = 4  # rows that are worth to be summed up
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
 
@@ -66,9 +74,15 @@ class Row:
 
 
 def read_rows(
-    path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX_UPLOAD_MB, sheet: str = ""
+    path: str | Path,
+    header: tuple[str, ...] = (),
+    most_mb: int = MAX_UPLOAD_MB,
+    sheet: str = "",
+    sums: list[str] | None = None,
 ) -> Iterator[Row]:
     """Return the rows of a file, which are read one by one.
+
+    Rows at the end of a table that sum up those above are left out; `sums` gets their names.
 
     `header` names the columns of a CSV file without a header line, `sheet` the sheet of an Excel
     file ("" for the first). Raises BadInput, at once or while rows are read, for a file that is
@@ -81,11 +95,11 @@ def read_rows(
     if suffix == ".parquet":
         rows = _parquet(path, most_mb)
     elif suffix == ".xlsx":
-        rows = _below_survey_header(_sheet(path, most_mb, sheet))
+        rows = _above_sums(_below_survey_header(_sheet(path, most_mb, sheet)), sums)
     else:
         _check_beginning(path)
         rows = (
-            _below_survey_header(_csv(path, header, most_mb))
+            _above_sums(_below_survey_header(_csv(path, header, most_mb)), sums)
             if suffix in (".csv", ".tsv")
             else _json(path, suffix, most_mb)
         )
@@ -101,6 +115,35 @@ def _below_survey_header(rows: Iterator[Row]) -> Iterator[Row]:
     if not any(str(cell).startswith('{"ImportId"') for cell in cells):
         yield from first_rows
     yield from rows
+
+
+def _above_sums(rows: Iterator[Row], sums: list[str] | None) -> Iterator[Row]:
+    """Yield the rows without those at the end that sum up the rows above them."""
+    last_rows: deque[Row] = deque()
+    n_rows = 0
+    for row in rows:
+        last_rows.append(row)
+        n_rows += 1
+        if len(last_rows) > MAX_SUMS:
+            yield last_rows.popleft()
+    for row in last_rows:
+        called = _sum_name(row) if n_rows > MIN_SUMMED else ""
+        if not called:
+            yield row
+        elif sums is not None:
+            sums.append(called)
+
+
+def _sum_name(row: Row) -> str:
+    """Return what a row is called that has nothing but its name and numbers; "" for any other."""
+    cells = [str(cell).strip() for cell in row.values.values() if cell not in (None, "")]
+    if row.problem or len(cells) < 2 or not SUMMARY_ROWS.fullmatch(cells[0]):
+        return ""
+    return cells[0] if all(map(_is_number_of_a_sum, cells[1:])) else ""
+
+
+def _is_number_of_a_sum(cell: str) -> bool:
+    return bool(re.fullmatch(r"[-+±\d.,/%\s]*\d[-+±\d.,/%\s]*", cell))
 
 
 def _check_file(path: Path, suffix: str, most_mb: int) -> None:

@@ -66,6 +66,7 @@ class Table:
     is_whole: bool = True
     n_files: int = 1
     other_sheets: tuple[str, ...] = ()  # sheets of an Excel file that were not loaded
+    sums: tuple[str, ...] = ()  # names of rows at the end that sum up the others, and are left out
     conversation: str = ""  # the column of conversations that prompt and response were taken from
 
     @property
@@ -152,7 +153,9 @@ def load(path: str | Path, sheet: str = "") -> Table:
     if is_read_by_duckdb and not is_small and not is_packed(file):
         with suppress(duckdb.Error):
             return _load_large(connection, file, plain_suffix)
-    table = load_rows(connection, read_rows(path, most_mb=MAX_MB, sheet=sheet), spoken_name(path))
+    sums: list[str] = []
+    rows = read_rows(path, most_mb=MAX_MB, sheet=sheet, sums=sums)
+    table = replace(load_rows(connection, rows, spoken_name(path)), sums=tuple(sums))
     if plain_suffix == ".xlsx":
         all_sheets = sheet_names(file, MAX_MB * 1_000_000)
         loaded_sheet = sheet or first_sheet(all_sheets)

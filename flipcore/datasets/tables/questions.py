@@ -194,6 +194,7 @@ def _grades_of_systems(table_profile: Profile, reading: TableReading) -> list[st
         column, is_free = table_profile[name], name not in reading.roles.taken
         is_grade = column.is_integer and column.n_distinct > 1 and column.is_filled
         has_role = name in reading.grid.row_key or any(names(name, kind) for kind in _NO_GRADES)
+        has_role |= not words_of(name)  # "#" counts the rows
         if is_free and is_grade and not has_role:
             if 0 <= (column.least or 0) and (column.most or 0) <= MAX_GRADE:
                 grades.append(name)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
 
+from flipcore.datasets.reading.rows import MAX_SUMS, SUMMARY_ROWS
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of
 from flipcore.datasets.tables.doubts import find_doubts
 from flipcore.datasets.tables.grid import (
@@ -57,11 +58,6 @@ from flipcore.text.counts import count_of
 
 MAX_QUESTIONS = 3
 LEAST_ROWS = 5  # of a table whose last row may sum up the others
-SUMMARY_ROWS = re.compile(
-    r"(overall |grand )?(average|mean|total|sum|overall|avg|mittelwert|durchschnitt|summe|gesamt)s?"
-    r"( accuracy| score)?\.?:?",
-    re.IGNORECASE,
-)
 # questions about columns come before those that depend on the reply to them
 _ORDER = (
     "systems outputs samples output score match target direction percentages negative condition "
@@ -75,7 +71,6 @@ _NAMED = set("score text target prompt options people item sample scorer models"
     "sample_columns",
     "read",
 }
-MAX_FOOTER = 3  # rows at the end that may sum up those above
 MAX_ARMS = 60  # most arms whose scores are computed
 MANY_KEYS = 10  # from so many keys of objects in objects on, a single row is a summary
 MAX_SCORED = 20_000  # most rows whose outputs are compared with right answers for the score
@@ -155,7 +150,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         graders = (*reading.roles.scores, *reading.roles.judges)
         reading = replace(reading, lower=tuple(filter(lower_is_better, graders)))
     reading = replace(reading, made_from=_made_from(table, reading))
-    left_out = _left_out(table_profile, reading, table.n_broken)
+    left_out = _left_out(table_profile, reading, table)
     reading = replace(reading, unused=_unused(table_profile, reading), left_out=left_out)
     notes = [*_notes(table_profile, reading), *target_notes, *_shared_score_notes(shared_scores)]
     reading = replace(reading, notes=tuple(notes))
@@ -195,6 +190,8 @@ def _with_ranges(reading: TableReading, question: Question) -> Question:
 def _with_scales(table_profile: Profile, reading: TableReading, question: Question) -> Question:
     """Return a question whose scores are numbers, and no shares, where their scale is no share's:
     a mean of 0.32 between -3 and 3."""
+    if question.about == "percentages":
+        return question  # one of its readings makes shares of them
     choices = []
     for choice in question.choices:
         words = dict(word.split("=", 1) for word in choice.words)
@@ -582,7 +579,7 @@ def _summary_row(table: Table) -> str:
         return ""
     columns = [table.sql(name) for name in table.names]
     query = f"SELECT {', '.join(columns)} FROM {table.relation} WHERE place > ? ORDER BY place DESC"
-    last_rows = table.rows(query, [table.n_rows - MAX_FOOTER])
+    last_rows = table.rows(query, [table.n_rows - MAX_SUMS])
     for row in last_rows:
         called = next(filter(None, row), "").strip()
         if SUMMARY_ROWS.fullmatch(called) and _sums_up(table, columns, row):
@@ -904,11 +901,11 @@ def _unused(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
     return tuple(without_model)
 
 
-def _left_out(table_profile: Profile, reading: TableReading, n_broken: int) -> tuple[str, ...]:
+def _left_out(table_profile: Profile, reading: TableReading, loaded: Table) -> tuple[str, ...]:
     """Return phrases about rows that do not count, with the reason."""
-    phrases = []
-    if n_broken:
-        phrases.append(f"{count_of(n_broken, 'row')} that could not be read")
+    phrases = [f"the row called {name}, which sums up the others" for name in loaded.sums]
+    if loaded.n_broken:
+        phrases.append(f"{count_of(loaded.n_broken, 'row')} that could not be read")
     if reading.n_copies:
         repeat = "repeats" if reading.n_copies == 1 else "repeat"
         phrases.append(f"{count_of(reading.n_copies, 'row')} that {repeat} another word for word")
