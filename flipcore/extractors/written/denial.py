@@ -13,8 +13,16 @@ _BETWEEN = (
     r"(?:be|been|choose|pick|select|say|mean|is|it|an?|the|option|answer|choice|letter|equal|to|"
     r"just|simply|really|necessarily|actually)"
 )
-_BEFORE = re.compile(
-    rf"{_NOT}(?:[\s\"'“(*\[$]+|(?<=[^\x00-\x7f]))(?:{_BETWEEN}[\s\"'“(*\[$]+)*$", re.IGNORECASE
+_BLANKS = r"[\s\"'“(*\[$]+"
+# What may follow a denial before the name: blanks, which scripts without them lack, and such words.
+_TO_NAME = rf"(?:{_BLANKS}|(?<=[^\x00-\x7f]))(?:{_BETWEEN}{_BLANKS})*$"
+_BEFORE = re.compile(rf"{_NOT}{_TO_NAME}", re.IGNORECASE)
+# Finds all that _BEFORE finds, and more, in small letters. It takes a tenth of the time, because
+# all of its words begin with a plain letter.
+_MAY_DENY = re.compile(
+    r"kein|(?:не|pas|não(?:\s+é)?|nicht|不是|并非|不选|ليست|ليس|n['’]t|not|never|neither|nor|"
+    r"no longer|no\s+es|except(?: for)?|but|than|instead of|unlike|out|"
+    rf"(?:eliminat|exclud)(?:e|ed|ing)){_TO_NAME}"
 )
 _WRONG = (
     r"(?:wrong|incorrect|false|invalid|impossible|ruled out|eliminated|out\b|excluded|implausible|"
@@ -27,11 +35,6 @@ _AFTER = re.compile(
     rf"|\s+not)\b|cannot\b)|{languages.DENIED_AFTER}",
     re.IGNORECASE,
 )
-# Every denial before a name holds one of these, in small letters.
-_HINT = re.compile(
-    "не|pas|não|nicht|kein|不|并非|ليس|n['’]t|no|nev|nei|except|but|than|instead|unlike|out|"
-    "eliminat|exclud"
-)
 _NO_DENIAL = ("", ".", ",")  # no denial after a name begins so
 _REACH = 60  # characters before a name in which a denial is looked for
 
@@ -39,7 +42,6 @@ _REACH = 60  # characters before a name in which a denial is looked for
 def is_denied(text: str, start: int, end: int) -> bool:
     """Tell whether the words directly before or after deny the name from `start` to `end`."""
     before = text[max(0, start - _REACH) : start]
-    # The search is slow, and almost no text has one of the hints.
-    if _HINT.search(before.casefold()) and _BEFORE.search(before):
+    if _MAY_DENY.search(before.casefold()) and _BEFORE.search(before):
         return True
     return text[end : end + 1] not in _NO_DENIAL and bool(_AFTER.match(text, end))
