@@ -15,10 +15,11 @@ from collections.abc import Collection
 from contextlib import suppress
 
 import duckdb
+import pyarrow
 from duckdb import DuckDBPyConnection
 
 SOURCES = ("items", "study_variants")
-TABLES = (*SOURCES, "variants")  # their rows name items whose keys may be missing
+TABLES = ("items", "variants", "study_variants")  # their rows name items whose keys may be missing
 _TABLES = """
 CREATE SCHEMA questions;
 CREATE TABLE questions.keys (
@@ -36,34 +37,29 @@ def _normalized(text: str) -> str:
 
 
 _OPTIONS = f"list_sort([{_normalized('o')} for o in i.options])::VARCHAR"
-# Limits a query to the items of the present batch. Otherwise an import of a million items would
-# look at more than a hundred million.
-_IS_GIVEN_ITEM = "IN (SELECT unnest($item_ids))"
-_ITEMS = f"""
-INSERT INTO questions.keys
-WITH new AS (SELECT i.item_id, {_normalized("i.question")} AS question, {_OPTIONS} AS options,
+_PROMPT = _normalized("array_to_string((w.parts->>'$[*][1]')::VARCHAR[], '')")
+# The tables of items, variants and study_variants are named by the caller, because to search the
+# stored ones for each batch of a million items takes longer than to make their keys.
+_MAKE_NEW = f"""
+CREATE TEMP TABLE new_keys AS
+WITH present AS (SELECT item_id, variant_id FROM questions.keys SEMI JOIN {{items}} USING (item_id)),
+new AS (SELECT i.item_id, {_normalized("i.question")} AS question, {_OPTIONS} AS options,
     len(i.options) AS n
-             FROM main.items i ANTI JOIN (SELECT item_id FROM questions.keys
-                 WHERE variant_id = '') k USING (item_id) {{only_items}})
-SELECT item_id, md5(if(n = 0, question, question || chr(31) || options)), true, '' FROM new
+        FROM {{items}} i ANTI JOIN (FROM present WHERE variant_id = '') USING (item_id)),
+prompts AS (SELECT DISTINCT item_id, variant_id FROM {{study_variants}} WHERE key = 'base')
+SELECT item_id, md5(if(n = 0, question, question || chr(31) || options)) AS key, true AS is_own,
+    '' AS variant_id FROM new
 UNION ALL SELECT item_id, md5(question), false, '' FROM new WHERE n > 0
+UNION ALL SELECT v.item_id, md5({_PROMPT}), false, v.variant_id
+    FROM prompts v ANTI JOIN present USING (item_id, variant_id) JOIN {{variants}} w USING (variant_id)
 """
-_PROMPTS = f"""
-INSERT INTO questions.keys
-SELECT v.item_id, md5({_normalized("array_to_string((w.parts->>'$[*][1]')::VARCHAR[], '')")}),
-    false, v.variant_id
-FROM (SELECT DISTINCT i.item_id, i.variant_id FROM
-    (FROM main.study_variants WHERE key = 'base') i {{only_items}}) v
-ANTI JOIN questions.keys k USING (item_id, variant_id) JOIN main.variants w USING (variant_id)
-"""
-
-_TWINS = """
+# Both orders of a pair are stored or neither is, so only one of them is looked for.
+_ADD_TWINS = """
 INSERT INTO questions.twins
-WITH new AS (FROM questions.keys i {only_items}),
-found AS (SELECT a.item_id, b.item_id AS twin FROM new a JOIN questions.keys b ON a.key = b.key
-    AND (a.is_own OR b.is_own))
-(SELECT item_id, twin FROM found UNION SELECT twin, item_id FROM found)
-EXCEPT SELECT item_id, twin FROM questions.twins {only_pairs}
+WITH pairs AS (SELECT a.item_id, b.item_id AS twin FROM new_keys a JOIN questions.keys b
+    ON a.key = b.key AND (a.is_own OR b.is_own)),
+new AS (FROM pairs EXCEPT FROM questions.twins SEMI JOIN new_keys USING (item_id))
+FROM new UNION SELECT twin, item_id FROM new
 """
 
 
@@ -82,14 +78,35 @@ def add_missing_keys(
     connection: DuckDBPyConnection, item_ids: Collection[str] | None = None
 ) -> None:
     """Add missing keys of these items and base prompts (None: of all), in their transaction."""
-    only_items, only_pairs, params = "", "", {}
-    if item_ids is not None:
-        only_items = f"WHERE i.item_id {_IS_GIVEN_ITEM}"
-        only_pairs = f"WHERE item_id {_IS_GIVEN_ITEM} OR twin {_IS_GIVEN_ITEM}"
-        params = {"item_ids": list(item_ids)}
-    n_added = 0
-    for sql in (_ITEMS, _PROMPTS):
-        ((n_new,),) = connection.execute(sql.format(only_items=only_items), params).fetchall()
-        n_added += n_new
-    if n_added:
-        connection.execute(_TWINS.format(only_items=only_items, only_pairs=only_pairs), params)
+    if item_ids is not None and not item_ids:
+        return
+    given = "" if item_ids is None else "WHERE item_id IN (SELECT unnest($item_ids))"
+    sql = _MAKE_NEW.format(
+        items=f"(FROM main.items {given})",
+        study_variants=f"(FROM main.study_variants {given})",
+        variants="main.variants",
+    )
+    connection.execute(sql, {} if item_ids is None else {"item_ids": list(item_ids)})
+    _add_new(connection)
+
+
+def add_keys_of_batch(
+    connection: DuckDBPyConnection,
+    batch_items: pyarrow.Table,
+    batch_variants: pyarrow.Table,
+    batch_study_variants: pyarrow.Table,
+) -> None:
+    """Add missing keys of items and of all their variants, in the transaction that stores them."""
+    # DuckDB finds the tables by the names of the arguments.
+    sql = _MAKE_NEW.format(
+        items="batch_items", variants="batch_variants", study_variants="batch_study_variants"
+    )
+    connection.execute(sql)
+    _add_new(connection)
+
+
+def _add_new(connection: DuckDBPyConnection) -> None:
+    ((n_new,),) = connection.execute("INSERT INTO questions.keys FROM new_keys").fetchall()
+    if n_new:
+        connection.execute(_ADD_TWINS)
+    connection.execute("DROP TABLE new_keys")

@@ -13,7 +13,7 @@ from duckdb import DuckDBPyConnection
 from flipcore.access.acting import Permission
 from flipcore.core.records import Completion, digest
 from flipcore.core.wordings import PARAPHRASE
-from flipcore.store import rows
+from flipcore.store import questions, rows
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
 from flipcore.store.writer import columns_as_arrow, write_columns
@@ -63,9 +63,10 @@ def store_columns(
 
     def write(connection: DuckDBPyConnection) -> None:
         write_columns(connection, columns_and_mark)
+        if "items" in columns:
+            questions.add_keys_of_batch(connection, *(columns[name] for name in questions.TABLES))
 
-    items = columns["items"]["item_id"].to_pylist() if "items" in columns else []
-    return store.writer.transact(write, Permission.BRING, changes={study_id}, items=items)
+    return store.writer.transact(write, Permission.BRING, changes={study_id}, items=())
 
 
 _OUTPUT_SUM = """sum(md5_number_lower(concat_ws(chr(31), call_id, status, text,
