@@ -10,7 +10,7 @@ from typing import ClassVar
 from flipcore.core.finish import REFUSAL
 from flipcore.core.records import OK, WRITTEN_WORDS, Item, Reading, Variant
 from flipcore.extractors.readings import TextExtractor, asked_question, unreadable
-from flipcore.extractors.written.scope import answer_end, is_refusal, marked_answer
+from flipcore.extractors.written.scope import answer_end, is_refusal, marked_answer, may_go_on
 from flipcore.extractors.written.stated_choice import ChoiceText
 from flipcore.extractors.written.stated_number import stated_number
 from flipcore.extractors.written.stated_words import short_answer, stated_span
@@ -20,7 +20,8 @@ def read_text(item: Item, variant: Variant, text: str) -> Reading:
     """Read the answer of `text`: an option by label or words, or a number."""
     if not text.strip():
         return unreadable("The answer is empty.")
-    text = text[: answer_end(text, item.question, asked_question(item, variant))]
+    if may_go_on(text):
+        text = text[: answer_end(text, item.question, asked_question(item, variant))]
     start, end = marked_answer(text) or (0, len(text))
     answer, span, reason = _answer(item, variant, text=text[start:end])
     if answer is None:

@@ -25,11 +25,15 @@ _REFUSAL = re.compile(
 _RESTATED = 40  # letters and digits of a question that a heading must repeat
 
 
+def may_go_on(text: str) -> bool:
+    """Tell whether a text may hold more than this answer: each mark has one of these characters."""
+    return "\n" in text or "<" in text or "[" in text
+
+
 def answer_end(text: str, *questions: str) -> int:
     """Return the number of characters of `text` that belong to this answer.
     A heading that repeats one of `questions` (the item's and the variant's) does not end it."""
-    # Each mark has one of these characters, and the search for marks is slow.
-    if "\n" not in text and "<" not in text and "[" not in text:
+    if not may_go_on(text):
         return len(text)
     for mark in _NEXT.finditer(text):
         if text[: mark.start()].strip() and not _restates(text[mark.end() :], questions):
