@@ -42,7 +42,8 @@ _PROMPT = _normalized("array_to_string((w.parts->>'$[*][1]')::VARCHAR[], '')")
 # stored ones for each batch of a million items takes longer than to make their keys.
 _MAKE_NEW = f"""
 CREATE TEMP TABLE new_keys AS
-WITH present AS (SELECT item_id, variant_id FROM questions.keys SEMI JOIN {{items}} USING (item_id)),
+WITH present AS (SELECT item_id, variant_id FROM questions.keys
+    SEMI JOIN {{items}} USING (item_id)),
 new AS (SELECT i.item_id, {_normalized("i.question")} AS question, {_OPTIONS} AS options,
     len(i.options) AS n
         FROM {{items}} i ANTI JOIN (FROM present WHERE variant_id = '') USING (item_id)),
@@ -51,7 +52,8 @@ SELECT item_id, md5(if(n = 0, question, question || chr(31) || options)) AS key,
     '' AS variant_id FROM new
 UNION ALL SELECT item_id, md5(question), false, '' FROM new WHERE n > 0
 UNION ALL SELECT v.item_id, md5({_PROMPT}), false, v.variant_id
-    FROM prompts v ANTI JOIN present USING (item_id, variant_id) JOIN {{variants}} w USING (variant_id)
+    FROM prompts v ANTI JOIN present USING (item_id, variant_id)
+    JOIN {{variants}} w USING (variant_id)
 """
 # Both orders of a pair are stored or neither is, so only one of them is looked for.
 _ADD_TWINS = """

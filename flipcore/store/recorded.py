@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import duckdb
@@ -59,14 +59,21 @@ def store_columns(
     mark = {"key": [f"import {study_id}"], "value": [str(n_seen)]}
     if has_own_order:
         mark = {"key": [*mark["key"], _ORDER_KEY + study_id], "value": [*mark["value"], "file"]}
-    columns_and_mark = {**columns, "store_info": columns_as_arrow(tables()["store_info"], mark)}
+    marks = {"store_info": columns_as_arrow(tables()["store_info"], mark)}
 
-    def write(connection: DuckDBPyConnection) -> None:
-        write_columns(connection, columns_and_mark)
+    def write(connection: DuckDBPyConnection, *, are_new: bool) -> None:
+        write_columns(connection, columns, are_new=are_new)
+        write_columns(connection, marks)
         if "items" in columns:
             questions.add_keys_of_batch(connection, *(columns[name] for name in questions.TABLES))
 
-    return store.writer.transact(write, Permission.BRING, changes={study_id}, items=())
+    return store.writer.transact(
+        partial(write, are_new=True),
+        Permission.BRING,
+        changes={study_id},
+        items=(),
+        if_keys_exist=partial(write, are_new=False),
+    )
 
 
 _OUTPUT_SUM = """sum(md5_number_lower(concat_ws(chr(31), call_id, status, text,

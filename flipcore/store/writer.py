@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -58,6 +59,7 @@ class _Batch:
     parts: list[Part]
     future: Future
     action: Callable[[Any], Any] | None = None
+    if_keys_exist: Callable[[Any], Any] | None = None  # the action in place of one that met a key
     is_act: bool = False  # the action adds to the log of acts, which says who did what
     is_counted: bool = True  # counts as a commit of this file
 
@@ -123,6 +125,7 @@ class Writer:
         *,
         items: Collection[str] | None = None,
         writes_here: bool = True,
+        if_keys_exist: Callable[[Any], Any] | None = None,
     ) -> Future:
         """Queue a function of the connection as one transaction, after everything queued before.
 
@@ -134,12 +137,13 @@ class Writer:
         - `changes` are ids of studies whose readouts or variants change; None if unknown.
         - `items` are ids of items that the action writes; None stands for all items. The keys by
           which equal questions are found are added for these items only.
+        - `if_keys_exist` is run in place of an action that inserts a key a second time.
         - `writes_here` is False if the action writes to an attached database, because DuckDB
           can write to only one database per transaction.
         """
         acts = act_parts(require(needs), act, on)
 
-        def transaction_body(connection: Any) -> Any:
+        def transaction_body(connection: Any, action: Callable[[Any], Any] = action) -> Any:
             outcome = action(connection)
             self._mark_changed(connection, changes)
             if changes is None or changes:
@@ -152,6 +156,8 @@ class Writer:
         batch = _Batch(
             [], future, action=transaction_body, is_act=bool(acts), is_counted=writes_here
         )
+        if if_keys_exist:
+            batch.if_keys_exist = partial(transaction_body, action=if_keys_exist)
         self._queue.put(batch)
         return future
 
@@ -275,13 +281,21 @@ class Writer:
         try:
             outcome = None
             if batch.action:
-                outcome = self._transaction(connection, batch.action, is_counted=batch.is_counted)
+                outcome = self._run_transaction(connection, batch)
             if batch.is_act:
                 keep_head_outside(connection, self._store.path)
         except Exception as error:
             batch.future.set_exception(_explain(error, self._store.path))
         else:
             batch.future.set_result(outcome)
+
+    def _run_transaction(self, connection, batch: _Batch) -> Any:
+        try:
+            return self._transaction(connection, batch.action, is_counted=batch.is_counted)
+        except duckdb.ConstraintException:
+            if batch.if_keys_exist is None:
+                raise
+        return self._transaction(connection, batch.if_keys_exist, is_counted=batch.is_counted)
 
     def _write_rows(self, connection, batches: list[_Batch]) -> None:
         """Write the rows of all batches, with the keys of new questions, within a transaction."""
@@ -427,9 +441,12 @@ def columns_as_arrow(table: Table, values: Mapping[str, list]) -> pa.Table:
     return pa.table(arrays)
 
 
-def write_columns(connection, arrow_tables: Mapping[str, pa.Table]) -> None:
+def write_columns(
+    connection, arrow_tables: Mapping[str, pa.Table], *, are_new: bool = False
+) -> None:
     """Write rows of several tables in the caller's transaction; no two may have the same key.
-    Readouts of items that a lock has fixed go to `late_readouts`, as with `add_together`."""
+    Readouts of items that a lock has fixed go to `late_readouts`, as with `add_together`.
+    `are_new`: no row is stored already, or ConstraintException is raised. That halves the time."""
     studies = []
     if "readouts" in arrow_tables:
         studies = arrow_tables["readouts"]["study_id"].unique().to_pylist()
@@ -438,8 +455,12 @@ def write_columns(connection, arrow_tables: Mapping[str, pa.Table]) -> None:
         for name, rows_of_table in late_readouts.separate_late(connection, rows).items():
             _upsert(connection, tables()[name], rows_of_table)
         return
-    for name, table in arrow_tables.items():
-        upsert_arrow(connection, tables()[name], table)
+    for name, arrow_rows in arrow_tables.items():
+        if are_new:
+            names = ", ".join(arrow_rows.column_names)
+            connection.execute(f"INSERT INTO {name} ({names}) SELECT {names} FROM arrow_rows")
+        else:
+            upsert_arrow(connection, tables()[name], arrow_rows)
 
 
 def upsert_arrow(connection, table: Table, arrow_rows: pa.Table) -> None:
