@@ -16,8 +16,6 @@ from flipcore.datasets.recorded.grouping import MAX_MB, Key, VariantRow, item_of
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.recording import SETS, Recording
 
-MAX_REMEMBERED = 50_000  # different scores whose readouts are cached
-
 
 class NotPlain(Exception):
     """Raised for a row that differs from the other rows of its item in more than the output."""
@@ -30,7 +28,7 @@ class TableRows(Protocol):
 
     def forget(self) -> None: ...
 
-    def scores(self, key: Key, name: str, values: Mapping[str, Any]) -> Iterator[LogReadout]: ...
+    def scores(self, key: Key, name: str, values: Mapping[str, Any]) -> tuple[LogReadout, ...]: ...
 
     def text(self, values: Mapping[str, Any]) -> tuple[str | None, str]: ...
 
@@ -61,7 +59,6 @@ class PlainTable:
         names -= {*recording.models.split(","), recording.models}
         # In a table without prompts, the column "" distinguishes the prompts.
         self._item_columns = sorted(names if recording.prompt else {*names, ""})
-        self._scored: dict[tuple, tuple[LogReadout, ...]] = {}
         self._models: dict[Any, str] = {}
 
     @property
@@ -125,25 +122,8 @@ class PlainTable:
 
     def readouts(self, row: PlainRow) -> tuple[LogReadout, ...]:
         """Return the readouts of the scorers. Raises NotPlain for a cell that is no score."""
-        recording, values = self.recording, row.values
-        if not recording.scores:
-            return ()
-        cells = tuple(values.get(name) for name in recording.scores)
-        # 1, 1.0 and True are the same key, and the same score
-        key = (*cells, values.get(recording.scorer), values.get(recording.text) in (None, ""))
         try:
-            readouts = self._scored.get(key)
-        except TypeError:  # a list or an object is no key
-            return self._read_scores(row)
-        if readouts is None:
-            readouts = self._read_scores(row)
-            if len(self._scored) < MAX_REMEMBERED:
-                self._scored[key] = readouts
-        return readouts
-
-    def _read_scores(self, row: PlainRow) -> tuple[LogReadout, ...]:
-        try:
-            return tuple(self._rows.scores(Key(row.model, *row.item), "", row.values))
+            return self._rows.scores(Key(row.model, *row.item), "", row.values)
         except (BadInput, TypeError, ValueError, AttributeError) as error:
             raise NotPlain from error
 

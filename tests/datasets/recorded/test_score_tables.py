@@ -40,6 +40,17 @@ def scores_of(store, path, *words):
     return log_survey, study_id, task_scores(store, study_id, studies.declared(store, study_id))
 
 
+def test_failed_calls_are_left_out_of_a_score_that_answered_calls_have_as_well(tmp_path):
+    rows = []
+    for i in range(20):
+        output = "Error: 429 quota exceeded" if i % 5 == 4 else f"It is river {i}."
+        rows.append({"id": f"q{i}", "prompt": f"Which river is number {i}?", "output": output, "score": i % 2})
+    log_survey = survey([written(tmp_path, rows)], corrections_of(["column:failed=out"], of_tables=True))
+    records = list(log_survey.plain_table().rows())
+    scores = [log_survey.plain_table().readouts(row)[0].score for row in records]
+    assert scores == [None if i % 5 == 4 else i % 2 for i in range(20)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["scores.csv", pytest.param("scores.parquet", marks=pytest.mark.slow)])
 def test_item_model_score_and_epoch_are_enough(tmp_path, store, name):

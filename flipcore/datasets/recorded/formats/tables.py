@@ -374,6 +374,9 @@ def _has_failed(text: Any) -> bool:
     return text in (None, "") or (isinstance(text, str) and bool(re.match(ERROR_TEXT, text)))
 
 
+MAX_REMEMBERED = 50_000  # different scores whose readouts are cached
+
+
 class _Rows:
     """Make records from rows. Items and the names of prompts are remembered, so that all models get the same ones."""
 
@@ -382,6 +385,7 @@ class _Rows:
         may_lack_options = recording.kind == "choice" and len(recording.option_columns) == 1
         # whether rows may differ in kind; computed once, because it is needed several times per row
         self.has_kinds = may_lack_options or forms.get(recording.target) == WORDS
+        self._readouts: dict[tuple, tuple[LogReadout, ...]] = {}  # by the cells of scores
         self._last_shown: tuple[Mapping[str, Any], tuple[str, ...]] = {}, ()  # cells of a row, and its options
         self.forget()
 
@@ -513,8 +517,25 @@ class _Rows:
         runs = self.samples.setdefault((*key, name), {})
         return runs.setdefault(str(value), len(runs))
 
-    def scores(self, key: Key, name: str, values: Mapping[str, Any]) -> Iterator[LogReadout]:
-        """Yield the readouts of the scorers. Raises BadInput for a second score of one sample by one scorer."""
+    def scores(self, key: Key, name: str, values: Mapping[str, Any]) -> tuple[LogReadout, ...]:
+        """Return the readouts of the scorers. Raises BadInput for a second score of one sample by one scorer."""
+        recording = self.recording
+        if recording.sample or not recording.scores:
+            return tuple(self._read_scores(key, name, values))
+        cells = tuple(values.get(column) for column in recording.scores)
+        # 1, 1.0 and True are the same key, and the same score
+        cells_of_readouts = (*cells, values.get(recording.scorer), self._is_left_out(values))
+        try:
+            readouts = self._readouts.get(cells_of_readouts)
+        except TypeError:  # a list or an object is no key
+            return tuple(self._read_scores(key, name, values))
+        if readouts is None:
+            readouts = tuple(self._read_scores(key, name, values))
+            if len(self._readouts) < MAX_REMEMBERED:
+                self._readouts[cells_of_readouts] = readouts
+        return readouts
+
+    def _read_scores(self, key: Key, name: str, values: Mapping[str, Any]) -> Iterator[LogReadout]:
         recording = self.recording
         for column in recording.scores:
             entry = re.fullmatch(r".+?\[(?!-?\d+\])(.+)\]\.\w+", column)  # metrics[Relevancy].score
@@ -542,9 +563,14 @@ class _Rows:
         if number is None:
             return value
         is_missing = f"{number:g}" in recording.missing.split(",")
-        if is_missing or (recording.failed == "out" and recording.text and _has_failed(values.get(recording.text))):
+        if is_missing or self._is_left_out(values):
             return None
         return number / 100 if number > 1 and column in recording.percent.split(",") else value
+
+    def _is_left_out(self, values: Mapping[str, Any]) -> bool:
+        """Tell whether a row's scores do not count, because its call failed."""
+        recording = self.recording
+        return recording.failed == "out" and bool(recording.text) and _has_failed(values.get(recording.text))
 
     def _directed(self, column: str, readout: LogReadout) -> LogReadout:
         """Reverse a score whose 1 is bad. A score for which less is better is named so, and does not say what is right."""
