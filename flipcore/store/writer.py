@@ -281,7 +281,7 @@ class Writer:
         try:
             outcome = None
             if batch.action:
-                outcome = self._run_transaction(connection, batch)
+                outcome = self._run_transaction(connection, batch.action, batch)
             if batch.is_act:
                 keep_head_outside(connection, self._store.path)
         except Exception as error:
@@ -289,9 +289,9 @@ class Writer:
         else:
             batch.future.set_result(outcome)
 
-    def _run_transaction(self, connection, batch: _Batch) -> Any:
+    def _run_transaction(self, connection, action: Callable[[Any], Any], batch: _Batch) -> Any:
         try:
-            return self._transaction(connection, batch.action, is_counted=batch.is_counted)
+            return self._transaction(connection, action, is_counted=batch.is_counted)
         except duckdb.ConstraintException:
             if batch.if_keys_exist is None:
                 raise

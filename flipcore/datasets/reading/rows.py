@@ -754,7 +754,8 @@ def _is_no_row(cells: Sequence[Any], columns: Sequence[str]) -> bool:
     if len(cells) == 1:
         return False
     n_names = sum(map(eq, cells, columns))
-    return 2 * n_names > len(columns) or not any(cell not in (None, "") for cell in cells)
+    is_filled = any(cells) or any(cell not in (None, "") for cell in cells)
+    return 2 * n_names > len(columns) or not is_filled
 
 
 def _check_columns(path: Path, columns: tuple[str, ...]) -> None:

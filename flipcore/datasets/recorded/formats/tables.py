@@ -520,7 +520,9 @@ class _Rows:
     def scores(self, key: Key, name: str, values: Mapping[str, Any]) -> tuple[LogReadout, ...]:
         """Return the readouts of the scorers. Raises BadInput for a second score of one sample by one scorer."""
         recording = self.recording
-        if recording.sample or not recording.scores:
+        if not recording.scores:
+            return ()
+        if recording.sample:
             return tuple(self._read_scores(key, name, values))
         cells = tuple(values.get(column) for column in recording.scores)
         # 1, 1.0 and True are the same key, and the same score
