@@ -3,8 +3,10 @@
 import pytest
 
 from flipcore.core.records import Item, Prompt, Variant
-from flipcore.store import questions, rows
+from flipcore.store import questions, recorded, rows
 from flipcore.store.connection import Store
+from flipcore.store.schema import tables
+from flipcore.store.writer import columns_as_arrow
 
 TABLES = ("keys", "twins")
 
@@ -25,6 +27,27 @@ def _rows(number: int) -> dict[str, list[dict]]:
 
 def _stored(store: Store) -> dict[str, list[tuple]]:
     return {name: sorted(store.rows(f"FROM questions.{name}")) for name in TABLES}
+
+
+def test_keys_of_imported_batches_are_those_of_all_items_at_once(store):
+    for first in (0, 3, 4, 9):  # each batch holds items of the one before it
+        columns: dict[str, list[dict]] = {}
+        for number in range(first, first + 6):
+            for name, table_rows in _rows(number).items():
+                columns.setdefault(name, []).extend(table_rows)
+        batch = {}
+        for name, table_rows in columns.items():
+            cells = {column: [row[column] for row in table_rows] for column in table_rows[0]}
+            batch[name] = columns_as_arrow(tables()[name], cells)
+        recorded.store_columns(store, "s", batch, first, has_own_order=False).result(30)
+    by_batch = _stored(store)
+    for name in TABLES:
+        store.writer.transact(
+            lambda connection, name=name: connection.execute(f"DELETE FROM questions.{name}"), changes=()
+        ).result(30)
+    store.writer.transact(questions.add_missing_keys, changes=()).result(30)
+    assert len(by_batch["keys"]) > 15 and len(by_batch["twins"]) > 15
+    assert _stored(store) == by_batch
 
 
 @pytest.mark.slow

@@ -415,6 +415,22 @@ def test_an_action_that_fails_says_why(monkeypatch):
     assert queued.heads == []
 
 
+def test_an_action_that_meets_a_stored_key_is_undone_and_replaced_where_it_names_another(store):
+    def insert(connection):
+        connection.execute("INSERT INTO store_info VALUES ('new', '1'), ('old', '1')")
+
+    def update(connection):
+        connection.execute("UPDATE store_info SET value = '2' WHERE key = 'old'")
+
+    store.writer.transact(lambda connection: connection.execute("INSERT INTO store_info VALUES ('old', '0')")).result(10)
+    stored = "SELECT key, value FROM store_info WHERE key IN ('new', 'old') ORDER BY key"
+    with pytest.raises(NotStored, match="old"):
+        store.writer.transact(insert).result(10)
+    assert store.rows(stored) == [("old", "0")]
+    store.writer.transact(insert, if_keys_exist=update).result(10)
+    assert store.rows(stored) == [("old", "2")]
+
+
 @pytest.mark.parametrize(
     ("changes", "items", "asked", "n_changes"),
     [(None, None, [None], [1, 1]), ((), None, [], [0, 0]), ({"s"}, ["i"], [["i"]], [1, 0])],
