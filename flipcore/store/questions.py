@@ -42,8 +42,7 @@ _PROMPT = _normalized("array_to_string((w.parts->>'$[*][1]')::VARCHAR[], '')")
 # stored ones for each batch of a million items takes longer than to make their keys.
 _MAKE_NEW = f"""
 CREATE TEMP TABLE new_keys AS
-WITH present AS (SELECT item_id, variant_id FROM questions.keys
-    SEMI JOIN {{items}} USING (item_id)),
+WITH present AS {{present}},
 new AS (SELECT i.item_id, {_normalized("i.question")} AS question, {_OPTIONS} AS options,
     len(i.options) AS n
         FROM {{items}} i ANTI JOIN (FROM present WHERE variant_id = '') USING (item_id)),
@@ -83,7 +82,10 @@ def add_missing_keys(
     if item_ids is not None and not item_ids:
         return
     given = "" if item_ids is None else "WHERE item_id IN (SELECT unnest($item_ids))"
+    # All keys together may need more memory than an import leaves.
+    present = "NOT MATERIALIZED" if item_ids is None else ""
     sql = _MAKE_NEW.format(
+        present=f"{present} (FROM questions.keys {given})",
         items=f"(FROM main.items {given})",
         study_variants=f"(FROM main.study_variants {given})",
         variants="main.variants",
@@ -101,7 +103,10 @@ def add_keys_of_batch(
     """Add missing keys of items and of all their variants, in the transaction that stores them."""
     # DuckDB finds the tables by the names of the arguments.
     sql = _MAKE_NEW.format(
-        items="batch_items", variants="batch_variants", study_variants="batch_study_variants"
+        present="(FROM questions.keys SEMI JOIN batch_items USING (item_id))",
+        items="batch_items",
+        study_variants="batch_study_variants",
+        variants="batch_variants",
     )
     connection.execute(sql)
     _add_new(connection)

@@ -278,7 +278,8 @@ def copy_bases(store: Store, study_id: str, own_axis: str) -> None:
                     params,
                 )
 
-    store.writer.transact(copy, Permission.BRING, changes={study_id}).result()
+    # The prompts have their keys from the log's own axis.
+    store.writer.transact(copy, Permission.BRING, changes={study_id}, items=()).result()
     store.touch([study_id])
 
 
@@ -332,6 +333,6 @@ def offer_paraphrases(store: Store, study_id: str, name: str) -> int:
 
     if pairs:
         store.writer.add("paraphrases", list(pairs.values()))
-        store.writer.transact(offer, Permission.BRING, changes={study_id}).result()
+        store.writer.transact(offer, Permission.BRING, changes={study_id}, items=()).result()
         store.touch([study_id])
     return len(pairs)
