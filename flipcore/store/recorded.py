@@ -76,10 +76,11 @@ def store_columns(
     )
 
 
-_OUTPUT_SUM = """sum(md5_number_lower(concat_ws(chr(31), call_id, status, text,
-    coalesce(reasoning, ''), coalesce(CAST(tokens AS VARCHAR), ''))))"""
-_SOURCE_SUM = """sum(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id,
-    CAST(sample AS VARCHAR), extractor, CAST(position AS VARCHAR), call_id)))"""
+# The outer hash keeps the sum of two rows from staying the same when their cells are exchanged.
+_OUTPUT_SUM = """sum(hash(hash(call_id, status, text, coalesce(reasoning, ''),
+    coalesce(CAST(tokens AS VARCHAR), ''))))"""
+_SOURCE_SUM = """sum(hash(hash(model, item_id, axis, variant_id, CAST(sample AS VARCHAR), extractor,
+    CAST(position AS VARCHAR), call_id)))"""
 _SUMS = f"""
 SELECT (SELECT count(*) FROM study_calls WHERE study_id = $study_id),
        (SELECT count(*) FROM readout_sources WHERE study_id = $study_id),
