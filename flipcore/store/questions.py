@@ -81,13 +81,13 @@ def add_missing_keys(
     """Add missing keys of these items and base prompts (None: of all), in their transaction."""
     if item_ids is not None and not item_ids:
         return
-    given = "" if item_ids is None else "WHERE item_id IN (SELECT unnest($item_ids))"
+    item_filter = "" if item_ids is None else "WHERE item_id IN (SELECT unnest($item_ids))"
     # All keys together may need more memory than an import leaves.
     present = "NOT MATERIALIZED" if item_ids is None else ""
     sql = _MAKE_NEW.format(
-        present=f"{present} (FROM questions.keys {given})",
-        items=f"(FROM main.items {given})",
-        study_variants=f"(FROM main.study_variants {given})",
+        present=f"{present} (FROM questions.keys {item_filter})",
+        items=f"(FROM main.items {item_filter})",
+        study_variants=f"(FROM main.study_variants {item_filter})",
         variants="main.variants",
     )
     connection.execute(sql, {} if item_ids is None else {"item_ids": list(item_ids)})
