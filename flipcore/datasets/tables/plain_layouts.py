@@ -127,8 +127,8 @@ def _flags(profile: Profile) -> dict[str, str]:
         return {}
     if len(flags) == 1:
         return {"text": flags[0], "target": labels[0]}
-    words = {"model_columns": ",".join(flags), "target": labels[0]}
-    return words | {"text": bare_column(flags[0])}
+    columns = {"model_columns": ",".join(flags), "target": labels[0]}
+    return columns | {"text": bare_column(flags[0])}
 
 
 _FLAGGED = frozenset("flagged blocked detected caught".split())
