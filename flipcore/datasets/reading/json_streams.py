@@ -3,7 +3,7 @@
 import codecs
 import json
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import MAX_LINE, Source
@@ -50,7 +50,7 @@ def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
     """Yield (number from 1, line). A line above MAX_LINE is None and is not kept in memory."""
     number, line_start, is_too_long = 1, b"", False
     with source.open() as stream:
-        while chunk := _read(stream, source):
+        while chunk := stream.read(_CHUNK):
             *line_ends, next_start = chunk.split(b"\n")
             for line_end in line_ends:
                 yield number, None if is_too_long else line_start + line_end
@@ -61,22 +61,11 @@ def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
         yield number, None if is_too_long else line_start
 
 
-def _read(stream: BinaryIO, source: Source) -> bytes:
-    import zlib
-
-    try:
-        return stream.read(_CHUNK)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(
-            f"{source.name} is a damaged or half-written gzip file ({error}); fetch it again."
-        ) from None
-
-
 class _Text:
     """The text of a document. It is read in chunks, which drop the text before `position`."""
 
     def __init__(
-        self, source: Source, stream: BinaryIO, max_characters: int, max_values: int
+        self, source: Source, stream: IO[bytes], max_characters: int, max_values: int
     ) -> None:
         self.source, self.stream = source, stream
         self.max_characters, self.max_values = max_characters, max_values

@@ -1,14 +1,12 @@
 """Packed files, gzip or zstd, which are recognised by name and content."""
 
 import gzip
+import io
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any
 
 from flipcore.core.errors import BadInput
-from flipcore.core.folders import spoken_name
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BEGINNINGS = {".gz": GZIP, ".zst": ZSTD, ".zstd": ZSTD}
@@ -34,35 +32,54 @@ def is_packed(path: Path) -> bool:
         return stream.read(len(beginning)) == beginning
 
 
-def opened(path: Path) -> IO[bytes]:
-    """Open a file's bytes, unpacked."""
-    if not is_packed(path):
-        return path.open("rb")
-    if _BEGINNINGS[path.suffix.lower()] == GZIP:
-        return cast(IO[bytes], gzip.open(path))
-    return unpacked_zstd(path)
+def open_unpacked(path: Path, name: str, max_bytes: int) -> IO[bytes]:
+    """Open a file's bytes; those of gzip and zstd, by the content, are unpacked.
+
+    Reading them raises BadInput, with the file's `name`, for a damaged file and for one that
+    unpacks to more than `max_bytes`.
+    """
+    with path.open("rb") as stream:
+        beginning = stream.read(len(ZSTD))
+    if beginning[: len(GZIP)] == GZIP:
+        return io.BufferedReader(_Unpacked(gzip.open(path), name, "gzip", max_bytes))
+    if beginning == ZSTD:
+        return io.BufferedReader(_Unpacked(_open_zstd(path), name, "zstd", max_bytes))
+    return path.open("rb")
 
 
-def unpacked_zstd(path: Path) -> IO[bytes]:
-    """Open the unpacked bytes of a zstd file."""
-    import io
-
+def _open_zstd(path: Path) -> io.BufferedReader:
     import pyarrow
 
-    return cast(IO[bytes], io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd")))
+    return io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd"))
 
 
-@contextmanager
-def unpacking(path: Path) -> Iterator[None]:
-    """Raise BadInput for a damaged packed file while it is read."""
-    try:
-        yield
-    except (zlib.error, EOFError, OSError) as error:
-        if isinstance(error, OSError) and not is_packed(path):
-            raise
-        is_zstd = isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile)
-        kind = "zstd" if is_zstd else "gzip"
-        raise BadInput(
-            f"{spoken_name(path)} is a damaged or half-written {kind} file ({error}); fetch it "
-            "again."
-        ) from None
+class _Unpacked(io.RawIOBase):
+    """The unpacked bytes of a packed file of a `kind`."""
+
+    def __init__(self, stream: Any, name: str, kind: str, max_bytes: int) -> None:
+        self._stream, self._name, self._kind = stream, name, kind
+        self._max_bytes = self._n_bytes_remaining = max_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._stream.read1(len(buffer))
+        except (OSError, EOFError, zlib.error) as error:
+            raise BadInput(
+                f"{self._name} is a damaged or half-written {self._kind} file ({error}); fetch it "
+                "again."
+            ) from None
+        self._n_bytes_remaining -= len(data)
+        if self._n_bytes_remaining < 0:
+            raise BadInput(
+                f"{self._name} unpacks to more than {self._max_bytes / 1e6:,.0f} MB; unpack and "
+                "split it."
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()

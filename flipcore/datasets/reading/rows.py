@@ -18,7 +18,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.json_streams import ListKey, json_document, n_values
 from flipcore.datasets.reading.log_files import MAX_UNPACKED, Source
-from flipcore.datasets.reading.packed import GZIP, ZSTD, is_packed, opened, suffix_of, unpacking
+from flipcore.datasets.reading.packed import GZIP, ZSTD, is_packed, suffix_of
 from flipcore.datasets.reading.sheets import sheet_rows
 
 MAX_UPLOAD_MB = 200
@@ -97,11 +97,13 @@ def read_rows(
     elif suffix == ".xlsx":
         rows = _above_sums(_below_survey_header(_sheet(path, most_mb, sheet)), sums)
     else:
-        _check_beginning(path)
+        source = Source(path, spoken_name(path), most_mb * 1_000_000)
+        _check_beginning(source)
+        is_csv = suffix in (".csv", ".tsv")
         rows = (
-            _above_sums(_below_survey_header(_csv(path, header, most_mb)), sums)
-            if suffix in (".csv", ".tsv")
-            else _json(path, suffix, most_mb)
+            _above_sums(_below_survey_header(_csv(source, header)), sums)
+            if is_csv
+            else _json(source, suffix)
         )
     is_checked = suffix in (".jsonl", ".json", ".csv", ".tsv")
     return rows if is_checked else (_without_surrogates(row) for row in rows)
@@ -172,25 +174,27 @@ def _check_file(path: Path, suffix: str, most_mb: int) -> None:
         raise BadInput(f"{spoken_name(path)} is empty; it needs at least one row.")
 
 
-def _check_beginning(path: Path) -> None:
-    with opened(path) as stream, unpacking(path):
-        beginning = stream.read(4)
+def _check_beginning(source: Source) -> None:
+    beginning = source.magic[:4]
+    if is_packed(source.path):
+        with source.open() as stream:
+            beginning = stream.read(4)
     if beginning[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadInput(f"{spoken_name(path)} is UTF-16; save it as UTF-8 and try again.")
+        raise BadInput(f"{source.name} is UTF-16; save it as UTF-8 and try again.")
     if beginning in (b"PAR1", b"PK\x03\x04") or beginning[:2] == GZIP or beginning == ZSTD:
         raise BadInput(
-            f"{spoken_name(path)} is a Parquet, Excel, zip, gzip or zstd file under another "
-            "name; unpack it or rename it."
+            f"{source.name} is a Parquet, Excel, zip, gzip or zstd file under another name; "
+            "unpack it or rename it."
         )
 
 
-def _encoding(path: Path) -> str:
+def _encoding(source: Source) -> str:
     """Return the encoding of a table: "cp1252" for one that an old spreadsheet saved in a Western
     European language, else "utf-8", whose wrong bytes are recognised row by row."""
     n_high = n_letters = 0
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     is_utf8 = True
-    with opened(path) as stream, unpacking(path):
+    with source.open() as stream:
         for part in iter(partial(stream.read, 1 << 20), b""):
             if part.isascii():
                 continue
@@ -206,26 +210,18 @@ def _encoding(path: Path) -> str:
     return "utf-8" if is_utf8 or n_high > n_letters else "cp1252"
 
 
-def _lines(path: Path, most_mb: int, encoding: str = "utf-8") -> Iterator[tuple[int, str | None]]:
+def _lines(source: Source, encoding: str = "utf-8") -> Iterator[tuple[int, str | None]]:
     """Yield (number from 1, line with its line end); None instead of a line above MAX_ROW.
 
-    Bytes that are not UTF-8 become surrogates, by which their rows are recognised. Raises BadInput
-    for a damaged packed file, and for one that unpacks to more than `most_mb`.
+    Bytes that are not UTF-8 become surrogates, by which their rows are recognised.
     """
-    max_bytes, n_bytes = most_mb * 1_000_000, 0
-    with opened(path) as stream, unpacking(path):
+    with source.open() as stream:
         lines = iter(partial(stream.readline, MAX_ROW + 1), b"")
         for number, line in enumerate(lines, start=1):
-            n_bytes += len(line)
             is_long, part = len(line) > MAX_ROW, line
             # skip the rest of a long line
-            while is_long and part and not part.endswith(b"\n") and n_bytes <= max_bytes:
+            while is_long and part and not part.endswith(b"\n"):
                 part = stream.readline(1 << 20)
-                n_bytes += len(part)
-            if n_bytes > max_bytes:
-                raise BadInput(
-                    f"{spoken_name(path)} unpacks to more than {most_mb:,} MB; unpack and split it."
-                )
             if is_long:
                 yield number, None
                 continue
@@ -253,16 +249,14 @@ def _can_be_stored(text: str) -> bool:
     return True
 
 
-def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
+def _json(source: Source, suffix: str) -> Iterator[Row]:
     """Yield the rows of JSON lines or of one JSON document; both occur under either suffix."""
-    lines = (
-        (number, line) for number, line in _lines(path, most_mb) if line is None or line.strip()
-    )
+    lines = ((number, line) for number, line in _lines(source) if line is None or line.strip())
     first_lines = list(islice(lines, 2))
     first_line = first_lines[0][1] if first_lines else None
     is_document = first_line is None or bool(_json_line(1, first_line).problem)
     if len(first_lines) < 2 or (suffix == ".json" and is_document):
-        yield from map(_without_surrogates, _document(path))
+        yield from map(_without_surrogates, _document(source))
         return
     for number, line in chain(first_lines, lines):
         if line is None:
@@ -274,7 +268,7 @@ def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
         yield _without_surrogates(row) if may_hold_surrogates else row
 
 
-def _document(path: Path) -> Iterator[Row]:
+def _document(source: Source) -> Iterator[Row]:
     """Yield the rows of a document: a list, an object around one, an object of rows or of columns.
 
     Any other object is a single row. Raises BadInput for anything else, and for one value above
@@ -282,19 +276,16 @@ def _document(path: Path) -> Iterator[Row]:
     """
     # `wrapper` is the key of the list of rows: "" for a document that is a list, None for no list
     number, values, wrapper = 0, {}, None
-    with unpacking(path):
-        source = Source(
-            path, spoken_name(path), MAX_UPLOAD_MB * 1_000_000 if is_packed(path) else MAX_UNPACKED
-        )
-        for key, value in json_document(source, _WRAPPERS, MAX_ROW, MAX_VALUES, to_the_end=True):
-            if not isinstance(key, ListKey):
-                values[key] = value
-            elif key and wrapper is None and not isinstance(value, dict):
-                values.setdefault(key, []).append(value)
-            elif wrapper in (None, key):
-                for inner in _inner_rows(value):
-                    wrapper, number = key, number + 1
-                    yield _row(number, inner, _shared_values(values))
+    source = replace(source, max_bytes=MAX_UPLOAD_MB * 1_000_000)
+    for key, value in json_document(source, _WRAPPERS, MAX_ROW, MAX_VALUES, to_the_end=True):
+        if not isinstance(key, ListKey):
+            values[key] = value
+        elif key and wrapper is None and not isinstance(value, dict):
+            values.setdefault(key, []).append(value)
+        elif wrapper in (None, key):
+            for inner in _inner_rows(value):
+                wrapper, number = key, number + 1
+                yield _row(number, inner, _shared_values(values))
     if wrapper is None and source.head.decode("utf-8-sig", "ignore").lstrip()[:1] == "{":
         rows = (
             _rows_below_header(values)
@@ -618,10 +609,10 @@ class _CsvLines:
         return line
 
 
-def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
+def _csv(source: Source, header: tuple[str, ...]) -> Iterator[Row]:
     """Yield the rows of a file with commas, semicolons or tabs; the header decides which."""
     csv.field_size_limit(MAX_ROW)
-    lines = _CsvLines(_csv_lines(path, most_mb))
+    lines = _CsvLines(_csv_lines(source))
     first_line = lines.read_line() if header else lines.read_header()
     delimiter = "," if header else max(_DELIMITERS, key=first_line.count)
     reader = csv.reader(chain((first_line,), lines), delimiter=delimiter, strict=True)
@@ -634,7 +625,7 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
             cells = next(reader)
         except StopIteration:
             if upper and not columns:
-                _check_columns(path, _named_columns(upper))
+                _check_columns(source.name, _named_columns(upper))
             return
         except csv.Error as error:
             yield Row(start, problem=f"is not valid CSV ({error}); the file may be half-written")
@@ -647,7 +638,7 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
         if not columns:
             joined = _joined_header(upper, cells) if upper else []
             columns = _named_columns(joined or upper or cells)
-            _check_columns(path, columns)
+            _check_columns(source.name, columns)
             is_storable_header = _can_be_stored("".join(columns))
             if joined or not upper:
                 continue
@@ -671,9 +662,9 @@ def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(columns)
 
 
-def _csv_lines(path: Path, most_mb: int) -> Iterator[str | None]:
+def _csv_lines(source: Source) -> Iterator[str | None]:
     """Yield lines, which may end with a carriage return alone; None instead of a line too long."""
-    for _, line in _lines(path, most_mb, _encoding(path)):
+    for _, line in _lines(source, _encoding(source)):
         if line is not None and "\r" in line.removesuffix("\r\n"):
             yield from filter(None, _LINE_END.split(line))
         elif line != "":
@@ -688,7 +679,7 @@ def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
             continue
         if not columns:
             columns = _named_columns(["" if cell is None else str(cell) for cell in cells])
-            _check_columns(path, columns)
+            _check_columns(spoken_name(path), columns)
         elif any(cell is not None for cell in cells[len(columns) :]):
             yield Row(number, problem=f"has more cells than the {len(columns)} of the header")
         elif sum(len(cell) for cell in cells if isinstance(cell, str)) > MAX_ROW:
@@ -758,11 +749,10 @@ def _is_no_row(cells: Sequence[Any], columns: Sequence[str]) -> bool:
     return 2 * n_names > len(columns) or not is_filled
 
 
-def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
+def _check_columns(name: str, columns: tuple[str, ...]) -> None:
     if len(set(columns)) < len(columns):
         raise BadInput(
-            f"{spoken_name(path)} names a column twice: {', '.join(columns)}. Give every column "
-            "its own name."
+            f"{name} names a column twice: {', '.join(columns)}. Give every column its own name."
         )
 
 

@@ -201,7 +201,7 @@ def test_an_absent_file_gets_a_sentence(tmp_path):
 def test_a_file_over_the_limit_is_refused_by_its_size_before_reading(tmp_path, monkeypatch):
     with (tmp_path / "big.csv").open("wb") as file:
         file.truncate(500_000_000)  # sparse: takes no room on disk
-    monkeypatch.setattr(reading, "opened", lambda path: pytest.fail("the file was read"))
+    monkeypatch.setattr(reading.Source, "open", lambda source: pytest.fail("the file was read"))
     with pytest.raises(BadInput, match="has 500 MB and the limit is 200 MB"):
         read_rows(tmp_path / "big.csv")
 
