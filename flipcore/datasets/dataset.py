@@ -58,16 +58,6 @@ class Dataset:
             return self.read(allowed(path) if path else Path(str(self.local)))
         return hub_rows(self.name, self.hub, options)
 
-    def items(self, path: str | None = None, **options) -> Iterator[Item]:
-        """Yield all items in order. Raises BadInput, with the line, at the first bad row."""
-        rows = list(self.rows(path, **options))
-        make = self.making(rows, {})
-        for row in rows:
-            try:
-                yield item_of(make, row)
-            except BadInput as error:
-                raise BadInput(f"{row.place} {error}.") from error
-
     def making(self, rows: Sequence[Row], columns: Mapping[str, Any]) -> Maker:
         """Return the function that makes an item from a row, for a generic file by the mapping `columns`."""
         if self.maker:

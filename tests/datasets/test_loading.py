@@ -143,12 +143,11 @@ def test_a_loader_says_what_it_is(loader):
     assert (loader.item is None) != (loader.maker is None)
 
 
-def test_items_of_a_loader_stop_at_a_bad_line_with_its_number(tmp_path):
-    path = written(tmp_path / "a.jsonl", [{"question": "q", "answer": "#### 4"}, {"question": "q", "answer": "four"}]).path
-    items = LOADERS["gsm8k"].items(path)
-    assert next(items).target == "4"
-    with pytest.raises(BadInput, match="Line 2 has no number after ####"):
-        next(items)
+def test_a_bad_line_of_a_benchmark_is_refused_with_its_number(tmp_path):
+    rows = [{"question": "q", "answer": "#### 4"}, {"question": "q", "answer": "four"}]
+    report = load_report(ItemSource("gsm8k", path=written(tmp_path / "a.jsonl", rows).path))
+    assert [item.target for item in report.items] == ["4"] and report.refusals[0][0] == 2
+    assert report.refusals[0][1].startswith("Line 2 has no number after ####")
 
 
 def test_the_first_rows_come_without_reading_them_as_items(tmp_path):

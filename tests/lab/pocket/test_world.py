@@ -103,9 +103,10 @@ def test_entries_become_items_of_the_pipeline(manifest):
 
 
 def test_the_loader_of_the_shipped_sets_knows_the_same_items(manifest):
-    from flipcore.datasets import LOADERS
+    from flipcore.core.study import ItemSource
+    from flipcore.datasets import LOADERS, load
 
-    loaded = {item.item_id: item for name, loader in LOADERS.items() if name.startswith("pocket_") for item in loader.items()}
+    loaded = {item.item_id: item for name in LOADERS if name.startswith("pocket_") for item in load(ItemSource(name))}
     assert {entry.item.item_id for entry in manifest} == set(loaded)
     dosed = next(e for e in manifest if e.dose == 256 and e.family == "problems")
     assert loaded[dosed.item.item_id].solution == dosed.item.solution and "####" in dosed.item.solution
