@@ -28,13 +28,6 @@ _PACKING_RATIO = 8  # assumed bytes of text per byte of a packed file
 _MAX_PARTS = 256  # files that are open at the same time
 
 
-class Refusal(NamedTuple):
-    """A row that is not imported: its line, and a sentence with the reason."""
-
-    line: int
-    sentence: str
-
-
 @dataclass(slots=True)
 class VariantRow:
     """One variant: its line, its name ("" for none) and the cells of its row."""
@@ -55,22 +48,22 @@ class Key(NamedTuple):
 Group = tuple[Key, list[VariantRow]]
 
 
-def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
-    """Yield groups of rows, each with its base first, in batches that share no item; and a refusal per bad row."""
+def batches(path: str, recording: Recording) -> Iterator[list[Group] | Row]:
+    """Yield groups of rows, each with its base first, in batches that share no item; and each bad row."""
     file_rows = read_rows(path, most_mb=MAX_MB, sheet=recording.sheet)
     if recording.copies == "out":
         file_rows = _without_copies(file_rows)
     rows = _answer_rows(file_rows, recording)
     if recording.nested or not recording.item:
         for number, row in rows:
-            yield _refusal(row) if row.problem else [_single_group(number, row, recording)]
+            yield row if row.problem else [_single_group(number, row, recording)]
         return
     n_parts = n_parts_of(allowed(path))
     if n_parts == 1:
         groups: dict[Key, list[VariantRow]] = {}
         for number, row in rows:
             if row.problem:
-                yield _refusal(row)
+                yield row
             else:
                 _add_to_group(groups, number, row, recording)
         yield _with_bases_first(groups)
@@ -95,7 +88,7 @@ def _without_copies(rows: Iterator[Row]) -> Iterator[Row]:
         seen.add(key)
 
 
-def _group_on_disk(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: int) -> Iterator[list[Group] | Refusal]:
+def _group_on_disk(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: int) -> Iterator[list[Group] | Row]:
     """Group rows on the disk: all rows of an item go to the same one of `n_parts` files."""
     with work_folder("import") as folder:
         paths = [Path(folder, str(part)) for part in range(n_parts)]
@@ -103,7 +96,7 @@ def _group_on_disk(rows: Iterator[tuple[int, Row]], recording: Recording, n_part
             files: list[IO[bytes]] = [stack.enter_context(part_path.open("wb")) for part_path in paths]
             for number, row in rows:
                 if row.problem:
-                    yield _refusal(row)
+                    yield row
                     continue
                 key = item_of(number, row, recording).encode("utf-8")
                 pickle.dump((number, row), files[zlib.crc32(key) % n_parts], protocol=5)
@@ -123,10 +116,6 @@ def n_parts_of(path: Path) -> int:
     is_compressed = path.suffix.lower() in (".parquet", ".xlsx") or is_packed(path)
     n_bytes = path.stat().st_size * (_PACKING_RATIO if is_compressed else 1)
     return min(_MAX_PARTS, 1 + n_bytes // IN_MEMORY)
-
-
-def _refusal(row: Row) -> Refusal:
-    return Refusal(row.line, f"{row.place} {row.problem}.")
 
 
 def model_of(row: Row, recording: Recording) -> str:

@@ -20,7 +20,7 @@ from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import guess_columns, options_in, target_form
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.packed import suffix_of
-from flipcore.datasets.reading.rows import SUFFIXES
+from flipcore.datasets.reading.rows import SUFFIXES, Row
 from flipcore.datasets.reading.sheets import sheet_names
 from flipcore.datasets.recorded.by_structure import guess_recording, read_by_structure
 from flipcore.datasets.recorded.columns import (
@@ -41,7 +41,7 @@ from flipcore.datasets.recorded.columns import (
 )
 from flipcore.datasets.recorded.fields import Field, readout_of, right_answer, score_of, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
-from flipcore.datasets.recorded.grouping import MAX_MB, Key, Refusal, VariantRow, batches
+from flipcore.datasets.recorded.grouping import MAX_MB, Key, VariantRow, batches
 from flipcore.datasets.recorded.layouts import Layout
 from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, right_of
@@ -334,8 +334,8 @@ def _records(
     """
     rows = _Rows(recording, source.name, forms)
     for batch in batches(str(source.path), recording):
-        if isinstance(batch, Refusal):
-            yield rows.refusal(batch.line, batch.sentence.removeprefix(f"Line {batch.line} "))
+        if isinstance(batch, Row):
+            yield rows.refusal(batch.line, f"{batch.problem}.")
             continue
         for key, variants in batch:
             yield from rows.group(key, variants)
