@@ -54,7 +54,7 @@ class Terminal:
 
 
 def commands_by_name() -> "dict[str, ModuleType]":
-    """Return the commands. Their import takes a second, so it must come after `interrupts.begin`."""
+    """Return the commands. Their import takes a second, so it must come within `interrupts.run`."""
     from flipcore.commands import COMMANDS
 
     return COMMANDS
@@ -134,16 +134,5 @@ def _stopped() -> int:
     return interrupts.exit_code()
 
 
-def run() -> int:
-    """Run the command line as a process, which signals may end at any moment."""
-    interrupts.begin()
-    try:
-        return main()
-    except KeyboardInterrupt:  # a second signal, while the first one was handled
-        return interrupts.exit_code()
-    finally:
-        interrupts.end()
-
-
 if __name__ == "__main__":
-    sys.exit(run())
+    sys.exit(interrupts.run(main))

@@ -56,11 +56,5 @@ def main() -> int:
 
 
 def start() -> int:
-    """Run `main` as a process, which signals may end at any moment: the installed command."""
-    interrupts.begin()
-    try:
-        return main()
-    except KeyboardInterrupt:  # before the command line was imported, or at a second signal
-        return interrupts.exit_code()
-    finally:
-        interrupts.end()
+    """Run `main` as a process: the installed command."""
+    return interrupts.run(main)

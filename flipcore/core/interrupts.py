@@ -1,13 +1,14 @@
 """Let Ctrl-C and SIGTERM end a command at any moment, with a sentence and an exit code.
 
-A command calls `begin` first, before its slow imports, and `end` last. In between, a signal is
-raised as `Interrupted`, so that drafts are removed and the database is closed on the way out.
+A command runs within `run`, with its slow imports. There a signal is raised as `Interrupted`, so
+that drafts are removed and the database is closed on the way out.
 """
 
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -20,20 +21,24 @@ class Interrupted(KeyboardInterrupt):
     """SIGINT or SIGTERM came while a command was running."""
 
 
-def begin() -> None:
-    """Raise SIGINT and SIGTERM as `Interrupted` from now on."""
+def run(command: Callable[[], int]) -> int:
+    """Run the command of a process, which signals may end at any moment; return its exit code."""
     sys.unraisablehook = _say_unraisable
+    _set_handler(_raise)
+    try:
+        return command()
+    except KeyboardInterrupt:  # before the command line was imported, or at a second signal
+        return exit_code()
+    finally:
+        # the work is done, so a signal may end the process immediately
+        _set_handler(signal.SIG_DFL)
+
+
+def _set_handler(handler: Any) -> None:
     for number in _SIGNALS:
         # A process that a shell starts in the background with `&` ignores SIGINT; keep that.
         if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, _raise)
-
-
-def end() -> None:
-    """Let a signal end the process immediately, because its work is done."""
-    for number in _SIGNALS:
-        if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(number, handler)
 
 
 def forget() -> None:

@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 _COMMAND = """
 import sys, time
 from flipcore import __main__ as main
+from flipcore.core import interrupts
 from flipcore.core.errors import BadInput, NotStored
 class Command:
     @staticmethod
@@ -26,7 +27,7 @@ class Command:
         return 0
 main.commands_by_name = lambda: {{"work": Command}}
 sys.argv = ["flipscope", "work"]
-sys.exit(main.run())
+sys.exit(interrupts.run(main.main))
 """
 BEGUN = "sys.__stdout__.write('begun\\n'); sys.__stdout__.flush()"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
