@@ -19,7 +19,7 @@ from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.json_streams import ListKey, json_document, n_values
 from flipcore.datasets.reading.log_files import MAX_UNPACKED, Source
 from flipcore.datasets.reading.packed import GZIP, ZSTD, is_packed, suffix_of
-from flipcore.datasets.reading.sheets import sheet_rows
+from flipcore.datasets.reading.sheets import first_sheet, sheet_names, sheet_rows
 
 MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
@@ -28,6 +28,7 @@ _WRAPPERS = tuple(
     "testCases test_cases".split()
 )
 _MIN_ITEMS = 20  # values of an object with a value per item; fewer may be settings
+_MIN_LISTED = 8  # entries of each list of an object of lists
 _SHARED_KEYS = 0.8  # least share of common items, for two objects with a value per item
 _MIN_ROWS = 5  # objects in an inner list; fewer may be the options of one item
 _LONGEST_NAME = 20  # characters of a key that names something; longer ones are sentences
@@ -371,7 +372,7 @@ def _rows_of_lists(values: dict[str, Any]) -> list[dict[str, Any]]:
     lists = {
         name: column
         for name, column in values.items()
-        if isinstance(column, list) and len(column) >= _MIN_ITEMS
+        if isinstance(column, list) and len(column) >= _MIN_LISTED
     }
     are_plain = not any(
         isinstance(cell, (list, dict)) for cell in chain.from_iterable(lists.values())
@@ -618,6 +619,7 @@ def _csv(source: Source, header: tuple[str, ...]) -> Iterator[Row]:
     reader = csv.reader(chain((first_line,), lines), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = header
     is_storable_header = True
+    is_joined = False
     upper: list[str] | None = None  # the header, while a second line of it may follow
     while True:
         start, lines.n_chars = reader.line_num + 1, 0
@@ -637,11 +639,16 @@ def _csv(source: Source, header: tuple[str, ...]) -> Iterator[Row]:
             continue
         if not columns:
             joined = _joined_header(upper, cells) if upper else []
+            is_joined = bool(joined)
             columns = _named_columns(joined or upper or cells)
             _check_columns(source.name, columns)
             is_storable_header = _can_be_stored("".join(columns))
             if joined or not upper:
                 continue
+        if is_joined and cells[0] and not any(cells[1:]):
+            columns = (cells[0], *columns[1:])  # pandas names the index below the header
+            is_joined = False
+            continue
         if len(cells) != len(columns):
             yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
         elif is_storable_header and _can_be_stored("".join(cells)):
@@ -672,7 +679,29 @@ def _csv_lines(source: Source) -> Iterator[str | None]:
 
 
 def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
-    """Yield the rows of a sheet of an Excel file, below its header."""
+    """Yield the rows of a sheet of an Excel file, or of all sheets with the header of the first."""
+    sheets = sheets_read(path, most_mb * 1_000_000, sheet)
+    for name in sheets:
+        for row in _rows_of_sheet(path, most_mb, name):
+            values = {"sheet": name, **row.values} if len(sheets) > 1 else row.values
+            yield replace(row, values=values)
+
+
+def sheets_read(path: Path, max_bytes: int, sheet: str = "") -> list[str]:
+    """Return the sheets of an Excel file that are read as one table, or the one that was named."""
+    names = sheet_names(path, max_bytes)
+    if sheet or len(names) < 2:
+        return [sheet or first_sheet(names)]
+    first = first_sheet(names)
+    headers = {name: _header_of(path, max_bytes, name) for name in names}
+    return [name for name in names if headers[name] and headers[name] == headers[first]] or [first]
+
+
+def _header_of(path: Path, max_bytes: int, sheet: str) -> list[Any]:
+    return next((cells for _, cells in _headed(sheet_rows(path, max_bytes, sheet))), [])
+
+
+def _rows_of_sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
     columns: tuple[str, ...] = ()
     for number, cells in _headed(sheet_rows(path, most_mb * 1_000_000, sheet)):
         if (not columns and _is_title(cells)) or (columns and _is_no_row(cells, columns)):

@@ -14,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import Row
 from flipcore.datasets.recorded.log_records import LogReadout, number_of, prompt_from, right_of
 from flipcore.datasets.tables.coding import score_of_cell
-from flipcore.datasets.tables.own_columns import OF_SAMPLE, bare_column, is_shared, own_key, row_labels
+from flipcore.datasets.tables.own_columns import OF_SAMPLE, bare_column, is_shared, own_key, parts_of_share, row_labels
 from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.turns import with_last_turn
 from flipcore.text.answers import number_at_end, text_target
@@ -160,6 +160,9 @@ def value_at(values: Any, path: str) -> Any:
     """Return the value at a path, or of a column called like the path; None if there is neither."""
     if isinstance(values, Mapping) and path in values:
         return values[path]
+    if isinstance(values, Mapping) and (parts := parts_of_share(path, values)):
+        part, whole = (values[name] for name in parts)
+        return None if part is None or whole is None else f"{part}/{whole}"
     if named := _NAMED_ENTRY.fullmatch(path):
         list_path, name, key = named.groups()
         return _entry_value(value_at(values, list_path), name, key)
@@ -208,7 +211,7 @@ def with_paths(row: Row, names: Iterable[str]) -> Row:
             if text:
                 joined[name] = text
         row = replace(row, values={**row.values, **joined})
-    paths = {name for name in names if name and ("." in name or "[" in name) and name not in row.values}
+    paths = {name for name in names if any(sign in name for sign in ".[/") and name not in row.values}
     inner = {path: value for path in paths if (value := value_at(row.values, path)) is not None}
     return replace(row, values={**row.values, **inner}) if inner else row
 

@@ -150,4 +150,4 @@ class Recording:
     def paths(self) -> list[str]:
         """The columns that are paths, or several columns in one."""
         # computed once, because looking at all names takes longer than reading a short row
-        return [name for name in self.columns if any(sign in name for sign in ",.[")]
+        return [name for name in self.columns if any(sign in name for sign in ",.[/")]

@@ -325,9 +325,11 @@ def _labels_of_systems(table_profile: Profile, reading: TableReading) -> list[st
     labels = [roles.output, *roles.readouts]
     if not roles.target or len(labels) < 2:
         return []
+    # pred_clean beside pred_adv answers another text, and was not read otherwise
+    are_attacked = any(_ATTACKED & set(words_of(name)) for name in labels)
     for name in labels:
         column = table_profile[name]
-        is_read = bool(set(words_of(name)) & READ_OUT)
+        is_read = bool(set(words_of(name)) & READ_OUT) and not are_attacked
         if is_read or column.is_text or column.is_list or column.is_verdict:
             return []
         if table_profile.share_in(name, roles.target) < KEY_VALUES:
@@ -335,6 +337,9 @@ def _labels_of_systems(table_profile: Profile, reading: TableReading) -> list[st
     pairs = combinations(labels, 2)
     are_same = any(table_profile.share_equal(*pair) >= NEARLY for pair in pairs)
     return [] if are_same else labels
+
+
+_ATTACKED = frozenset("adv adversarial attacked noisy corrupted perturbed typo typos".split())
 
 
 def _is_measured(table_profile: Profile, reading: TableReading) -> bool:
@@ -693,7 +698,10 @@ def _doubt_target(table_profile: Profile, reading: TableReading) -> Question | N
     shares = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
     if not shares or roles.scores or roles.judges or reading.shape or not reading.coding:
         return None
-    for name in (name for name in reading.unused if part_of(name) == TARGET):
+    target_words = set(words_of(roles.target))
+    for name in reading.unused:
+        if part_of(name) != TARGET and not set(words_of(name)) > target_words:
+            continue  # label_new beside label
         rows = table_profile.table.frame(
             [roles.output, roles.target, name, *roles.options], most=LOOKED_AT
         )

@@ -491,7 +491,7 @@ def _tasks_of_all_systems(
 
 
 _ALWAYS_TASKS = {"task", "dataset", "benchmark"}
-_TASKS = _ALWAYS_TASKS | set("set subset split subject topic category domain eval".split())
+_TASKS = _ALWAYS_TASKS | set("set subset sheet split subject topic category domain eval".split())
 
 
 def _is_specific(name: str) -> bool:

@@ -21,8 +21,9 @@ import pyarrow
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.packed import is_packed, suffix_of
-from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.reading.sheets import first_sheet, sheet_names
+from flipcore.datasets.reading.rows import Row, read_rows, sheets_read
+from flipcore.datasets.reading.sheets import sheet_names
+from flipcore.datasets.tables.own_columns import parts_of_share, shares_in
 from flipcore.datasets.tables.turns import conversation_in, with_last_turn
 from flipcore.text.answers import canonical_number
 
@@ -158,8 +159,8 @@ def load(path: str | Path, sheet: str = "") -> Table:
     table = replace(load_rows(connection, rows, spoken_name(path)), sums=tuple(sums))
     if plain_suffix == ".xlsx":
         all_sheets = sheet_names(file, MAX_MB * 1_000_000)
-        loaded_sheet = sheet or first_sheet(all_sheets)
-        other_sheets = tuple(name for name in all_sheets if name != loaded_sheet)
+        loaded = sheets_read(file, MAX_MB * 1_000_000, sheet)
+        other_sheets = tuple(name for name in all_sheets if name not in loaded)
         return replace(table, other_sheets=other_sheets)
     return table
 
@@ -200,6 +201,7 @@ def load_rows(
             f"or a header line and rows below it.{first_problem}"
         )
     columns = flatten(good)
+    columns |= _shares(columns)
     _check_width(file, len(columns))
     if not columns:
         connection.execute(
@@ -254,6 +256,19 @@ def _texts_of(value: Any) -> str:
     if isinstance(value, Mapping):
         return "\n".join(map(_texts_of, value.values()))
     return "\n".join(map(_texts_of, value)) if isinstance(value, list) else ""
+
+
+def _shares(columns: Mapping[str, list[str | None]]) -> dict[str, list[str | None]]:
+    """Return a column per share of two whole numbers, such as tests_passed/tests_total: "3/5"."""
+    shares: dict[str, list[str | None]] = {}
+    for name in shares_in(columns):
+        part, whole = parts_of_share(name, columns) or ("", "")
+        pairs = [(k or "", n or "") for k, n in zip(columns[part], columns[whole], strict=True)]
+        counts = [(int(k), int(n)) for k, n in pairs if k.isdecimal() and n.isdecimal()]
+        if len(counts) == len(pairs) and all(k <= n and n for k, n in counts):
+            if any(n > 1 for _, n in counts):
+                shares[name] = [f"{k}/{n}" for k, n in counts]
+    return shares
 
 
 def _are_by_option(cells: Sequence[Any], texts: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import cache
 
 from flipcore.datasets.tables.stems import names
@@ -41,6 +41,35 @@ def is_shared(column: str, key: str, model: str, columns: Sequence[str]) -> bool
     """Tell whether a column that ends like a model's name belongs to all: problem_en beside
     problem, where a column `en` holds the model's cells."""
     return key in columns and model in columns and column not in (key, model)
+
+
+def parts_of_share(name: str, columns: Container[str]) -> tuple[str, str] | None:
+    """Return the two columns of a share, tests_passed and tests_total of tests_passed/tests_total;
+    None for another name."""
+    part, _, whole = name.partition("/")
+    is_share = part in columns and whole in columns and part and whole
+    return (part, whole) if is_share else None
+
+
+def shares_in(columns: Iterable[str]) -> list[str]:
+    """Return the shares that columns hold by their names: what passed, and how many there were."""
+    by_subject: dict[tuple[str, str], str] = {}
+    for name in columns:
+        words = re.findall(r"[a-z]+", name.lower())
+        kinds = [word for word in words if word in _PARTS] or [w for w in words if w in _WHOLES]
+        subject = "_".join(word for word in words if word not in _PARTS | _WHOLES)
+        if len(kinds) == 1 and subject:
+            by_subject[subject, "part" if kinds[0] in _PARTS else "whole"] = name
+    shares = []
+    for (subject, kind), part in by_subject.items():
+        whole = by_subject.get((subject, "whole"), "")
+        if kind == "part" and whole:
+            shares.append(f"{part}/{whole}")
+    return shares
+
+
+_PARTS = frozenset("passed correct solved passing".split())
+_WHOLES = frozenset("total n num count all of".split())
 
 
 def bare_column(model: str) -> str:

@@ -131,7 +131,7 @@ def _flags(profile: Profile) -> dict[str, str]:
     return columns | {"text": bare_column(flags[0])}
 
 
-_FLAGGED = frozenset("flagged blocked detected caught".split())
+_FLAGGED = frozenset("flag flagged blocked detected caught".split())
 _SAID = frozenset("correct right passed ok accurate wrong incorrect".split())
 
 

@@ -12,14 +12,7 @@ from flipcore.datasets.tables.coding import agreement
 from flipcore.datasets.tables.own_columns import bare_column, bare_path
 from flipcore.datasets.tables.profile import Profile, is_word_sql, number_sql
 from flipcore.datasets.tables.roles import LOOKED_AT, lone_negatives
-from flipcore.datasets.tables.stems import (
-    last_names,
-    last_part,
-    lower_is_better,
-    names,
-    names_right,
-    words_of,
-)
+from flipcore.datasets.tables.stems import last_part, lower_is_better, names, names_right, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading, score_text
 from flipcore.text.counts import count_of
 
@@ -274,7 +267,7 @@ _OWN_SCORES = {"accuracy", "acc", "performance", "baseline"}
 def _ask_direction(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ask whether 1 is good or bad, where the leading score is called like something bad."""
     name = next(iter((*reading.roles.scores, *reading.roles.judges)), "")
-    if not name or not lower_is_better(name) or last_names(last_part(name), "error_rate"):
+    if not name or not lower_is_better(name) or names(last_part(name), "error_rate"):
         return None
     column = table_profile[name]
     if not (column.is_verdict or column.is_ratio or column.is_unit):

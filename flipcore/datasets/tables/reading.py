@@ -109,6 +109,9 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     roles = _with_mapped_roles(roles, implied or map_words, table_profile)
     if "text" in implied:
         roles = with_output(table_profile, roles, roles.output)
+        answers = (roles.output, roles.target)
+        unnamed = tuple(name for name in roles.unnamed_scores if name not in answers)
+        roles = replace(roles, unnamed_scores=unnamed)
     grid = find_grid(table_profile, roles, is_wide=bool(shape.models))
     grid = _with_mapped_grid(table_profile, grid, implied or map_words)
     roles = _without_stimulus(table_profile, roles, grid)

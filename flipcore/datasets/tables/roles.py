@@ -27,6 +27,7 @@ from flipcore.datasets.tables.coding import (
     entries_of,
     score_of_cell,
 )
+from flipcore.datasets.tables.own_columns import parts_of_share
 from flipcore.datasets.tables.profile import Column, Profile
 from flipcore.datasets.tables.stems import (
     is_known_word,
@@ -701,10 +702,17 @@ class Grading(StrEnum):
 def _with_graders(profile: Profile, roles: Roles) -> Roles:
     """Add the columns that grade: scores, judges and people, and numbers that may be scores."""
     columns: dict[Grading, list[str]] = {kind: [] for kind in Grading}
+    shares = [name for name in profile.names if parts_of_share(name, profile.columns)]
+    counted = set(chain.from_iterable(name.split("/") for name in shares))
     for name in profile.names:
         kind = _find_grading(profile, roles, name)
-        if kind:
+        if name in shares:
+            columns[Grading.SCORE].insert(0, name)
+        elif kind and name not in counted:
             columns[kind].append(name)
+    if any(profile[name].is_verdict for name in columns[Grading.SCORE]):
+        # `passed` says whether all tests passed
+        columns[Grading.SCORE] = [name for name in columns[Grading.SCORE] if name not in shares]
     errors = tuple(
         name
         for name in profile.names

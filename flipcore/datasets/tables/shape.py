@@ -39,7 +39,7 @@ _GENERIC = frozenset(
 # generic words that name systems only in pairs: baseline_output beside new_output
 CONTRASTED = frozenset(
     "old new baseline base before after pre post original tuned finetuned control treatment "
-    "candidate clean adversarial perturbed".split()
+    "candidate clean adversarial adv noisy corrupted perturbed".split()
 )
 _SYSTEMS = frozenset("agent llm".split())  # generic words for systems, beside a system with a name
 _ROLES = (
@@ -388,6 +388,7 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         # a system that no list knows may stand beside two that one does
         are_systems = n_named == len(stems) or (n_named > 1 and not any(map(_is_mean, stems)))
         are_models = are_systems and (has_score or _are_graded(profile, stems, affix_set))
+        are_models |= _share_scores(profile, stems, affix_set)
         n_columns = len(stems) * len(affix_set)
         # the same columns may be found again by longer or shorter stems
         is_repeated = len(stems) == len(best) and all(
@@ -407,6 +408,15 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
             if len(affix_set) >= SHARED_COLUMNS and holds_output and has_score:
                 best = _with_full_stems(profile, best, affix_set)
     return best
+
+
+def _share_scores(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> bool:
+    """Tell whether nothing but two or more scores each stands under these names, beside no output:
+    bm25_hit@5 and bm25_rr beside e5_hit@5 and e5_rr."""
+    if len(affixes) < 2 or not all(affix and names(affix, "score") for affix in affixes):
+        return False
+    has_other = any(part_of(name) == OUTPUT or names(name, "model") for name in profile.names)
+    return not has_other and all(_are_numbers(profile, stems, affix) for affix in affixes)
 
 
 def _is_mean(stem: str) -> bool:
@@ -502,6 +512,9 @@ def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
         is_output = names(affix, "output")
         is_named = is_output or last_names(affix, "answer")
         if not is_named or all(p.is_verdict for p in profiles):
+            return False
+        # answer_has_sources and answer_n_urls are about the answer in a column of that name
+        if affix in profile.columns and all(p.is_verdict or p.is_numeric for p in profiles):
             return False
         # answer_position and answer_retrieved are about the answer, if another column is the output
         has_output = any(part_of(name) == OUTPUT for name in profile.names if name not in columns)

@@ -137,7 +137,9 @@ def _has_plain_score(table_profile: Profile, reading: TableReading) -> bool:
     lead = next(iter(reading.roles.graders), "")
     if not lead:
         return bool(reading.scores) and reading.coding in PLAIN_CODINGS
-    if is_overall(lead) or last_names(last_part(lead), "error_rate"):
+    if is_overall(lead) or ("/" in lead and table_profile[lead].is_ratio):
+        return True
+    if last_names(last_part(lead), "error_rate"):
         return True
     return table_profile[lead].is_verdict and all(map(is_known_word, words_of(last_part(lead))))
 

@@ -134,3 +134,20 @@ def test_a_header_of_two_lines_in_a_sheet_is_joined(tmp_path):
     lines = [[None, "Model X", None, "Model Y"], ["Essay", "Style", "Logic", "Style", "Logic"], ["E1", 4, 5, 3, 2]]
     (row,) = read_rows(write_sheet(tmp_path / "scores.xlsx", {"Scores": lines}))
     assert row.values == {"Essay": "E1", "Model X Style": 4, "Model X Logic": 5, "Model Y Style": 3, "Model Y Logic": 2}
+
+
+def test_sheets_with_the_header_of_the_first_are_one_table(tmp_path):
+    """The numbers were those of the first topic alone."""
+    header = ["Question", "Bot v1"]
+    sheets = {
+        "Codebook": [["name", "says"], ["Bot v1", "ok"]],
+        "Retail": [header, ["a?", 1]],
+        "Cards": [header, ["b?", 0], ["a?", 1]],
+    }
+    path = write_sheet(tmp_path / "scores.xlsx", sheets)
+    assert [(row.values["sheet"], row.values["Question"]) for row in read_rows(path)] == [
+        ("Retail", "a?"),
+        ("Cards", "b?"),
+        ("Cards", "a?"),
+    ]
+    assert [row.values for row in read_rows(path, sheet="Retail")] == [{"Question": "a?", "Bot v1": 1}]

@@ -668,3 +668,72 @@ def test_r_writes_na_for_a_missing_number(tmp_path):
     assert reading.missing == {"correct": 1} and reading.scores["b", "correct"] == 0.5
     rows = [{"id": i, "question": f"Is {i} even?", "expected": "NA" if i % 2 else "yes", "response": "NA"} for i in range(20)]
     assert table(tmp_path, rows).scores["", MATCH] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"), [("tests_passed", "tests_total"), ("n_checks_passed", "n_checks"), ("correct fields", "total fields")]
+)
+def test_a_share_of_two_columns_is_the_score(tmp_path, part, whole):
+    """It was said that nothing is read until a column holds it."""
+    rows = [{"id": i % 12, "model": "ab"[i // 12], part: i % 4, whole: 4 + i % 3} for i in range(24)]
+    reading = table(tmp_path, rows)
+    assert reading.roles.graders == (f"{part}/{whole}",) and not reading.questions
+    assert reading.scores["a", f"{part}/{whole}"] == pytest.approx(sum(i % 4 / (4 + i % 3) for i in range(12)) / 12)
+    assert value_at(rows[5], f"{part}/{whole}") == "1/6"
+    # right and wrong lead, and a part above its whole is no part
+    assert table(tmp_path, [row | {"passed": row[part] > 1} for row in rows]).roles.graders[0] == "passed"
+    reading = table(tmp_path, [row | {whole: 2} for row in rows])
+    assert f"{part}/{whole}" not in reading.columns
+
+
+def test_a_row_of_sums_at_the_end_is_left_out_and_said(tmp_path):
+    """The total was a 21st question, and its row had no mark."""
+    lines = [
+        "No.,Question,Bot v1,Bot v2,Comment",
+        *(f"{i},What is {i}?,{'✓✗'[i % 2]},{'✓✗'[i % 3 > 0]}," for i in range(1, 21)),
+    ]
+    path = tmp_path / "ticks.csv"
+    path.write_text("\n".join([*lines, ",Total correct,10/20,6/20,", ""]), encoding="utf-8")
+    reading = read_table(path)
+    assert (reading.n_items, reading.arms) == (20, ("Bot v1", "Bot v2")) and not reading.questions
+    assert "left out: the row called Total correct, which sums up the others" in sentence(reading)
+    # a question may be called so
+    path.write_text("\n".join([*lines, "21,Total cost?,✓,✗,", ""]), encoding="utf-8")
+    assert read_table(path).n_items == 21
+
+
+def test_systems_with_scores_alone_under_unknown_names_are_asked_about(tmp_path):
+    """Three retrievers were extractors that "read the same outputs"."""
+    rows = [
+        {"qid": i, "query": f"Where is part {i}?"}
+        | {f"{name}_{score}": (i + k) % 3 / 2 for k, name in enumerate(("bm25", "e5")) for score in ("hit@5", "rr")}
+        for i in range(18)
+    ]
+    (question,) = table(tmp_path, rows).questions
+    assert question.first.words == ("model_columns=bm25,e5",)
+
+
+def test_a_corrected_label_beside_the_label_is_asked_about(tmp_path):
+    labels = ["card", "loan", "fee"]
+    rows = [
+        {"id": i, "complaint": f"I was charged {i} times.", "label": labels[i % 3], "label_new": labels[(i + (i > 14)) % 3]}
+        | {"prediction": labels[i % 3]}
+        for i in range(24)
+    ]
+    (question,) = table(tmp_path, rows).questions
+    assert question.about == "target" and question.second.words == ("target=label_new",)
+
+
+def test_codes_of_a_verdict_without_a_legend_are_asked_about(tmp_path):
+    """Codes 0, 1 and 2 were grades on a scale from 0 to 2."""
+    rows = [{"case": f"c{i % 14}", "bot": "ab"[i // 14], "verdict": i % 3} for i in range(28)]
+    (question,) = table(tmp_path, rows).questions
+    assert "verdict holds 0, 1, 2, and nothing says what they mean" in question.seen
+
+
+def test_guards_are_compared_with_what_is_an_attack(tmp_path):
+    rows = [{"prompt": f"Do {i}.", "is_attack": i % 2, "flagged_v1": int(i % 4 > 0), "flagged_v2": i % 2} for i in range(24)]
+    reading = table(tmp_path, rows)
+    assert reading.scores == {("flagged_v1", MATCH): 0.75, ("flagged_v2", MATCH): 1.0} and not reading.questions
+    reading = table(tmp_path, [{key: value for key, value in row.items() if key != "flagged_v2"} for row in rows])
+    assert reading.scores == {("", MATCH): 0.75} and not reading.questions
