@@ -830,6 +830,8 @@ def _is_named_otherwise(profile: Profile, roles: Roles, name: str) -> bool:
         return True  # annotator 7 is a person, not a grade
     if words_of(last)[:1] in (("rank",), ("position",)) and not column.is_verdict:
         return True  # rank_of_first_relevant
+    if set(column.values) == {"x", "y"}:
+        return True  # what pandas calls the sides of a merge, and no right and wrong
     if set(words_of(last)) <= SHARES and column.is_integer and (column.least or 0) >= 1:
         return True  # a precision of 2 counts decimals
     # the classifier's own probability of a class
