@@ -18,9 +18,10 @@ import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.decisions import Decision
-from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N, number_text, p_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.choices.choice import FIRST, RERUNS, Choice, Option
+from flipcore.stats.choices.counting import TOO_FEW
 from flipcore.stats.choices.curve import Curve, Effect, Shares, State
 from flipcore.text.counts import all_of, count_of, in_a_row, with_capital, without_capital
 
@@ -99,6 +100,13 @@ def _survives(curve: Curve, decision: Decision, level: float, *, is_locked: bool
     }
     n_all = shares.n_open + shares.n_closed
     detail = _detail(curve, is_locked=is_locked)
+    if set(curve.closed) == {TOO_FEW}:
+        n_items = int(curve.n_items.max(initial=0))
+        few = f"{count_of(n_items, 'item')}, and at least {MIN_N} are needed"
+        if n_items >= MIN_N:
+            few = f"fewer than {MIN_CLAIM_FAMILIES} clusters carry it"
+        claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)
+        return claim.not_claimed(f"that {decision.clause}: {few}.")
     # The first specification is the declared one. If it is closed, no side is declared.
     if not curve.is_open[0] or shares.n_open < LEAST_OPEN * n_all:
         reasons = Counter(reason for reason in curve.closed if reason)

@@ -76,9 +76,9 @@ def _labels_of_model(
     counted = f"{n_labels:,} of {len(part):,} rows have people's labels ({people})"
     values = {*np.unique(verdicts), *np.unique(labels[has_label])}
     if not values <= {0.0, 1.0}:
-        reason = "they correct a score only where both hold right and wrong"
+        reason = "Labels correct a score of right and wrong, but no grades"
         return PeopleLabels(
-            model, f"{model}: {verdicts.mean():.3g} by {judge}; {counted}; {reason}."
+            model, f"{model}: {verdicts.mean():.3g} by {judge}; {counted}. {reason}."
         )
     start = f"{model}: {verdicts.mean():.1%} by {judge}"
     if n_labels < LEAST_LABELS:

@@ -27,7 +27,7 @@ from flipcore.claims.choices import (
 from flipcore.claims.decisions import Decision
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
-from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.counting import TOO_FEW, count
 from flipcore.stats.choices.curve import Effect
 from flipcore.stats.choices.material import ArrayMaterial
 
@@ -129,6 +129,14 @@ def test_of_half_the_ways_on_something_is_said(leads, closed, is_said):
     else:
         words = f"{n_open} of {len(leads)} ways of counting may be claimed: reads too little."
         assert claim.withheld == f"that A scores higher than B. {words}"
+
+
+def test_too_few_items_or_clusters_are_said_in_plain_words():
+    """It was "0 of 2 ways of counting may be claimed: fewer than 10 items or 6 clusters count"."""
+    few = survives_claim(curve_of(5, 6, n_items=9), Decision("A", "B"))
+    assert few.text == "Not claimed: that A scores higher than B: 9 items, and at least 10 are needed."
+    clusters = survives_claim(replace(curve_of(5), closed=(TOO_FEW,)), Decision("A", "B"))
+    assert clusters.text == "Not claimed: that A scores higher than B: fewer than 6 clusters carry it."
 
 
 def test_the_only_way_and_ways_that_say_the_same_are_named():

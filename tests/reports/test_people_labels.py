@@ -119,7 +119,7 @@ def test_labels_beside_a_score_on_a_scale_correct_nothing(tmp_path):
     read = ReadScores({})
     (labels,) = people_labels(survey([path], scores=read), read)
     assert labels.sentence.startswith("recorded model: 3.5 by judge_quality; 40 of 40 rows")
-    assert "only where both hold right and wrong" in labels.sentence
+    assert labels.sentence.endswith(" Labels correct a score of right and wrong, but no grades.")
 
 
 def test_labels_of_many_rows_need_no_table_of_all_their_combinations():

@@ -36,6 +36,7 @@ from flipcore.stats.choices.material import ALIKE, ITEM_CHOICES, Material, coars
 from flipcore.stats.choices.shares import ShareSide
 
 LEVEL = 0.95
+TOO_FEW = f"fewer than {MIN_N} items or {MIN_CLAIM_FAMILIES} clusters count"
 MIN_MOVERS = 3  # effective number of units that an effect must come from to have an interval
 
 
@@ -127,9 +128,7 @@ def _count(material: Material, varied: Sequence[Choice]) -> Curve:
     why_fixed_closed = _why_closed(fixed, np.zeros(len(fixed), dtype=int))
     closed = [why_fixed_closed or _why_closed(varied, row) for row in options]
     for row in np.flatnonzero(np.isnan(df)):
-        closed[row] = closed[row] or (
-            f"fewer than {MIN_N} items or {MIN_CLAIM_FAMILIES} clusters count"
-        )
+        closed[row] = closed[row] or TOO_FEW
     is_open = np.array([not reason for reason in closed])
     compared, contrasts = _contrasts(varied, options, is_open)
     # Closed specifications have weight 0 in contrasts, but 0 times NaN is NaN.
