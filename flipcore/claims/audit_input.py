@@ -20,7 +20,7 @@ from flipcore.core.records import (
     WRITTEN_WORDS,
     WRONG,
 )
-from flipcore.extractors import EXTRACTORS, VALUES, title_of
+from flipcore.extractors import EXTRACTORS, VALUES, count_alike, title_of
 
 # A printed score may be rounded to three digits.
 ROUNDING = 0.0006
@@ -170,7 +170,8 @@ def with_scales(
 def comparable_pairs(log: AuditInput, frame: pd.DataFrame) -> list[tuple[str, str]]:
     """Return the pairs of extractors whose scores of one output count the same thing.
 
-    Both say right or wrong, or both grade one aspect. `frame` has scores.
+    Both say right or wrong, or both grade one aspect, and neither alone allows a tolerance. `frame`
+    has scores.
     """
     by_extractor = frame["score"].groupby(frame["extractor"], sort=False, observed=True)
     verdicts, extractors = set(), []
@@ -181,6 +182,8 @@ def comparable_pairs(log: AuditInput, frame: pd.DataFrame) -> list[tuple[str, st
             verdicts.add(str(name))
     pairs = []
     for first, second in combinations(extractors[:MAX_COMPARED], 2):
+        if not count_alike(first, second):
+            continue
         if {first, second} <= verdicts or {first, second} in log.one_aspect:
             pairs.append((first, second))
     return pairs

@@ -120,6 +120,8 @@ ALL_LEAD = 6
 # Largest number of ranks in the sentence; further ones are in the detail.
 MAX_RANKS = 5
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
+# Names of what other scores of the same outputs come from: a table's own score reads nothing.
+EXTRACTOR, SCORE, EQUAL_ANSWERS = "extractor", "score", "Answers that equal the right one"
 OTHER_QUESTIONS = "Intervals are over other questions in the same prompt."
 
 
@@ -130,13 +132,15 @@ def score_claim(
     why_not: str = "",
     own_score: float | None = None,
     *,
+    other_name: str = EXTRACTOR,
     has_other_prompts: bool = False,
     has_raters: bool = False,
 ) -> Claim:
     """Return the sentence of one model's score.
 
     For example "pocket: 87% right; with other questions and prompts 80 to 92%. …".
-    `extractor_scores` are its scores under other extractors. `own_score` is the score at the
+    `extractor_scores` are its scores under other extractors, which are called `other_name`:
+    EXTRACTOR, SCORE or EQUAL_ANSWERS. `own_score` is the score at the
     study's own prompt, None if that is one of the variants. A reason in `why_not` withholds the
     claim. `has_other_prompts` is True if the score leaves out prompts that were asked, `has_raters`
     if runs are ratings of one output by several people. Shares of right answers are printed as
@@ -149,7 +153,9 @@ def score_claim(
     start = f"{model} scores {value}{scale_words(bar.cells)}"
     if is_share:
         start = f"{model}: {value} right"
-    extractor_words = other_extractors_words(extractor_scores, is_share=is_share, digits=digits)
+    extractor_words = other_extractors_words(
+        extractor_scores, is_share=is_share, digits=digits, name=other_name
+    )
     small_print = detail(bar, has_raters=has_raters)
     if own_score is not None:
         own_text = score_text(own_score, digits, is_share=is_share)
@@ -413,10 +419,15 @@ def limits_text(estimate: Estimate, *, is_share: bool) -> str:
 
 
 def other_extractors_words(
-    extractor_scores: Sequence[float], *, is_share: bool = True, digits: int = 0
+    extractor_scores: Sequence[float],
+    *,
+    is_share: bool = True,
+    digits: int = 0,
+    name: str = EXTRACTOR,
 ) -> str:
     """Return " Other extractors read the same outputs as 53 to 86% right." or, of grades, " Other
     scores: 0.20 to 0.23."; "" without scores."""
+    noun = name if is_share else SCORE
     # Scores that print the same count once, because "53 to 53%" is no range.
     score_by_text = {}
     for score in extractor_scores:
@@ -425,14 +436,15 @@ def other_extractors_words(
     texts = sorted(score_by_text, key=lambda text: score_by_text[text])
     if not texts:
         return ""
-    if len(texts) == 1:
-        noun = "extractor" if is_share else "score"
-        name = f"Another {noun}" if len(extractor_scores) == 1 else f"Other {noun}s"
-        return f" {name}: {texts[0]}."
-    between = f"{texts[0].removesuffix('%')} to {texts[-1]}"
-    if not is_share:
-        return f" Other scores: {between}."
-    return f" Other extractors read the same outputs as {between} right."
+    between = texts[0]
+    if len(texts) > 1:
+        between = f"{texts[0].removesuffix('%')} to {texts[-1]}"
+        if noun == EXTRACTOR:
+            return f" Other extractors read the same outputs as {between} right."
+    if noun == EQUAL_ANSWERS:
+        return f" {noun}: {between}."
+    start = f"Another {noun}" if len(extractor_scores) == 1 else f"Other {noun}s"
+    return f" {start}: {between}."
 
 
 def design_text(bar: ErrorBar, *, has_raters: bool = False) -> str:

@@ -229,6 +229,15 @@ class Study:
         return tuple(scorers)
 
     @property
+    def table_scores(self) -> frozenset[str]:
+        """The names of the scores that tables hold in columns of their own."""
+        names: set[str] = set()
+        for source in self.items:
+            if "score" in source.columns:
+                names |= {str(scorer["scorer"]) for scorer in source.options.get("scorers", ())}
+        return frozenset(names)
+
+    @property
     def scorer_names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scorer["scorer"]) for scorer in self.scorers))
 

@@ -4,6 +4,7 @@ Adding an extractor is one file and one name here, or an entry point `flipscope.
 with several extractors ends in a tuple of them.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
@@ -52,6 +53,15 @@ def reads(extractor: Extractor, variant: Variant) -> bool:
 def title_of(name: str) -> str:
     """Return an extractor's title; its name with spaces where it is not installed here."""
     return EXTRACTORS[name].title if name in EXTRACTORS else name.replace("_", " ")
+
+
+_TOLERANT = re.compile(r"(?i)(?<![a-z])(within|tolerance|tol|approx\w*|(is)?close)(?![a-z])")
+
+
+def count_alike(first: str, second: str) -> bool:
+    """Tell whether two extractors may contradict each other: by their names, either both or neither
+    count answers near the right one as right ("within_1pct")."""
+    return bool(_TOLERANT.search(first)) == bool(_TOLERANT.search(second))
 
 
 def needs_judge(name: str) -> bool:

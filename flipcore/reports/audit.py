@@ -1,7 +1,7 @@
 """The audit of a stored study, for the page and the command line alike."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -22,7 +22,7 @@ from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.study import Study
 from flipcore.datasets.tables.graders import pairs_of_one_aspect, says_half_right
 from flipcore.datasets.tables.stems import words_of
-from flipcore.extractors import title_of
+from flipcore.extractors import count_alike, title_of
 from flipcore.reports.choices import choices_report, leaders_report, leading_models
 from flipcore.reports.log_scores import leading
 from flipcore.reports.rereading import rereadings
@@ -230,7 +230,7 @@ def audit(store: Store, study_id: str) -> Audit:
         notes=tuple(audit_input.notes),
         coverage=covered,
         subject=subject,
-        spread=_spread(frame, subject),
+        spread=_spread(frame, subject, study.table_scores),
     )
 
 
@@ -251,9 +251,9 @@ def _graders(study: Study) -> frozenset[str]:
 _ABOUT_ASPECTS = set("scorer metric aspect dimension criterion criteria".split())
 
 
-def _spread(frame: pd.DataFrame, subject: str) -> str:
+def _spread(frame: pd.DataFrame, subject: str, table_scores: Collection[str] = ()) -> str:
     """Say how far extractors disagree on the share of right answers. The sentence is about the
-    model and task with the widest disagreement."""
+    model and task with the widest disagreement. `table_scores` read nothing."""
     base = frame[(frame["variant"] == BASE) & (frame["axis"] == IDENTITY)]
     if base["extractor"].nunique() < 2:
         return ""
@@ -269,39 +269,50 @@ def _spread(frame: pd.DataFrame, subject: str) -> str:
         shares = by_extractor["score"].mean()[n_read >= LEAST_READ * n_read.max()]
         if len(shares) < 2 or shares.max() - shares.min() < widest:
             continue
-        low, high, n_shared = _disagreement(part[part["extractor"].isin(shares.index)])
+        lower, higher, n_shared = _disagreement(part[part["extractor"].isin(shares.index)])
+        (low, low_name), (high, high_name) = lower, higher
         if high - low < widest:
             continue
         widest = high - low
         where = f" on {task}" if base["task"].nunique() > 1 else ""
-        where += f", by {model}" if base["model"].nunique() > 1 else ""
+        where += f" for {model}" if base["model"].nunique() > 1 else ""
         if (frame["variant"] != BASE).any():
             where += f", in the {subject}'s own prompt"
         if n_shared:
             where += f", on the {count_of(n_shared, 'output')} that both scored"
-        sentence = (
-            f"Extractors disagree: {number_text(100 * low, 0)} to"
-            f" {percent_text(high)} right{where}, depending on which reads the outputs."
-        )
+        between = f"{number_text(100 * low, 0)} to {percent_text(high)} right{where}"
+        sentence = f"Extractors disagree: {between}, depending on which reads the outputs."
+        own_names = {low_name, high_name} & set(table_scores)
+        if len(own_names) == 2:
+            sentence = f"Scores disagree: {between}, by {low_name} and {high_name}."
+        elif own_names:
+            own_share, equal_share = (low, high) if low_name in own_names else (high, low)
+            sentence = (
+                f"By {own_names.pop()}, {percent_text(own_share)} are right{where};"
+                f" {percent_text(equal_share)} of the answers equal the right one."
+            )
     return sentence
 
 
-def _disagreement(part: pd.DataFrame) -> tuple[float, float, int]:
-    """Return both scores of the two extractors that differ most on the outputs that both scored.
+def _disagreement(part: pd.DataFrame) -> tuple[tuple[float, str], tuple[float, str], int]:
+    """Return the lower and the higher score, each with its name, of the two extractors that differ
+    most on the outputs that both scored.
 
-    The third number counts these outputs. It is 0 if both scored all outputs of `part`.
+    The third value counts these outputs. It is 0 if both scored all outputs of `part`.
     """
     key = ["item_id", "variant_id", "sample"]
     by_output = part.groupby([*key, "extractor"], sort=False, observed=True)["score"].first()
     wide = by_output.unstack()
-    low, high, n_shared = 0.0, 0.0, 0
-    for first, second in combinations(wide.columns, 2):
+    lower, higher, n_shared = (0.0, ""), (0.0, ""), 0
+    for first, second in combinations(map(str, wide.columns), 2):
+        if not count_alike(first, second):
+            continue
         shared = wide[[first, second]].dropna()
-        means = sorted((float(shared[first].mean()), float(shared[second].mean())))
-        if means[1] - means[0] > high - low:
-            low, high = means
+        means = sorted((float(shared[name].mean()), name) for name in (first, second))
+        if means[1][0] - means[0][0] > higher[0] - lower[0]:
+            lower, higher = means
             n_shared = len(shared) if len(shared) < len(wide) else 0
-    return low, high, n_shared
+    return lower, higher, n_shared
 
 
 def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:

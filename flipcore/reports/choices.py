@@ -14,7 +14,7 @@ from flipcore.claims.decisions import EVERY_OTHER, Decision, Flips, Loss
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.wordings import COMBINED, PARAPHRASE
-from flipcore.extractors import EXTRACTORS, title_of
+from flipcore.extractors import EXTRACTORS, count_alike, title_of
 from flipcore.reports.answer import LEVEL, Answer, Question
 from flipcore.reports.ranking import counted_role
 from flipcore.reports.regression import RegressionCheck, Run
@@ -489,8 +489,9 @@ def loss_claims(old: Run, new: Run, check: RegressionCheck) -> dict[str, Claim]:
 
 def _reads_as(name: str, reference: str) -> bool:
     """Tell whether an extractor reads the same part of an output as the reference does."""
-    # Reading the options backwards is a check of the judge, not another way to read.
-    if name == BACKWARDS != reference:
+    # Reading the options backwards is a check of the judge, not another way to read. Equal answers
+    # do not contradict a score with a tolerance.
+    if name == BACKWARDS != reference or not count_alike(name, reference):
         return False
     abilities = []
     for extractor in (name, reference):

@@ -28,7 +28,7 @@ from flipcore.claims.corrected_ranks import (
 from flipcore.core import grade_scales
 from flipcore.core.records import ABSENT, BASE, IDENTITY, LOWER_IS_BETTER, OK, role_name
 from flipcore.core.wordings import COMBINED
-from flipcore.extractors import title_of
+from flipcore.extractors import count_alike, title_of
 from flipcore.reports.answer import LEVEL, Answer, FigureOf, Question
 from flipcore.reports.ranking import counted_role
 from flipcore.reports.read_by_people import OUTPUT_KEY, ExtractorErrors, corrected_score
@@ -108,6 +108,7 @@ class ModelScore:
     - `has_other_prompts`: True if variants were asked that the score leaves out.
     - `has_raters`: True if runs are ratings of one output by several people, and no reruns.
     - `n_questions_missing`: number of questions that only other models have rows of.
+    - `table_scores`: the extractors that are a table's own scores.
     """
 
     model: str
@@ -127,6 +128,7 @@ class ModelScore:
     has_other_prompts: bool = False
     has_raters: bool = False
     n_questions_missing: int = 0
+    table_scores: frozenset[str] = frozenset()
 
     @property
     def interval_titles(self) -> Mapping[str, str]:
@@ -164,10 +166,23 @@ class ModelScore:
         return int(self.bar.cells.n_runs.sum())
 
     @property
+    def other_extractors(self) -> frozenset[str]:
+        """The other extractors whose scores a sentence may mention."""
+        return self.comparable_extractors - self.closed_extractors
+
+    @property
     def other_scores(self) -> list[float]:
         """Scores under the other extractors that a sentence may mention."""
-        names = self.comparable_extractors - self.closed_extractors
+        names = self.other_extractors
         return [bar.value for name, bar in self.extractor_bars.items() if name in names]
+
+    @property
+    def _other_name(self) -> str:
+        """The name of the other scores in a sentence."""
+        if self.reference not in self.table_scores:
+            return claims.EXTRACTOR
+        has_scores = self.other_extractors & self.table_scores
+        return claims.SCORE if has_scores else claims.EQUAL_ANSWERS
 
     @cached_property
     def claim(self) -> Claim:
@@ -179,6 +194,7 @@ class ModelScore:
             self.other_scores,
             self.why_not,
             own_score=at_own_prompt,
+            other_name=self._other_name,
             has_other_prompts=self.has_other_prompts,
             has_raters=self.has_raters,
         )
@@ -570,6 +586,7 @@ def score_report(
     labelled: Sequence[Mapping[str, Any]] = (),
     settings: Settings | None = None,
     has_raters: bool = False,
+    table_scores: frozenset[str] = frozenset(),
 ) -> ScoreReport | None:
     """Report the scores in readouts (`queries.studies.readouts`).
 
@@ -586,6 +603,7 @@ def score_report(
     - `labelled`: people's labels (`annotation.judge_labels.labelled_readouts`).
     - `settings`: the changes that each way of asking combines (`queries.scores.settings`).
     - `has_raters`: True if samples are ratings of one output by several people.
+    - `table_scores`: the scores that a table holds in columns of their own (`Study.table_scores`).
     """
     if frame.empty:
         return None
@@ -631,9 +649,13 @@ def score_report(
         model_rows = _select(readouts, readouts["model"] == model)
         if model_score := _model_score(model_rows, str(model), shared):
             n_missing = n_questions - model_rows["item_id"].nunique()
-            models.append(
-                replace(model_score, n_questions_missing=n_missing, has_raters=has_raters)
+            model_score = replace(
+                model_score,
+                n_questions_missing=n_missing,
+                has_raters=has_raters,
+                table_scores=table_scores,
             )
+            models.append(model_score)
     if not models:
         return None
     notes = [f"Left out of the wordings: {gates[axis]}" for axis in chosen_axes if axis in gates]
@@ -768,7 +790,9 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
     unread = unread_share(pd.concat(statuses))
     comparable = set()
     for name, bar in bars.items():
-        if name == reference or not _is_comparable(rows_of(name), bar, bars[reference]):
+        if name == reference or not count_alike(name, reference):
+            continue
+        if not _is_comparable(rows_of(name), bar, bars[reference]):
             continue
         if not _agrees_where_both_scored(rows_of(name), reference_rows):
             comparable.add(name)

@@ -474,6 +474,7 @@ def compute_answer(question: Question, study: WholeStudy, settings: Settings) ->
         labelled=study.labelled,
         settings=queries.settings(study.store, study.study_id),
         has_raters=study.study.has_raters,
+        table_scores=study.study.table_scores,
     )
 
 

@@ -12,10 +12,12 @@ from scipy.stats import binom
 from flipcore.claims.score import (
     ALL_LEAD,
     ASSERTIONS,
+    EQUAL_ANSWERS,
     FEW,
     HIGHER,
     QUESTIONS,
     QUESTIONS_ONLY,
+    SCORE,
     SHORT_HIGHER,
     SHORT_QUESTIONS,
     SHORT_WHOLE,
@@ -310,6 +312,19 @@ def test_the_largest_gap_of_those_that_are_shown_is_named(gaps, words, small_pri
 def test_scores_of_other_extractors_are_a_range_or_one_number(scores, is_share, words):
     assert other_extractors_words(scores, is_share=is_share) == words
     assert other_extractors_words([0.531, 0.529], digits=1) == " Other extractors read the same outputs as 52.9 to 53.1% right."
+
+
+@pytest.mark.parametrize(
+    ("scores", "name", "words"),
+    [
+        ([0.5], EQUAL_ANSWERS, " Answers that equal the right one: 50%."),
+        ([0.5, 0.6], EQUAL_ANSWERS, " Answers that equal the right one: 50 to 60%."),
+        ([0.5], SCORE, " Another score: 50%."),
+        ([0.5, 0.6], SCORE, " Other scores: 50 to 60%."),
+    ],
+)
+def test_beside_a_tables_own_score_nothing_is_called_an_extractor(scores, name, words):
+    assert other_extractors_words(scores, name=name) == words
 
 
 def test_shares_and_grades_are_printed_on_their_own_scales():

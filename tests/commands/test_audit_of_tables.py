@@ -113,9 +113,9 @@ def test_failed_calls_are_named_by_their_error_and_no_extractor_counts_them(line
     assert "- alpha-1: 10.0% of its 30 calls failed (3): RateLimitError, APITimeoutError." in lines
     assert any(line.startswith("What to do: Run the calls that failed again") for line in lines)
     text = "\n".join(lines)
-    assert "hold no score" not in text and "Extractors disagree" not in text
+    assert "hold no score" not in text and "are right" not in text
     (alpha,) = [line for line in lines if line.startswith("alpha-1: ")]
-    assert alpha.startswith("alpha-1: 63% right;") and "Another extractor: 63%." in alpha
+    assert alpha.startswith("alpha-1: 63% right;") and "Answers that equal the right one: 63%." in alpha
 
 
 @pytest.mark.parametrize("rows", [rows_with_failed_calls(error=""), rows_with_failed_calls(error="ok", text="town 99")])
@@ -126,13 +126,13 @@ def test_rows_without_a_score_and_an_error_are_told_as_before_and_extractors_agr
     text = "\n".join(lines)
     assert "correct: 3 of 60 rows hold no score and count in no mean." in text and "calls failed" not in text
     (alpha,) = [line for line in lines if line.startswith("alpha-1: ")]
-    assert "Extractors disagree" not in text and "Another extractor: 63%." in alpha
+    assert "are right" not in text and "Answers that equal the right one: 63%." in alpha
     assert not any("leads in" in line and " to " in line for line in lines)
 
 
 def test_a_failed_call_that_the_table_scored_is_no_failed_call(lines_of):
     text = "\n".join(lines_of(rows_with_failed_calls(correct=0), "--map", "failed=wrong"))
-    assert "calls failed" not in text and "alpha-1: 57% right" in text and "Another extractor: 57%." in text
+    assert "calls failed" not in text and "alpha-1: 57% right" in text and "Answers that equal the right one: 57%." in text
 
 
 def test_extractors_that_disagree_are_compared_on_the_outputs_that_both_scored(lines_of):
@@ -141,13 +141,13 @@ def test_extractors_that_disagree_are_compared_on_the_outputs_that_both_scored(l
         if row["question_id"] < 12 and row["correct"] == 0:
             row["correct"] = 1
     text = "\n".join(lines_of(rows))
-    assert "Extractors disagree: 63 to 78% right, by alpha-1, depending on which reads the outputs." in text
+    assert "By correct, 78% are right for alpha-1; 63% of the answers equal the right one." in text
     for i, row in enumerate(rows):
         row["exact_match"] = "" if i < 10 else int(row["response"] == row.pop("expected"))
         row.pop("expected", None)
         row["is_correct"] = row.pop("correct") or 0
     text = "\n".join(lines_of(rows, "--map", "failed=wrong", "score=is_correct,exact_match"))
-    assert ", on the 25 outputs that both scored, depending on which reads the outputs." in text
+    assert ", on the 25 outputs that both scored, by " in text
 
 
 def rated_rows(score, *, has_own_output=False):

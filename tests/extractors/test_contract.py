@@ -9,7 +9,7 @@ from flipcore.core.contracts import Ask, Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import ABILITIES, ABSENT, KINDS, OK, UNREADABLE, Completion, Item
-from flipcore.extractors import EXTRACTORS, VALUES, extractor_of, reads
+from flipcore.extractors import EXTRACTORS, VALUES, count_alike, extractor_of, reads
 from tests.extractors.asking import FAILED, choice, number, shown
 
 every = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS)
@@ -156,3 +156,8 @@ def test_parameters_are_fields_so_that_a_page_can_draw_them():
         "raw_unit_tests": ["cpu_s"],
         "unit_tests": ["cpu_s"],
     }
+
+
+@pytest.mark.parametrize("name", ["within_1pct", "numeric_tolerance", "approx_equal", "isclose", "score.close"])
+def test_a_score_that_allows_a_tolerance_contradicts_no_equality(name):
+    assert not count_alike(name, "exact_match") and count_alike(name, "within_5") and count_alike("closed_book", "exact_match")
