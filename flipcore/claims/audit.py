@@ -49,7 +49,7 @@ from flipcore.claims.audit_prompts import prompt_findings
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.ranking import contest, lead_claim, lead_words, round_up
 from flipcore.core.finish import ENDED_EARLY
-from flipcore.core.records import ABSENT, OTHER_PROMPT
+from flipcore.core.records import ABSENT, LOWER_IS_BETTER, OTHER_PROMPT
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.audit.paired import grade_gap, n_to_decide, paired_scores
 from flipcore.stats.audit.score_rate import score_rates
@@ -805,6 +805,8 @@ def _pairs_of_models(
     model_contest = contest(order(scores(part)), extractor)
     values = model_contest.order.scores.values[model_contest.declared_way]
     n_compared = min(len(model_contest.models), MAX_COMPARED)
+    has_verdicts = bool(part["score"].dropna().isin((0.0, 1.0)).all())
+    is_in_points = has_verdicts and not extractor.endswith(LOWER_IS_BETTER)
     for first, second in combinations(range(n_compared), 2):
         # NaN if either model has no score, so that both are compared on the same items.
         differences = values[:, first] - values[:, second]
@@ -812,10 +814,13 @@ def _pairs_of_models(
         if not differing.size or (~np.isnan(differences)).sum() < 2:
             continue
         ahead, behind = (second, first) if np.nansum(differences) < 0 else (first, second)
+        title = spoken_name(extractor)
         if is_ranking:
-            claim = lead_claim(model_contest, ahead, behind, spoken_name(extractor))
+            claim = lead_claim(model_contest, ahead, behind, title, is_in_points=is_in_points)
         else:
-            sentence = lead_words(model_contest, ahead, behind, spoken_name(extractor), task)
+            sentence = lead_words(
+                model_contest, ahead, behind, title, task, is_in_points=is_in_points
+            )
             detail = "Described, not claimed." if why_not else NOT_OF_RANKING
             claim = description(_with_reason(sentence, why_not), "described", detail=detail)
         items = tuple(model_contest.order.scores.items[i] for i in differing)[:N_LISTED]

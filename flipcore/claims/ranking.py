@@ -271,11 +271,18 @@ def _lead_clause(first_name: str, second_name: str, gap: Estimate) -> str:
 
 
 def lead_claim(
-    contest: Contest, j: int, k: int, extractor_title: str, level: float = LEVEL
+    contest: Contest,
+    j: int,
+    k: int,
+    extractor_title: str,
+    level: float = LEVEL,
+    *,
+    is_in_points: bool = True,
 ) -> Claim:
     """Return the claim about one pair at the declared way, where model j is ahead of k.
 
-    The p and the interval are those of `best_claim`, over all pairs in both directions.
+    The p and the interval are those of `best_claim`, over all pairs in both directions. Differences
+    of grades are not in points.
     """
     p, gap = float(contest.p_declared[j, k]), difference(contest, j, k, level)
     asserted = is_shown(p, level)
@@ -283,7 +290,8 @@ def lead_claim(
     finding = f"Undecided whether {first} and {second} differ on {n:,} items"
     if asserted:
         finding = f"{first} scores higher than {second} on the same {n:,} items"
-    sentence = f"{finding}, by {extractor_title}: {gap.text_points()}."
+    text = gap.text_points() if is_in_points else gap.text()
+    sentence = f"{finding}, by {extractor_title}: {text}."
     # Readers take a large p beside "undecided" for certainty, so it is in the detail.
     detail = f"{p_text(p)}. {_declared_detail(contest, n, (j, k))}"
     if asserted:
@@ -303,7 +311,15 @@ def lead_claim(
     return claim.not_claimed(contest.declared_gate_reason)
 
 
-def lead_words(contest: Contest, j: int, k: int, extractor_title: str, task: str = "") -> str:
+def lead_words(
+    contest: Contest,
+    j: int,
+    k: int,
+    extractor_title: str,
+    task: str = "",
+    *,
+    is_in_points: bool = True,
+) -> str:
     """Return a sentence that only describes how far model j is ahead of k; `task` may be ""."""
     # Nothing is claimed, so the 95% interval is not corrected for other pairs.
     gap = contest.order.difference(contest.declared_way, j, k, 0.025)
@@ -312,7 +328,8 @@ def lead_words(contest: Contest, j: int, k: int, extractor_title: str, task: str
     finding = f"{contest.models[j]} is ahead of {contest.models[k]}"
     if not gap.excludes_zero():
         finding = f"Undecided whether {contest.models[j]} or {contest.models[k]} is ahead"
-    return f"{finding} on {items}, by {extractor_title}: {gap.text_points()}."
+    text = gap.text_points() if is_in_points else gap.text()
+    return f"{finding} on {items}, by {extractor_title}: {text}."
 
 
 def _n_of_both(contest: Contest, j: int, k: int) -> int:

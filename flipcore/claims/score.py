@@ -147,7 +147,7 @@ def score_claim(
     percentages, grades on their own scale.
     """
     questions, wordings = bar.by_questions, bar.by_wordings
-    is_share = bar.cells.is_binary
+    is_share = bar.cells.is_share
     digits = (wordings if wordings.has_interval else questions).percent_digits
     value = score_text(bar.value, digits, is_share=is_share)
     start = f"{model} scores {value}{scale_words(bar.cells)}"
@@ -201,7 +201,7 @@ def readout_words(model: str, bar: ErrorBar, scorer: str, why_not: str) -> str:
     clause in `why_not` fits into the brackets.
     """
     estimate = bar.by_wordings if bar.by_wordings.has_interval else bar.by_questions
-    is_share = bar.cells.is_binary
+    is_share = bar.cells.is_share
     words = score_text(bar.value, estimate.percent_digits, is_share=is_share)
     if estimate.has_interval and not estimate.is_too_short:
         limits = limits_text(estimate, is_share=is_share).removesuffix("%")
@@ -342,7 +342,7 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
     if not bar.elsewhere.has_interval:
         return description("")
     level = interval_level_text(bar, "elsewhere")
-    limits = limits_text(bar.elsewhere, is_share=bar.cells.is_binary)
+    limits = limits_text(bar.elsewhere, is_share=bar.cells.is_share)
     sentence = (
         f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these "
         f"questions ({level})."

@@ -155,6 +155,9 @@ def _scores(
         task, name = str(scorer["task"]), str(scorer["scorer"])
         reducer = str(scorer.get("reducer", MEAN))
         task_rows = by_task.get(task, no_rows)
+        values = task_rows.loc[task_rows["extractor"] == name, "score"].dropna()
+        # A model with only 0 and 1 is worded as one with 0.5.
+        has_grades = not values.isin((0.0, 1.0)).all()
         for model in models:
             asked = task_rows[task_rows["model"] == model]
             part = asked[asked["extractor"] == name]
@@ -164,7 +167,8 @@ def _scores(
                 for role in roles:
                     scored, asked_in_role = part[part["role"] == role], asked[asked["role"] == role]
                     shown_role = str(role) if len(roles) > 1 else ""
-                    yield _score(scored, asked_in_role, model, shown_role, scorer)
+                    score = _score(scored, asked_in_role, model, shown_role, scorer)
+                    yield replace(score, is_share=False, passes=()) if has_grades else score
                 continue
             value = stated.get((model, task, name, reducer))
             if value is not None:

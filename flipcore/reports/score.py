@@ -225,7 +225,7 @@ class ModelScore:
         for way, gap in self.gaps.items():
             gaps[_DRAWN_AT_RANDOM.sub(r"random prompt \1", way)] = gap
         return claims.additivity_claim(
-            self.model, gaps, self.why_not, is_in_points=self.bar.cells.is_binary
+            self.model, gaps, self.why_not, is_in_points=self.bar.cells.is_share
         )
 
     @cached_property
@@ -252,7 +252,7 @@ class ModelScore:
             self.half_width_now,
             self.gains,
             N_CALLS,
-            is_share=self.bar.cells.is_binary,
+            is_share=self.bar.cells.is_share,
             few_prompts=n_few_prompts,
         )
 
@@ -641,6 +641,7 @@ def score_report(
         stated=_stated_scores(reported),
         labelled=labelled,
         scales=scales,
+        graded=_graded(readouts, extractors),
         settings=settings or {},
     )
     models = []
@@ -670,6 +671,7 @@ class _SharedSettings:
 
     `axes` are those whose wordings count as drawn at random. `stated` are the scores that logs
     report, by (model, extractor). `scales` are (lowest, highest) per scorer, None if unknown.
+    `graded` are the extractors whose scores are grades.
     """
 
     reference: str
@@ -680,6 +682,7 @@ class _SharedSettings:
     stated: Mapping[tuple[str, str], float]
     labelled: Sequence[Mapping[str, Any]]
     scales: Mapping[str, tuple[float, float] | None]
+    graded: frozenset[str]
     settings: Settings
 
 
@@ -712,6 +715,17 @@ def _scale_notes(
     compared = set(chain.from_iterable(score.extractor_bars for score in models))
     if left_out := [title_of(name).lower() for name in extractors if name not in compared]:
         yield f"On another scale than the score, so not compared with it: {', '.join(left_out)}."
+
+
+def _graded(readouts: pd.DataFrame, extractors: Sequence[str]) -> frozenset[str]:
+    """Return the extractors whose scores are grades. All models count, so that a model with only 0
+    and 1 has the same form as one with 0.5. Less of an error rate is no share of right answers."""
+    score = readouts["score"].to_numpy()
+    is_grade = ~np.isnan(score) & (score != 0) & (score != 1)
+    graded = set(readouts.loc[is_grade, "extractor"].unique())
+    return frozenset(
+        name for name in extractors if name in graded or name.endswith(LOWER_IS_BETTER)
+    )
 
 
 def _gives_one_mean(scorers: Sequence[Mapping[str, Any]], extractors: Sequence[str]) -> bool:
@@ -754,7 +768,10 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
 
     all_bars = {}
     for name in shared.extractors:
-        if bar := _bar(rows_of(name), axes, level, shared.scales.get(name)):
+        bar = _bar(
+            rows_of(name), axes, level, shared.scales.get(name), is_graded=name in shared.graded
+        )
+        if bar:
             all_bars[name] = bar
     if reference not in all_bars:
         return None
@@ -764,14 +781,16 @@ def _model_score(frame: pd.DataFrame, model: str, shared: _SharedSettings) -> Mo
     is_lower_better = reference.endswith(LOWER_IS_BETTER)
     for name, bar in all_bars.items():
         has_same_bounds = bar.cells.bounds == reference_cells.bounds
-        is_on_scale = has_same_bounds and bar.cells.is_binary == reference_cells.is_binary
+        is_on_scale = has_same_bounds and bar.cells.is_share == reference_cells.is_share
         if is_on_scale and name.endswith(LOWER_IS_BETTER) == is_lower_better:
             bars[name] = bar
     scale = shared.scales.get(reference)
     changes = {}
     for axis in map(str, frame["axis"].unique()):
         if axis not in {*axes, IDENTITY, COMBINED, *shared.closed_gates}:
-            axis_bar = _bar(reference_rows, (axis,), level, scale)
+            axis_bar = _bar(
+                reference_rows, (axis,), level, scale, is_graded=reference in shared.graded
+            )
             if axis_bar and axis_bar.cells.shape[1] > 1:
                 changes[axis] = axis_bar
     # The own prompt is scored on the questions of the score, not on all that it was asked.
@@ -899,10 +918,15 @@ def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str
 
 
 def _bar(
-    frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None
+    frame: pd.DataFrame,
+    axes: Sequence[str],
+    level: float,
+    scale: tuple[float, float] | None,
+    *,
+    is_graded: bool = False,
 ) -> ErrorBar | None:
     """Return one model's error bar; None if no question was asked in every wording."""
-    cells = _cells(frame, axes, scale)
+    cells = replace(_cells(frame, axes, scale), is_graded=is_graded)
     if not cells.mean.size:
         return None
     return _CachedErrorBar(**_fields_of(error_bar(cells, level)))
@@ -1051,7 +1075,7 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
         # A smaller gap is a rounding error of the means, so the models tie.
         n_first, n_second = int((wording_gaps > 1e-12).sum()), int((wording_gaps < -1e-12).sum())
         n_ahead = (n_first, n_second, int((abs(wording_gaps) <= 1e-12).sum()))
-        in_points = first.bar.cells.is_binary and second.bar.cells.is_binary
+        in_points = first.bar.cells.is_share and second.bar.cells.is_share
         why_not = first.why_not or second.why_not
         if in_points and not why_not:
             why_not = _why_not_by_unread(second, bar)
@@ -1177,7 +1201,7 @@ def _half_text(value: float, *, is_share: bool) -> str:
 
 def score_rows(score: ModelScore) -> list[dict[str, Any]]:
     """Return one row per interval, the narrowest first."""
-    bar, is_share = score.bar, score.bar.cells.is_binary
+    bar, is_share = score.bar, score.bar.cells.is_share
     rows: list[dict[str, Any]] = []
     for name, title in score.interval_titles.items():
         estimate = bar.estimate(name)
@@ -1218,7 +1242,7 @@ def _without_empty_notes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def next_rows(score: ModelScore) -> list[dict[str, Any]]:
     """Return one row per use of `N_CALLS` more calls, with the half-width that it would give. The
     use with the narrowest interval comes first."""
-    now, is_share = score.half_width_now, score.bar.cells.is_binary
+    now, is_share = score.half_width_now, score.bar.cells.is_share
     titles = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
     rows: list[dict[str, Any]] = []
     for name in sorted(score.gains, key=lambda name: score.gains[name].half_width):
@@ -1238,7 +1262,7 @@ def best_sentence(score: ModelScore, n_calls: int) -> str:
     bar = score.bar
     worst = upper_components(bar)
     split = claims.split_words(bar.components, n_calls, MAX_QUESTIONS, bar.level, worst)
-    half_width_words = claims.half_text(bar.half_width("wordings"), is_share=bar.cells.is_binary)
+    half_width_words = claims.half_text(bar.half_width("wordings"), is_share=bar.cells.is_share)
     return f"{split}; here {score.n_calls:,} calls give {half_width_words}."
 
 
@@ -1262,7 +1286,7 @@ def axis_rows(score: ModelScore) -> list[dict[str, Any]]:
     wordings."""
     rows = []
     for axis, bar in score.changes.items():
-        is_share = bar.cells.is_binary
+        is_share = bar.cells.is_share
         # The first value is that of the own prompt.
         values = [value for _, value in bar.cells.by_wording()]
         row = {
@@ -1284,7 +1308,7 @@ def wording_rows(score: ModelScore) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     if score.bar.cells.shape[1] > 1:
         for title, estimate in sorted(score.wordings(), key=lambda wording: wording[1].value):
-            text = estimate.text_percent() if score.bar.cells.is_binary else estimate.text()
+            text = estimate.text_percent() if score.bar.cells.is_share else estimate.text()
             rows.append({"prompt": title, "score, questions only": text})
     return rows
 
@@ -1293,7 +1317,7 @@ def extractor_rows(score: ModelScore) -> list[dict[str, Any]]:
     """Return one row per extractor."""
     rows = []
     for name, bar in score.extractor_bars.items():
-        is_share = bar.cells.is_binary
+        is_share = bar.cells.is_share
         row = {
             "extractor": title_of(name),
             "score": claims.score_text(bar.value, is_share=is_share),

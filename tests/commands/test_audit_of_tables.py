@@ -224,3 +224,22 @@ def test_a_way_that_counts_the_first_run_alone_is_named(lines_of):
     alike = epoch_rows(3, lambda i, model, epoch: i % 4 < (3 if model == "alpha-1" else 2))
     (line,) = [line for line in lines_of(alike) if "ways of counting" in line]
     assert "by 25.0 points; none" in line and "where" not in line
+
+
+def numbered_rows(**columns):
+    """Two systems on 24 questions; each column is a function of question and system."""
+    rows = []
+    for i in range(24):
+        for k, model in enumerate(("alpha-1", "beta-2")):
+            row = {"id": f"q{i}", "model": model, "question": f"How much is number {i}?", "gold": 100 + i}
+            rows.append(row | {name: value(i, k) for name, value in columns.items()})
+    return rows
+
+
+def test_a_score_of_half_points_has_one_form_for_all_models(lines_of):
+    """ "gpt-4: 55% right" stood beside "o1-preview scores 0.95"."""
+    lines = lines_of(numbered_rows(points_awarded=lambda i, k: (i % 3 > 0) if k else min(1, (i % 4) / 2)), "--all")
+    scores = [line for line in lines if line.startswith(("alpha-1", "beta-2"))]
+    assert [line.partition(";")[0] for line in scores] == ["alpha-1 scores 0.62", "beta-2 scores 0.67"]
+    (compared,) = [line for line in lines if "points_awarded: 0.04 [" in line]
+    assert compared and not any("% right" in line or " points [" in line for line in lines)

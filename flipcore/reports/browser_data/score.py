@@ -54,7 +54,7 @@ def board(report: ScoreReport, level: float, n_scores: int = 1) -> Board:
         [level_control(LEVELS, level)],
         legend=legend,
         scale=_ends([value for value in values if math.isfinite(value)]),
-        is_share=all(score.bar.cells.is_binary for score in report.models),
+        is_share=all(score.bar.cells.is_share for score in report.models),
     )
 
 
@@ -95,7 +95,7 @@ def _dots(score: ModelScore) -> list[dict]:
     dots: list[dict] = []
 
     def add(kind: str, title: str, value: float, **place: str) -> None:
-        text = f"{title}: {score_text(value, is_share=cells.is_binary)}"
+        text = f"{title}: {score_text(value, is_share=cells.is_share)}"
         dot = {"kind": kind, "title": title, "value": value, "text": text}
         opens = {"model": score.model, **place} if place else None
         dots.append(dot | {"id": place.get("way", ""), "opens": opens})

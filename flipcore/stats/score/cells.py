@@ -22,7 +22,8 @@ class ScoreCells:
     squared units of the score. `families` (questions,) names each question's template or source;
     None if none share one. `n_dropped_questions` and `dropped_wordings` were left out because
     cells were missing. `scale` is the lowest and highest possible score; None if it is unknown,
-    and then [0, 1] if all cells lie within.
+    and then [0, 1] if all cells lie within. `is_graded` is True if the same score has grades
+    elsewhere, such as 0.5 of another model.
     """
 
     mean: np.ndarray
@@ -34,6 +35,7 @@ class ScoreCells:
     n_dropped_questions: int = 0
     dropped_wordings: Sequence[str] = field(default=())
     scale: tuple[float, float] | None = None
+    is_graded: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -60,6 +62,11 @@ class ScoreCells:
         return self.bounds == UNIT and bool(
             np.allclose(self.squares, self.n_runs * self.mean * (1 - self.mean))
         )
+
+    @property
+    def is_share(self) -> bool:
+        """True if the score is printed as a share of right answers, and not as a grade."""
+        return self.is_binary and not self.is_graded
 
     def by_wording(self) -> list[tuple[str, float]]:
         """Return (wording, mean score) of each column."""
