@@ -69,6 +69,7 @@ from flipcore.text.counts import count_of
 
 MAX_ERRORS = 3  # errors of failed calls that a sentence names
 IMPORT_WORDS = ("The ", "HELM recorded")  # beginnings of what an import says about a missing text
+BELOW_LEADING = 15  # taken from the rank of comparisons by another score than the leading one
 TWO_MODELS = "two logs"  # Finding.about: two models on the same items
 READOUTS_DIFFER = Assertion(
     "audit readouts",
@@ -118,7 +119,11 @@ def findings(log: AuditInput) -> list[Finding]:
     all_findings = list(chain.from_iterable(check(log, frame) for check in checks))
     for fact in log.facts:
         about = str(fact["about"])
-        all_findings.append(Finding(about, description(str(fact["sentence"]), about), rank=88))
+        # The stored sentence is part of the study's id, with "1 of 48 row holds".
+        sentence = str(fact["sentence"]).replace(
+            " row holds no score and count in", " rows holds no score and counts in"
+        )
+        all_findings.append(Finding(about, description(sentence, about), rank=88))
     all_findings += [
         *prompt_findings(replace(log, frame=frame)),
         *output_findings(log, frame),
@@ -127,6 +132,13 @@ def findings(log: AuditInput) -> list[Finding]:
         *find_impossible_rates(log),
         *_readout_and_group_findings(log, frame),
     ]
+    extractors = list(dict.fromkeys(frame["extractor"]))
+    for i, finding in enumerate(all_findings):
+        # Models are compared by the leading score first, by others below it.
+        if finding.about == TWO_MODELS:
+            is_leading = finding.extractor == default_reference(extractors, log.scorers)
+            rank = finding.rank - (0 if is_leading else BELOW_LEADING)
+            all_findings[i] = replace(finding, rank=rank)
     return sorted(all_findings, key=lambda finding: -finding.rank)
 
 
@@ -299,7 +311,8 @@ def _error_words(failed: pd.DataFrame) -> str:
     named = []
     for error in n_by_error.sort_values(ascending=False, kind="stable").index:
         # Sentences of an import, such as "The log holds no text.", name no error.
-        if error and not str(error).startswith(IMPORT_WORDS):
+        is_named = str(error).lower() not in ("error", "failed")
+        if error and is_named and not str(error).startswith(IMPORT_WORDS):
             named.append(str(error))
     if not named:
         return "."
@@ -872,19 +885,19 @@ def _flips_of_repeats(
         if rates.empty or not rates.sum():
             continue
         floor = column.mean if column else mean_interval(rates)
-        basis = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
+        basis = f"by {spoken_name(extractor)} (n = {len(rates):,} items)"
         unit = what_differs(part) if column else "scores"
         sentence = (
-            f"{model}: noise floor, {floor.text_percent()} of repeated {unit} differ {basis}."
+            f"{model}: noise floor, {floor.text_percent()} of pairs of runs give different {unit},"
+            f" {basis}."
         )
         detail = (
             "How often two runs of the study's own prompt disagree on an item. A score over many "
             "items moves far less."
         )
         if has_raters:
-            sentence = (
-                f"{model}: {floor.text_percent()} of pairs of ratings of one output differ {basis}."
-            )
+            share = floor.text_percent()
+            sentence = f"{model}: {share} of pairs of ratings of one output differ, {basis}."
             detail = "How often two raters of one output disagree. The output is the same."
         claim = description(sentence, "floor", detail=detail, floor=floor)
         rank, items = 35 + 20 * floor.value, tuple(rates.index[rates > 0])[:N_LISTED]

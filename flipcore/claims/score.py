@@ -17,7 +17,7 @@ from flipcore.stats.score.cells import ScoreCells
 from flipcore.stats.score.corrected import Corrected
 from flipcore.stats.score.error_bar import LEAST_WORDINGS, Components, ErrorBar
 from flipcore.stats.score.next_calls import Design, best_design, designs_after, half_width
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, with_capital
 
 _WORLDS = (
     "wordings change nothing",
@@ -170,20 +170,20 @@ def score_claim(
         sentence = f"{start}: {reason}.{extractor_words}"
         claim = Claim(QUESTIONS, FEW, sentence, detail=small_print, numbers=numbers)
         return claim.not_claimed(why_not)
-    by_questions = limits_text(questions, is_share=is_share)
     if wordings.has_interval:
         assertion = SHORT_WHOLE if bar.is_short("wordings") else WHOLE
         outcome = WHOLE_BAR
         by_wordings = limits_text(wordings, is_share=is_share)
         sentence = f"{start}; {OVER_PROMPTS} {by_wordings}.{extractor_words}"
-        small_print = f"Other questions alone: {by_questions}. {small_print} {unmet_words(bar)}"
+        small_print = f"{small_print} {unmet_words(bar)}"
     else:
         assertion = SHORT_QUESTIONS if bar.is_short("questions") else QUESTIONS
         outcome = QUESTIONS_ONLY
         # The sentence must not suggest that other prompts would change nothing.
-        unmeasured = "Two wordings are too few to say more."
+        unmeasured = "Two prompts are too few to say how much the prompt matters."
         if bar.cells.shape[1] == 1:
             unmeasured = OTHERS_LEFT_OUT if has_other_prompts else "Asked in one wording only."
+        by_questions = limits_text(questions, is_share=is_share)
         sentence = f"{start}; with other questions {by_questions}.{extractor_words} {unmeasured}"
     asserted = not questions.is_too_short
     claim = Claim(
@@ -463,24 +463,26 @@ def design_text(bar: ErrorBar, *, has_raters: bool = False) -> str:
 
 
 def detail(bar: ErrorBar, *, has_raters: bool = False) -> str:
-    """Return the small print of a score: the design, and the half-widths of its intervals."""
-    half_widths = bar.half_widths
-    names = {
-        "questions": "questions",
-        "wordings": "questions and prompts",
-        "reruns": "raters alone" if has_raters else "reruns alone",
-    }
-    design = design_text(bar, has_raters=has_raters)
-    declared, parts = _declared_level(bar), []
-    for key, name in names.items():
-        if not math.isnan(half_widths[key]):
-            level = interval_level_text(bar, key)
-            other_level = "" if level == declared else f" ({level})"
-            half = half_text(half_widths[key], is_share=bar.cells.is_binary)
-            parts.append(f"{name} {half}{other_level}")
-    if not parts:
-        return f"{design}."
-    return f"{design}. {declared} half-widths: {', '.join(parts)}."
+    """Return the small print of a score: the design, the level of its range, and the ranges that
+    leave out prompts, or all but reruns."""
+    range_name = "wordings" if bar.by_wordings.has_interval else "questions"
+    sentences = [f"{design_text(bar, has_raters=has_raters)}."]
+    if not bar.estimate(range_name).has_interval:
+        return sentences[0]
+    level = interval_level_text(bar, range_name)
+    sentences.append(f"{with_capital(level)} interval.")
+    runs = "Raters" if has_raters else "Reruns"
+    names = {"questions": "Other questions", "reruns": runs}
+    for name, title in names.items():
+        estimate = bar.estimate(name)
+        # Reruns that always agree have a range of no width.
+        if name == range_name or not estimate.low < estimate.high:
+            continue
+        part_level = interval_level_text(bar, name)
+        other_level = "" if part_level == level else f" ({part_level})"
+        limits = limits_text(estimate, is_share=bar.cells.is_share)
+        sentences.append(f"{title} alone: {limits}{other_level}.")
+    return " ".join(sentences)
 
 
 _PART_NAMES = {

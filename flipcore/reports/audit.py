@@ -22,7 +22,7 @@ from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.study import Study
 from flipcore.datasets.tables.graders import pairs_of_one_aspect, says_half_right
 from flipcore.datasets.tables.stems import words_of
-from flipcore.extractors import count_alike, title_of
+from flipcore.extractors import count_alike
 from flipcore.reports.choices import choices_report, leaders_report, leading_models
 from flipcore.reports.log_scores import leading
 from flipcore.reports.rereading import rereadings
@@ -217,12 +217,12 @@ def audit(store: Store, study_id: str) -> Audit:
     named = ", ".join(models[:MAX_MODELS])
     if len(models) > MAX_MODELS:
         named += f" and {len(models) - MAX_MODELS} more"
-    subject = "log" if study.is_recorded else "study"
+    subject, kind = ("log", "table") if study.is_recorded else ("study", "study")
     scorers = ", ".join(map(spoken_name, extractors))
     n_items = count_of(frame["item_id"].nunique(), "item")
     n_calls = count_of(int(audit_input.calls["n"].sum()), "call")
     recognised = (
-        f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {named}; scores by {scorers}."
+        f"{', '.join(formats) or kind}: {n_items}, {n_calls}, {named}; scores by {scorers}."
     )
     return Audit(
         recognised=recognised,
@@ -431,10 +431,10 @@ ADVICE = {
     ),
     "part of the items": "Say beside the score that it is of a part of the items.",
     "SCORE rate": "Quote the share of pairs that agree, not lm-eval's rate.",
-    "failed": "Run the calls that failed again; they count as wrong or are left out.",
+    "failed": "Run the failed calls again: until then they are left out, or count as wrong.",
     "were cut off": "Raise the token limit and ask the cut items again.",
-    "unreadable": "Read the unreadable answers, and say how many they are beside the score.",
-    "readouts": "Say which scorer the score is by: another reads the same outputs otherwise.",
+    "unreadable": "Look at the outputs without an answer, and give their number beside the score.",
+    "readouts": "Say which scorer the score is by: another one gives a different score.",
     "repeated items": "Count each question once.",
     "standard error": "Give the interval by subject or template.",
 }
@@ -531,12 +531,11 @@ def _score_line(study: WholeStudy, model: str) -> str:
     sentence of the headline of flips."""
     model_score = study.score.find_model(model) if study.score else None
     if model_score:
-        claim, scorer = model_score.claim, title_of(model_score.reference).lower()
+        claim, scorer = model_score.claim, spoken_name(model_score.reference)
         detail = without_capital(claim.detail)
         line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
         if claim.withheld == OWN_PROMPT:
-            name = spoken_name(model_score.reference)
-            readout = readout_words(model, model_score.bar, name, why_unchecked(study.study))
+            readout = readout_words(model, model_score.bar, scorer, why_unchecked(study.study))
             line = f"{readout} {claim.detail}".rstrip()
         elif claim.withheld:
             # Other reasons say that the number itself is wrong, so it is not shown.

@@ -199,7 +199,9 @@ class ModelScore:
             has_raters=self.has_raters,
         )
         if self.absent:
-            claim = replace(claim, sentence=f"{claim.sentence} {absence_words(self.absent)}")
+            has_interval = self.bar.by_questions.has_interval
+            absence = absence_words(self.absent, has_interval=has_interval)
+            claim = replace(claim, sentence=f"{claim.sentence} {absence}")
         n_missing, n_asked = self.n_questions_missing, self.bar.cells.shape[0]
         if n_missing > MAX_SHARE * (n_missing + n_asked):
             missing = (
@@ -1209,7 +1211,8 @@ def score_rows(score: ModelScore) -> list[dict[str, Any]]:
         row = {
             "interval over": title,
             "score": estimate.text_percent(1) if is_share else estimate.text(3),
-            "±": _half_text(bar.half_width(name), is_share=is_share),
+            # A half-width of 0 would contradict the range beside it.
+            "±": _half_text(bar.half_width(name) or math.nan, is_share=is_share),
             # Satterthwaite's are fractions, the others whole numbers.
             "degrees of freedom": number_text(df, 1).removesuffix(".0"),
             "note": estimate.note,

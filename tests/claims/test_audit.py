@@ -124,7 +124,7 @@ def test_a_score_against_its_own_answer_failed_and_cut_calls_and_repeats(tmp_pat
     assert "1 right answers count as wrong" in about(found, "score against answer")[0].claim.text
     assert "4.2% of its 24 calls failed (1)" in about(found, "failed")[0].claim.text
     assert "(1)" in about(found, "were cut off")[0].claim.text
-    assert "of repeated answers differ" in about(found, "repeats")[0].claim.text
+    assert "of pairs of runs give different answers" in about(found, "repeats")[0].claim.text
 
 
 @pytest.mark.slow
@@ -608,7 +608,7 @@ def test_repeats_of_scores_name_the_items_that_differ():
     (finding,) = _flips_of_repeats([], log.frame)
     assert finding.items == ("t/0",) and finding.rank == pytest.approx(35 + 20 / 3)
     assert finding.claim.numbers["floor"].value == pytest.approx(1 / 3)
-    assert finding.claim.text == "m: noise floor, 33% of repeated scores differ under a (n = 3 items)."
+    assert finding.claim.text == "m: noise floor, 33% of pairs of runs give different scores, by a (n = 3 items)."
 
 
 def test_a_difference_is_turned_with_its_interval():

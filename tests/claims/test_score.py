@@ -49,7 +49,7 @@ from flipcore.stats.score.next_calls import Design, best_design, designs_after, 
 from tests.stats.score.tables import rows_of
 
 
-def test_the_sentence_prints_limits_and_its_small_type_half_widths():
+def test_the_sentence_prints_its_range_and_the_small_type_the_narrower_ones():
     bar = error_bar(score_cells(rows_of(n=60)))
     claim = score_claim("gpt-x", bar, (0.64, 0.78))
     questions, wordings = bar.by_questions, bar.by_wordings
@@ -58,10 +58,23 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
         f"gpt-x: {bar.value:.0%} right; with other questions and prompts like these {100 * wordings.low:.0f} to {wordings.high:.0%}. "
         "Other extractors read the same outputs as 64 to 78% right."
     )
-    alone = f"Other questions alone: {100 * questions.low:.0f} to {questions.high:.0%}. "
-    assert claim.detail.startswith(f"{alone}60 questions × 5 prompts × 3 runs. 95% half-widths: questions ± ")
-    assert f"{alone}Own prompt: 91%. 60 questions" in score_claim("gpt-x", bar, own_score=0.91).detail
-    assert f"questions and prompts ± {100 * bar.half_width('wordings'):.1f} points" in claim.detail
+    reruns = bar.estimate("reruns")
+    assert claim.detail.startswith(
+        "60 questions × 5 prompts × 3 runs. About 91% interval. "
+        f"Other questions alone: {100 * questions.low:.0f} to {questions.high:.0%} (95%). "
+        f"Reruns alone: {100 * reruns.low:.0f} to {reruns.high:.0%} (95%). These 5 prompts"
+    )
+    assert score_claim("gpt-x", bar, own_score=0.91).detail.startswith("Own prompt: 91%. 60 questions")
+
+
+def test_a_score_has_its_range_alone_where_nothing_was_asked_twice():
+    """ "78 to 100%" stood beside "± 0.0 points", and no line said which to quote."""
+    rows = rows_of(n=16, m=1, s=1).assign(score=1.0)
+    claim = score_claim("human", error_bar(score_cells(rows)))
+    assert claim.text == "human: 100% right; with other questions 78 to 100%. Asked in one wording only."
+    assert claim.detail == "16 questions × 1 prompt × 1 run. 95% interval."
+    again = score_claim("human", error_bar(score_cells(rows_of(n=16, m=1, s=3).assign(score=1.0))))
+    assert again.detail == "16 questions × 1 prompt × 3 runs. 95% interval."
 
 
 def test_questions_that_lack_a_prompt_are_counted_beside_those_that_make_the_score():
@@ -77,7 +90,7 @@ def test_one_wording_is_marked_questions_only_and_two_have_no_interval_over_word
     assert one.outcome == QUESTIONS_ONLY and one.assertion is QUESTIONS
     assert one.text.endswith("%. Asked in one wording only.") and "; with other questions " in one.text
     two = error_bar(score_cells(rows_of(n=60, m=2)))
-    assert score_claim("m", two).text.endswith("%. Two wordings are too few to say more.")
+    assert score_claim("m", two).text.endswith("%. Two prompts are too few to say how much the prompt matters.")
     assert elsewhere_claim("m", two).text == ""
 
 
@@ -205,8 +218,7 @@ def test_a_level_is_printed_as_measured_where_prompts_or_clusters_are_few():
     assert score_claim("m", enough).assertion is WHOLE and "about" not in score_claim("m", enough).detail
     assert elsewhere_claim("m", enough).text.endswith("(95%).")
     few = error_bar(score_cells(rows_of(n=60, m=5)))
-    small = score_claim("m", few).detail
-    assert re.search(r"95% half-widths: questions ± [\d.]+ points, questions and prompts ± [\d.]+ points \(about 91%\)", small)
+    assert re.search(r"About 91% interval\. Other questions alone: \d+ to \d+% \(95%\)\.", score_claim("m", few).detail)
     assert elsewhere_claim("m", few).text.endswith("(about 91%).")
 
 

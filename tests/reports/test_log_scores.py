@@ -83,7 +83,7 @@ def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, 
     sentence = headline(store, study_id)
     assert sentence.startswith("Right on 44% [") and "12 items, by reward (mean of 4 epochs)" in sentence
     text = audit(store, study_id).text()
-    assert "29% [" in text and "of repeated scores differ under reward" in text  # (3/6 + 4/6) / 4
+    assert "29% [" in text and "of pairs of runs give different scores, by reward" in text  # (3/6 + 4/6) / 4
     assert "text match" not in text and "does not" not in text
     assert store.rows("SELECT DISTINCT axis, key FROM study_variants") == [("identity", "base")]
     [(raw,)] = store.rows("SELECT any_value(raw_reply) FROM completions")

@@ -30,11 +30,9 @@ def widen_for_absence(
     return replace(estimate, low=low, high=high).noted(absence_words(share))
 
 
-def absence_words(share: float) -> str:
-    """Say which share is absent and that the interval allows for it."""
+def absence_words(share: float, *, has_interval: bool = True) -> str:
+    """Say which share is absent and that the interval, if there is one, allows for it."""
     # A share below .95% has a decimal, or it would read as 1%, the bound of `MAX_SHARE`.
     digits = 0 if share >= 0.0095 else 1
-    return (
-        f"{number_text(100 * share, digits)}% of calls have no score; the interval holds whatever "
-        "they were."
-    )
+    allowed_for = "; the interval holds whatever they were" if has_interval else ""
+    return f"{number_text(100 * share, digits)}% of calls have no score{allowed_for}."
