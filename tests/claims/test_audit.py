@@ -483,7 +483,7 @@ def test_of_a_table_of_scores_it_is_scores_that_differ(tmp_path, store):
     path.write_text("\n".join(["item_id,prompt_id,run_idx,correct", *rows]), encoding="utf-8")
     found = audited(store, path)
     said = [one.claim.text for name in ("repeats", "prompts") for one in about(found, name)]
-    assert len(said) == 2 and all(" scores " in one and " answers " not in one for one in said)
+    assert len(said) == 2 and all("different scores" in one and "answers" not in one for one in said)
 
 
 @pytest.mark.slow

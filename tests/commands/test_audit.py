@@ -134,7 +134,7 @@ def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, t
     (read_as, of_all, passes, *_), first = said.splitlines(), told.splitlines()[0]
     assert read_as.startswith("Read as 40 questions (item_id) × variants (prompt_id) × 2 runs (run)")
     assert "right on 50%" in first.lower() and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
-    assert ": 83% right" in of_all and "By score; other questions alone: " in of_all
+    assert ": 83% right" in of_all and "By score; 40 questions × 3 prompts" in of_all and "Other questions alone: " in of_all
     assert "of 2 runs per item at the own prompt: pass^1 50.0%" in passes
 
 
