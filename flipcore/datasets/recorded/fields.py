@@ -161,8 +161,8 @@ def value_at(values: Any, path: str) -> Any:
     if isinstance(values, Mapping) and path in values:
         return values[path]
     if isinstance(values, Mapping) and (parts := parts_of_share(path, values)):
-        part, whole = (values[name] for name in parts)
-        return None if part is None or whole is None else f"{part}/{whole}"
+        part, total = (values[name] for name in parts)
+        return None if part is None or total is None else f"{part}/{total}"
     if named := _NAMED_ENTRY.fullmatch(path):
         list_path, name, key = named.groups()
         return _entry_value(value_at(values, list_path), name, key)

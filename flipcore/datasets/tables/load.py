@@ -262,8 +262,8 @@ def _shares(columns: Mapping[str, list[str | None]]) -> dict[str, list[str | Non
     """Return a column per share of two whole numbers, such as tests_passed/tests_total: "3/5"."""
     shares: dict[str, list[str | None]] = {}
     for name in shares_in(columns):
-        part, whole = parts_of_share(name, columns) or ("", "")
-        pairs = [(k or "", n or "") for k, n in zip(columns[part], columns[whole], strict=True)]
+        part, total = parts_of_share(name, columns) or ("", "")
+        pairs = [(k or "", n or "") for k, n in zip(columns[part], columns[total], strict=True)]
         counts = [(int(k), int(n)) for k, n in pairs if k.isdecimal() and n.isdecimal()]
         if len(counts) == len(pairs) and all(k <= n and n for k, n in counts):
             if any(n > 1 for _, n in counts):

@@ -46,9 +46,9 @@ def is_shared(column: str, key: str, model: str, columns: Sequence[str]) -> bool
 def parts_of_share(name: str, columns: Container[str]) -> tuple[str, str] | None:
     """Return the two columns of a share, tests_passed and tests_total of tests_passed/tests_total;
     None for another name."""
-    part, _, whole = name.partition("/")
-    is_share = part in columns and whole in columns and part and whole
-    return (part, whole) if is_share else None
+    part, _, total = name.partition("/")
+    is_share = part in columns and total in columns and part and total
+    return (part, total) if is_share else None
 
 
 def shares_in(columns: Iterable[str]) -> list[str]:
@@ -59,12 +59,12 @@ def shares_in(columns: Iterable[str]) -> list[str]:
         kinds = [word for word in words if word in _PARTS] or [w for w in words if w in _WHOLES]
         subject = "_".join(word for word in words if word not in _PARTS | _WHOLES)
         if len(kinds) == 1 and subject:
-            by_subject[subject, "part" if kinds[0] in _PARTS else "whole"] = name
+            by_subject[subject, "part" if kinds[0] in _PARTS else "total"] = name
     shares = []
     for (subject, kind), part in by_subject.items():
-        whole = by_subject.get((subject, "whole"), "")
-        if kind == "part" and whole:
-            shares.append(f"{part}/{whole}")
+        total = by_subject.get((subject, "total"), "")
+        if kind == "part" and total:
+            shares.append(f"{part}/{total}")
     return shares
 
 

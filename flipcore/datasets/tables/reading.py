@@ -193,7 +193,7 @@ def _with_ranges(reading: TableReading, question: Question) -> Question:
 def _with_scales(table_profile: Profile, reading: TableReading, question: Question) -> Question:
     """Return a question whose scores are numbers, and no shares, where their scale is no share's:
     a mean of 0.32 between -3 and 3."""
-    if question.about == "percentages":
+    if question.about in ("percentages", "negative"):
         return question  # one of its readings makes shares of them
     choices = []
     for choice in question.choices:
