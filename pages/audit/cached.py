@@ -14,7 +14,9 @@ def audit_of(study_id: str) -> Audit:
     return _audit(study_id, session.study_row(study_id)["n_failed"])
 
 
-@session.cached("Looking at every row", max_entries=8, is_kept=True)
+@session.cached(
+    "Looking at every row", max_entries=8, revision=gates.revision_with_labels, is_kept=True
+)
 def _audit(study_id: str, n_failed: int) -> Audit:
     return audit(session.store(), study_id)
 
