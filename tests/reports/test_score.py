@@ -257,7 +257,7 @@ def test_the_figures_of_a_public_table_by_import_stats_and_notebook(shared_data,
     with flipcore.open() as scope:
         result = scope.study("ticket").score()
     assert result.claims[0].text.startswith("gemma3:4b: 83% right; with other questions and prompts like these 69 to 91%")
-    assert result.claims[0].detail.startswith("Other questions alone: 75 to 89%.")
+    assert "Other questions alone: 75 to 89%" in result.claims[0].detail
     assert len(result.figure().data) > 8
 
 
