@@ -302,7 +302,7 @@ def graded_log(n=60, lead=1.0, scales=None, first="one"):
 def test_models_and_readouts_with_grades_are_compared_on_their_scale():
     scales = {("t", "grade"): (0.0, 5.0), ("t", "rubric"): (0.0, 5.0)}
     log = graded_log(lead=2.0, scales=scales)
-    of_models = [one.claim for one in compare_grades(log, scored(log.frame))]
+    of_models = [finding.claim for finding in compare_grades(log, scored(log.frame))]
     assert [claim.is_made for claim in of_models] == [True, True]
     assert of_models[0].sentence.startswith("one is graded higher than two on the same 60 items by grade: 1.00 [")
     assert of_models[0].detail == "Higher of one: 30; of two: 0. Grades from 0 to 5."
@@ -313,7 +313,7 @@ def test_models_and_readouts_with_grades_are_compared_on_their_scale():
 
 def test_grades_of_an_unchecked_judge_claim_no_difference():
     log = replace(graded_log(lead=2.0, scales={("t", "grade"): (0.0, 5.0)}), unchecked={"grade": "nobody checked it"})
-    (by_judge, by_rubric) = [one.claim for one in compare_grades(log, scored(log.frame))]
+    (by_judge, by_rubric) = [finding.claim for finding in compare_grades(log, scored(log.frame))]
     assert by_rubric.is_made and not by_judge.is_made and by_judge.assertion is None
     assert by_judge.sentence.startswith("one is graded higher than two on the same 60 items by grade: 1.00 [")
     assert by_judge.sentence.endswith(" (not claimed: nobody checked it).")
@@ -321,7 +321,7 @@ def test_grades_of_an_unchecked_judge_claim_no_difference():
 
 def test_a_models_name_stands_in_the_detail_as_it_is():
     log = graded_log(lead=2.0, first="thunder")
-    (claim, _) = [one.claim for one in compare_grades(log, scored(log.frame))]
+    (claim, _) = [finding.claim for finding in compare_grades(log, scored(log.frame))]
     assert claim.detail.startswith("Higher of thunder: 30; of two: 0.")
 
 
@@ -483,7 +483,7 @@ def test_of_a_table_of_scores_it_is_scores_that_differ(tmp_path, store):
     path.write_text("\n".join(["item_id,prompt_id,run_idx,correct", *rows]), encoding="utf-8")
     found = audited(store, path)
     said = [one.claim.text for name in ("repeats", "prompts") for one in about(found, name)]
-    assert len(said) == 2 and all("different scores" in one and "answers" not in one for one in said)
+    assert len(said) == 2 and all("different scores" in sentence and "answers" not in sentence for sentence in said)
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def test_the_outputs_behind_a_number_are_told_by_rater(link, page):
     assert "- anna: **wrong**" in said and "- bilal: **right**" in said
     for phrase in ("The answer flips", "The answer **flips", "Sample 1", "Sample 2", "same prompt, sample"):
         assert phrase not in said
-    (table,) = [one.value for one in app.dataframe if "Rater" in one.value.columns]
+    (table,) = [shown.value for shown in app.dataframe if "Rater" in shown.value.columns]
     assert list(table["Rater"]) == ["anna", "bilal", "chen"]
 
 

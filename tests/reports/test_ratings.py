@@ -52,7 +52,7 @@ def test_a_rating_names_who_gave_it(stored):
     store, study = stored(verdict)
     view = first_view(store, study)
     (base,) = view.variants
-    assert view.has_raters and [one.rater for one in base.readings] == list(PEOPLE)
+    assert view.has_raters and [reading.rater for reading in base.readings] == list(PEOPLE)
     ratings = samples_of(view, base, "correct")
     assert ratings_words(view.item, ratings) == "anna wrong, bilal right, chen right"
     assert mean_words(ratings) == "Mean of 3 raters: 67% right. Their ratings differ."
@@ -73,21 +73,21 @@ def test_a_grade_on_a_question_with_options_is_no_option(stored):
 )
 def test_a_number_is_no_name_by_itself(stored, people, named):
     store, study = stored(verdict, people=people)
-    assert [one.rater for one in first_view(store, study).variants[0].readings] == named
+    assert [reading.rater for reading in first_view(store, study).variants[0].readings] == named
 
 
 def test_ratings_of_an_earlier_import_are_told_by_their_place(stored):
     store, study = stored(verdict)
     # Versions until 0.2 kept no names.
     store._connection.execute("UPDATE completions SET raw_reply = '{}'")
-    assert [one.rater for one in first_view(store, study).variants[0].readings] == ["Rater 1", "Rater 2", "Rater 3"]
+    assert [reading.rater for reading in first_view(store, study).variants[0].readings] == ["Rater 1", "Rater 2", "Rater 3"]
 
 
 def test_people_with_names_rate_answers_to_prompts_too(stored):
     store, study = stored(grade, has_question=True)
     view = first_view(store, study)
     assert "Summarize the long document" in view.variants[0].prompt
-    assert [one.rater for one in samples_of(view, view.variants[0], "rating")] == list(PEOPLE)
+    assert [reading.rater for reading in samples_of(view, view.variants[0], "rating")] == list(PEOPLE)
 
 
 def test_raters_who_differ_are_no_flip_and_no_samples(stored):

@@ -51,7 +51,7 @@ SUMMARY_ROWS = re.compile(
     re.IGNORECASE,
 )
 MAX_SUMS = 3  # rows at the end that may sum up those above
-MIN_SUMMED = 4  # rows that are worth to be summed up
+MIN_SUMMED = 4  # rows; a table of so few has no sums
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
 

@@ -176,8 +176,9 @@ def _with_models(recording: Recording, reading: TableReading, rows: Sequence[Map
     """Add the columns that name the model that answered."""
     other_columns = (*reading.grid.variants, recording.tasks, recording.axes)
     conditions = [name for name in reading.grid.conditions if name not in other_columns]
-    is_named = OF_MODEL in conditions or not reading.shape.models or OF_MODEL not in label_columns(reading.shape.models)
-    models = (",".join(conditions) or reading.model_column) if is_named else OF_MODEL
+    models = ",".join(conditions) or reading.model_column
+    if OF_MODEL in label_columns(reading.shape.models) and OF_MODEL not in conditions:
+        models = OF_MODEL  # a column per model, rather than per run or item
     if not models:
         return recording
     first_model = value_at(rows[0], models.partition(",")[0])

@@ -726,9 +726,8 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     for name in free:
         is_run = names(last_part(name), "run") or "order" in words_of(name) or is_rater(name)
         if is_rater(name) and any(names(value, "model") for value in profile[name].values):
-            # models and people who each answered, rather than rated
-            if 2 * sum(names(value, "model") for value in profile[name].values) > 1:
-                return replace(grid, conditions=(*grid.conditions, name))
+            # models, and people beside them, who each answered rather than rated
+            return replace(grid, conditions=(*grid.conditions, name))
         is_run = is_run and profile[name].n_filled == profile.n_rows
         if is_run and profile.n_distinct([*row_key, name]) >= NAMED_RUN * profile.n_rows:
             if _holds_names(profile, name):

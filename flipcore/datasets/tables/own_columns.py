@@ -1,4 +1,7 @@
-"""Columns that are named after a model, and their names in a table with a row per model."""
+"""Columns of one model, run, rater or item each, and their names in a table with a row per column.
+
+A share of two columns, such as tests_passed/tests_total, is named here too.
+"""
 
 import re
 from collections import Counter

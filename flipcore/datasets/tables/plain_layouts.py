@@ -1,7 +1,10 @@
 """Find layouts that mean one thing, whatever else the columns are called.
 
 Right and wrong under gpt-4o, claude and llama belong to three systems, and under run_1 to run_5 to
-five runs of one. A row per metric, with its name and its value, holds several scores of one output.
+five runs of one; rater_1 and rater_2 rate together, and Q1 to Q12 are items. A row per metric, with
+its name and its value, holds one of several scores of an output. What guards flagged is compared
+with what is an attack, and an old and a new score belong to two systems.
+
 A table that also has an output or a score of another kind is left to the other steps, and so is one
 where right and wrong stand under a name that says neither.
 """
@@ -81,7 +84,7 @@ def _stages(profile: Profile) -> list[str]:
     if not are_alike or not all(stages) or stages[0] == stages[1] or "," in "".join(scores):
         return []
     has_other = any(
-        part_of(name) == OUTPUT or _names_systems(last_part(name)) for name in profile.names
+        part_of(name) == OUTPUT or _is_called_system(last_part(name)) for name in profile.names
     )
     are_numbers = all(profile[name].is_numeric or profile[name].is_verdict for name in scores)
     return scores if are_numbers and not has_other else []
@@ -167,7 +170,7 @@ def _columns_of_systems(profile: Profile) -> list[str]:
     return [
         name
         for name in profile.names
-        if (_names_systems(last_part(name)) or name.lower() in ("source", "agent"))
+        if (_is_called_system(last_part(name)) or name.lower() in ("source", "agent"))
         and 2 <= profile[name].n_distinct <= profile.n_rows
     ]
 
@@ -212,7 +215,7 @@ def _systems(profile: Profile) -> list[str]:
             systems.append(name)
         elif column.is_verdict and not is_fact:
             return []
-        elif not column.is_verdict and _names_systems(last):
+        elif not column.is_verdict and _is_called_system(last):
             return []  # the systems stand in the rows
     if _are_crossed(systems):
         return []  # several grades of each system
@@ -244,7 +247,7 @@ _LANGUAGES = frozenset(
 )
 
 
-def _names_systems(last: str) -> bool:
+def _is_called_system(last: str) -> bool:
     return names(last, "model") or names(last, "condition")
 
 
