@@ -95,7 +95,8 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
     has_no_wide_rows = bool(compared_columns) or is_one_object
     is_named = has_no_wide_rows or bool(map_words.keys() & _NAMED)
     implied = {} if is_named else implied_words(table_profile)
-    shape = Shape() if has_no_wide_rows else _shape(table_profile, implied or map_words)
+    words = {**map_words, **implied}
+    shape = Shape() if has_no_wide_rows else _shape(table_profile, words)
     shape = replace(shape, is_plain="model_columns" in implied)
     if shape:
         table_profile = profile(reshape(table, shape))
@@ -106,14 +107,14 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         roles = _with_output_under_keys(table_profile, roles, shape.models, table.names)
     roles = _with_answers_of_systems(table_profile, roles)
     roles, shared_scores = _without_shared_scores(roles, table.names if shape.models else ())
-    roles = _with_mapped_roles(roles, implied or map_words, table_profile)
+    roles = _with_mapped_roles(roles, words, table_profile)
     if "text" in implied:
         roles = with_output(table_profile, roles, roles.output)
         answers = (roles.output, roles.target)
         unnamed = tuple(name for name in roles.unnamed_scores if name not in answers)
         roles = replace(roles, unnamed_scores=unnamed)
     grid = find_grid(table_profile, roles, is_wide=bool(shape.models))
-    grid = _with_mapped_grid(table_profile, grid, implied or map_words)
+    grid = _with_mapped_grid(table_profile, grid, words)
     roles = _without_stimulus(table_profile, roles, grid)
     n_copies = _n_copies(table_profile, grid)
     if n_copies:
@@ -133,7 +134,7 @@ def read_loaded(table: Table, file: str, map_words: Mapping[str, str]) -> TableR
         n_copies=n_copies,
         other_sheets=table.other_sheets,
     )
-    refusal = _refusal(table_profile, reading, implied or map_words, compared_columns)
+    refusal = _refusal(table_profile, reading, words, compared_columns)
     if "item" not in map_words and (summary := _summary_row(table)):
         refusal = (
             f"A row at the end is called {summary}: it sums up the rows above it and is no "

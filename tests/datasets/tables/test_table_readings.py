@@ -737,3 +737,18 @@ def test_guards_are_compared_with_what_is_an_attack(tmp_path):
     assert reading.scores == {("flagged_v1", MATCH): 0.75, ("flagged_v2", MATCH): 1.0} and not reading.questions
     reading = table(tmp_path, [{key: value for key, value in row.items() if key != "flagged_v2"} for row in rows])
     assert reading.scores == {("", MATCH): 0.75} and not reading.questions
+
+
+def test_a_plain_layout_hears_what_else_is_said_of_it(tmp_path):
+    """With a row per metric, `--map missing=-1` was answered and not heard: -1 stayed in the mean."""
+    rows = [
+        {"question_id": i, "metric": metric, "value": -1 if i % 6 == 0 else (i % 3) / 2}
+        for i in range(24)
+        for metric in ("correctness", "fluency")
+    ]
+    path = tmp_path / "long.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (question,) = read_table(path).questions
+    answered = read_table(path, {"missing": "-1"})
+    assert question.about == "negative" and answered.roles.sentinel == (("value", -1.0),) and not answered.questions
+    assert answered.scores["", "value"] == pytest.approx(question.first.score)
