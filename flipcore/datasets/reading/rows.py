@@ -50,6 +50,7 @@ SUMMARY_ROWS = re.compile(
     r"summe|gesamt|moyenne|promedio|media)s?( accuracy| score| correct| passed)?\.?:?",
     re.IGNORECASE,
 )
+IMPORT_ID = '{"ImportId"'  # begins the cells of Qualtrics' third header line
 MAX_SUMS = 3  # rows at the end that may sum up those above
 MIN_SUMMED = 4  # rows; a table of so few has no sums
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
@@ -115,7 +116,7 @@ def _below_survey_header(rows: Iterator[Row]) -> Iterator[Row]:
     and objects with an ImportId each."""
     first_rows = list(islice(rows, 2))
     cells = first_rows[1].values.values() if len(first_rows) == 2 else ()
-    if not any(str(cell).startswith('{"ImportId"') for cell in cells):
+    if not any(str(cell).startswith(IMPORT_ID) for cell in cells):
         yield from first_rows
     yield from rows
 
@@ -130,17 +131,17 @@ def _above_sums(rows: Iterator[Row], sums: list[str] | None) -> Iterator[Row]:
         if len(last_rows) > MAX_SUMS:
             yield last_rows.popleft()
     for row in last_rows:
-        called = _sum_name(row) if n_rows > MIN_SUMMED else ""
+        called = sum_name(row.values) if n_rows > MIN_SUMMED and not row.problem else ""
         if not called:
             yield row
         elif sums is not None:
             sums.append(called)
 
 
-def _sum_name(row: Row) -> str:
+def sum_name(values: Mapping[str, Any]) -> str:
     """Return what a row is called that has nothing but its name and numbers; "" for any other."""
-    cells = [str(cell).strip() for cell in row.values.values() if cell not in (None, "")]
-    if row.problem or len(cells) < 2 or not SUMMARY_ROWS.fullmatch(cells[0]):
+    cells = [str(cell).strip() for cell in values.values() if cell not in (None, "")]
+    if len(cells) < 2 or not SUMMARY_ROWS.fullmatch(cells[0]):
         return ""
     return cells[0] if all(map(_is_number_of_a_sum, cells[1:])) else ""
 

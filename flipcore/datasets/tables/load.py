@@ -21,7 +21,15 @@ import pyarrow
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.packed import is_packed, suffix_of
-from flipcore.datasets.reading.rows import Row, read_rows, sheets_read
+from flipcore.datasets.reading.rows import (
+    IMPORT_ID,
+    MAX_SUMS,
+    MIN_SUMMED,
+    Row,
+    read_rows,
+    sheets_read,
+    sum_name,
+)
 from flipcore.datasets.reading.sheets import sheet_names
 from flipcore.datasets.tables.own_columns import parts_of_share, shares_in
 from flipcore.datasets.tables.turns import conversation_in, with_last_turn
@@ -386,7 +394,36 @@ def _load_large(connection: duckdb.DuckDBPyConnection, file: Path, suffix: str) 
         cells,
     )
     (n_rows,) = connection.execute("SELECT count(*) FROM loaded").fetchone() or (0,)
-    return Table(connection, "loaded", tuple(names), n_rows, is_whole=False)
+    table = Table(connection, "loaded", tuple(names), n_rows, is_whole=False)
+    return table if suffix == ".parquet" else _above_sums(_below_survey_header(table))
+
+
+def _below_survey_header(table: Table) -> Table:
+    """Return a table without the two rows of Qualtrics below its header, as `read_rows` does."""
+    columns = ", ".join(map(table.sql, table.names))
+    second = table.rows(f"SELECT {columns} FROM loaded WHERE place = 2")
+    if not any((cell or "").startswith(IMPORT_ID) for cells in second for cell in cells):
+        return table
+    table.rows("DELETE FROM loaded WHERE place <= 2")
+    table.rows("UPDATE loaded SET place = place - 2")
+    return replace(table, n_rows=table.n_rows - 2)
+
+
+def _above_sums(table: Table) -> Table:
+    """Return a table without the rows at its end that sum up those above, as `read_rows` does."""
+    if table.n_rows <= MIN_SUMMED:
+        return table
+    columns = ", ".join(map(table.sql, table.names))
+    last_rows = table.rows(
+        f"SELECT place, {columns} FROM loaded WHERE place > ?", [table.n_rows - MAX_SUMS]
+    )
+    named = {
+        place: sum_name(dict(zip(table.names, cells, strict=True))) for place, *cells in last_rows
+    }
+    sums = {place: name for place, name in named.items() if name}
+    if sums:
+        table.rows("DELETE FROM loaded WHERE list_contains(?, place)", [list(sums)])
+    return replace(table, n_rows=table.n_rows - len(sums), sums=tuple(sums.values()))
 
 
 def _cut(value: str) -> str:

@@ -46,3 +46,19 @@ def test_large_and_small_tables_leave_out_the_same_empty_rows(tmp_path, monkeypa
         cells.append(table.rows("SELECT place, c0, c1 FROM loaded ORDER BY place"))
         assert table.is_whole is bool(small_bytes)
     assert cells[0] == cells[1] == [(1, "What?", "1"), (2, "Why?", None), (3, "Who?", "0")]
+
+
+def test_large_and_small_tables_leave_out_the_same_headers_and_sums(tmp_path, monkeypatch):
+    """A large table with a row of means was refused, and one with the headers of a survey had two items more."""
+    path = tmp_path / "survey.csv"
+    headers = ["QID1,score", "What is said?,How good?", '"{""ImportId"":""QID1""}","{""ImportId"":""QID2""}"']
+    rows = [f"Question {i},{i % 2}" for i in range(6)]
+    path.write_text("\n".join([*headers, *rows, "Average,0.5", "Total,3"]) + "\n", encoding="utf-8")
+    read = []
+    for small_bytes in (load.SMALL_BYTES, 0):
+        monkeypatch.setattr(load, "SMALL_BYTES", small_bytes)
+        table = load.load(path)
+        read.append((table.n_rows, table.sums, table.rows("SELECT place, c0, c1 FROM loaded ORDER BY place")))
+        assert table.is_whole is bool(small_bytes)
+    assert read[0] == read[1]
+    assert read[0] == (6, ("Average", "Total"), [(i + 1, f"Question {i}", str(i % 2)) for i in range(6)])
