@@ -73,14 +73,15 @@ def _ask_item(table_profile: Profile, reading: TableReading) -> Question | None:
             Choice(f"{n:,} questions, told apart by {parts}.", (f"item={parts}",), score),
             Choice(f"{n_ids} questions, one for each value of {by_id}.", (f"item={by_id}",), score),
         )
-    n = table_profile.n_distinct(reading.grid.content)
+    items = ",".join(reading.grid.items)
+    n = table_profile.n_distinct(reading.grid.items)
     return Question(
         "item",
-        f"{table_profile.n_rows:,} rows have a value of {row_id} each, and only {n:,} "
-        f"different questions stand in {content}.",
+        f"{table_profile.n_rows:,} rows have a value of {row_id} each, and only "
+        f"{count_of(n, 'different question')} {'stands' if n == 1 else 'stand'} in {items}.",
         Choice(
-            f"{n:,} questions, each answered {table_profile.n_rows / n:.3g} times.",
-            (f"item={content}",),
+            f"{count_of(n, 'question')}, each answered {table_profile.n_rows / n:.3g} times.",
+            (f"item={items}",),
             score,
         ),
         Choice(f"{table_profile.n_rows:,} questions.", (f"item={row_id}",), score),
