@@ -5,6 +5,7 @@ The last part tests the decisions where the truth is known, because training dos
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -548,7 +549,7 @@ def _how_to_name_rewriting(frame: pd.DataFrame) -> str:
         "No detector was run: a rewriting is compared with the published wording. The study's"
         f" changes are {', '.join(changes)}; the rewritings that detectors compare are"
         f" {', '.join(rewritings)}. Say when importing which is which, for example --map"
-        f" {' '.join(corrections)}, and what the controls are: control=random, paired or other."
+        f" {shlex.join(corrections)}, and what the controls are: control=random, paired or other."
     )
 
 

@@ -6,6 +6,7 @@ best use of the next calls.
 
 import math
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -710,9 +711,10 @@ def _scale_notes(
 ) -> Iterator[str]:
     if "low" in scorer and not scorer.get("is_declared"):
         low, high = grade_scales.scale_of(scorer)
+        word = f"scale:{scorer['scorer']}=LOW..HIGH"
         yield (
             f"Nobody declared the scale; it is taken to be {low:g} to {high:g}. If it is another "
-            f"one, import with --map scale:{scorer['scorer']}=LOW..HIGH."
+            f"one, import with --map {shlex.quote(word)}."
         )
     compared = set(chain.from_iterable(score.extractor_bars for score in models))
     if left_out := [title_of(name).lower() for name in extractors if name not in compared]:

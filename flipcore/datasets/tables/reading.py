@@ -9,6 +9,7 @@ choice, a question offers both, each with its score and the words of `--map` tha
 """
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -457,11 +458,11 @@ def _without_differing_target(
     n_differing = n_with_differing_target(table_profile, roles, grid)
     if not n_differing or not roles.graders or map_words.get("target"):
         return roles, []
-    items = ",".join(grid.items)
+    word = f"item={','.join(grid.items)},{roles.target}"
     note = (
         f"{roles.target} differs between the rows of {count_of(n_differing, 'question')}, so no "
         f"output is compared with it. If each right answer is a question of its own: --map "
-        f"item={items},{roles.target}."
+        f"{shlex.quote(word)}."
     )
     return replace(roles, target="", agreements=()), [note]
 

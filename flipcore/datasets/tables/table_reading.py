@@ -1,5 +1,6 @@
 """The reading of a table, and the questions that it leaves open."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
@@ -40,7 +41,7 @@ class Choice:
     def text(self) -> str:
         """The reading in one line, with its score where it has one."""
         scored = "" if self.score != self.score else f" Score: {self.score_text}."
-        return f"{self.says}{scored} --map {' '.join(self.words)}"
+        return f"{self.says}{scored} --map {shlex.join(self.words)}"
 
 
 def score_text(score: float) -> str:

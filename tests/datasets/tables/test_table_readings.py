@@ -1,6 +1,7 @@
 """Every small table of `tests/data/tables` is read right, or asked about; none is read wrongly."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -752,3 +753,30 @@ def test_a_plain_layout_hears_what_else_is_said_of_it(tmp_path):
     answered = read_table(path, {"missing": "-1"})
     assert question.about == "negative" and answered.roles.sentinel == (("value", -1.0),) and not answered.questions
     assert answered.scores["", "value"] == pytest.approx(question.first.score)
+
+
+def test_the_words_of_an_answer_can_be_pasted_into_a_shell(tmp_path):
+    """A column called "Dataset Name" was printed as two words, which `--map` refused."""
+    rows = [
+        {"Dataset Name": f"set {i}", "Cross Validation": fold, "Accuracy": 0.5 + (3 * i + fold) % 7 / 20}
+        for i in range(20)
+        for fold in range(1, 11)
+    ]
+    (question,) = table(tmp_path, rows).questions
+    line = question.first.text
+    assert shlex.split(line[line.index("--map") :]) == ["--map", *question.first.words]
+    assert "item=Dataset Name" in question.first.words
+    assert not read_table(tmp_path / "table.jsonl", dict(word.split("=") for word in question.first.words)).questions
+
+
+def test_an_id_per_row_beside_a_prompt_id_is_asked_about_with_the_number_of_prompts(tmp_path):
+    """Seven prompts without texts were asked about as "1 questions, each answered 140 times"."""
+    rows = [
+        {"prompt_id": f"prompt {i}", "run_id": f"{i}-{heat}-{run}", "temperature": heat, "passed": (i + run) % 3 > 0}
+        for i in range(7)
+        for heat in (0.0, 0.2)
+        for run in range(10)
+    ]
+    (question,) = [question for question in table(tmp_path, rows).questions if question.about == "item"]
+    assert question.seen == "140 rows have a value of run_id each, and only 7 different questions stand in prompt_id."
+    assert question.first.says == "7 questions, each answered 20 times."

@@ -8,6 +8,7 @@ All layouts of `arguments` and `resps` in earlier versions are read.
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -85,7 +86,8 @@ class SamplesName:
             f"{len(self.group)} sample files have no results file beside them, so each is taken "
             "for a model of its own, "
             f"called by its file: {', '.join(self.group)}. Add their results_….json, or name them: "
-            f"--map model:{self.model}=NAME. If they are runs of one model: --map model=NAME."
+            f"--map {shlex.quote(f'model:{self.model}=NAME')}. If they are runs of one model: "
+            "--map model=NAME."
         )
 
 

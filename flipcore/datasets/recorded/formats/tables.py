@@ -5,6 +5,7 @@ Tasks, items and models keep the names that the table gives them, so that ids st
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -275,7 +276,7 @@ def _check_readable(recording: Recording, rows: Sequence[Mapping[str, Any]], rea
         )
     is_answered = bool(recording.target and (recording.text or recording.fields))
     if not recording.prompt and not recording.score and not is_answered:
-        guess = f" --map score={scores[0]}" if len(scores) == 1 else " --map score=COLUMN"
+        guess = f" --map {shlex.quote(f'score={scores[0]}')}" if len(scores) == 1 else " --map score=COLUMN"
         raise BadInput(
             "The recording names no column for the prompt, and no column called like a score holds scores."
             f"{named_columns} Say which one holds the prompt (--map prompt=COLUMN) or the score:{guess}."
@@ -355,7 +356,7 @@ def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_colu
             yield (
                 "two columns",
                 f"{second_id} could be the item too ({n_second:,} values in the first {len(rows):,} rows); {recording.item} is used "
-                f"({n_used:,}). For the other: --map item={second_id}.",
+                f"({n_used:,}). For the other: --map {shlex.quote(f'item={second_id}')}.",
             )
 
 
