@@ -402,7 +402,7 @@ def _below_survey_header(table: Table) -> Table:
     """Return a table without the two rows of Qualtrics below its header, as `read_rows` does."""
     columns = ", ".join(map(table.sql, table.names))
     second = table.rows(f"SELECT {columns} FROM loaded WHERE place = 2")
-    if not any((cell or "").startswith(IMPORT_ID) for cells in second for cell in cells):
+    if not any((cell or "").startswith(IMPORT_ID) for cell in chain.from_iterable(second)):
         return table
     table.rows("DELETE FROM loaded WHERE place <= 2")
     table.rows("UPDATE loaded SET place = place - 2")
